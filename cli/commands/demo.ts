@@ -61,10 +61,12 @@ export const demo = defineCommand({
     + 'table shows each of their releases beside two numbers that only the demonstration knows: '
     + 'the mean of the honest people, and the error of the plain mean of all rows. Errors are '
     + 'Euclidean distances, in units of the studies\' scale. The third study asks ten questions. '
-    + 'A person sends it one contribution, which answers all ten.',
-    'The address of the dashboard is printed first. The page shows releases while the command '
-    + 'runs. With --keep the budgets renew, so that releases continue. The promise then holds for '
-    + 'any period of the length that the first lines print.',
+    + 'A person sends it one contribution, which answers all ten. Beside each answer stand that of '
+    + 'the honest people without noise, and the planned error.',
+    'The address of the dashboard, the data folder and the operator token are printed first. The '
+    + 'page shows releases while the command runs, and the folder is removed at the end. With '
+    + '--keep the budgets renew, so that releases continue. The promise then holds for any period '
+    + 'of the length that the first lines print.',
     'The first epoch opens when everybody is connected. Without flags, the number of people, the '
     + 'length of epochs and their number depend on how fast this machine signs and verifies. '
     + 'Check the release logs with "keelson verify" afterwards.',
@@ -77,18 +79,19 @@ export const demo = defineCommand({
     'With the word sealed, three servers hold shares of the rows of one study. The demonstration '
     + 'shows what each server holds of one row, and what is released. One machine protects nobody: '
     + 'it only shows how it works. It takes about half a minute, and uses --contributors (default '
-    + '600), --hostile (default 0.1, at most 0.2), --every (default 20) and --logs.',
+    + '600), --hostile (default 0.1, at most 0.2), --every (default 20), --keep and --logs.',
   ],
   args: flags,
   examples: [
-    'keelson demo', 'keelson demo --keep', 'keelson demo sealed',
+    'keelson demo', 'keelson demo --keep', 'keelson demo sealed --keep',
     'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction',
   ],
   stopsGently: true,
   async run({ args, io, output }) {
     if (args.what !== undefined) {
       const options = sealedOptions(args.what, args);
-      return await runSealedDemo(options, io, new SealedPage(output)) ? 0 : 1;
+      const isComplete = await runSealedDemo(options, io, new SealedPage(output));
+      return isComplete || isKeptToTheEnd(args, io) ? 0 : 1;
     }
     if (args.cluster === true) {
       const account = await runClusterDemo(clusterOptions(args), io, new ClusterPage(output));
@@ -98,11 +101,15 @@ export const demo = defineCommand({
     const randomness = openRandomness(io);
     const report = createReport(output, randomness.insecure);
     const { shown, isComplete } = await runDemo(optionsFrom(args, io), io, randomness, report);
-    // With --keep, Ctrl-C is the normal end, whatever was shown.
-    if (args.keep === true && io.interrupted.aborted) return 0;
+    if (isKeptToTheEnd(args, io)) return 0;
     return isComplete && shown.every(isAnswered) ? 0 : 1;
   },
 });
+
+/** With --keep, Ctrl-C is the normal end, whatever was shown. */
+function isKeptToTheEnd({ keep }: Typed, { interrupted }: Io): boolean {
+  return keep === true && interrupted.aborted;
+}
 
 /** @throws UsageError for a flag that has no meaning here. */
 function checkFlags(typed: Typed, where: string, known: readonly string[]): void {
@@ -116,7 +123,7 @@ function sealedOptions(what: string, typed: Typed): SealedDemoOptions {
   if (what !== 'sealed') {
     throw new UsageError(`there is no "keelson demo ${what}": write sealed, or leave it out`);
   }
-  checkFlags(typed, 'sealed', ['what', 'contributors', 'hostile', 'every', 'logs']);
+  checkFlags(typed, 'sealed', ['what', 'contributors', 'hostile', 'every', 'keep', 'logs']);
   const logDirectory = typed.logs ?? defaults.logs;
   checkFolder(logDirectory);
   const whole = { whole: true } as const;
@@ -127,6 +134,7 @@ function sealedOptions(what: string, typed: Typed): SealedDemoOptions {
     hostileShare: numberFlag(typed.hostile, '--hostile', { atLeast: 0, atMost: 0.2 })
       ?? defaults.hostile,
     epochSeconds: numberFlag(typed.every, '--every', { ...whole, atLeast: 2, atMost: 3600 }) ?? 20,
+    keep: typed.keep === true,
     logDirectory,
   };
 }

@@ -1,13 +1,14 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { answeredNumbers } from '../../src/base/parts.js';
 import type { Answer } from '../../src/wire/messages.js';
 import { aboutQuestions } from './questions.js';
 import type { Answers, AnswersSummary } from './scoreboard.js';
 
 /** How the demonstration shows a study with several questions. */
 
-const indent = '      ';
 const nameWidth = 14;
-const cellWidth = 36;
+const cellWidth = 27;
+const errorWidth = 7;
 /** Estimators whose answers are numbers of people. */
 const counting: ReadonlySet<string> = new Set(['count', 'histogram']);
 
@@ -23,38 +24,43 @@ export function questionsLines(
       + `${questions.length} questions:`,
     ...questions.map(({ name }) =>
       `    ${name.padEnd(nameWidth)} ${aboutQuestions[name] ?? ''}`.trimEnd()),
+    '  beside each answer: that of the honest people without noise, and the planned',
+    '  error of a number of it if the hostile ones do their worst',
     `    ${page}`,
   ];
 }
 
-/** The answers of a release, two to a line where they fit. */
-export function answerLines({ answers }: Answers): readonly string[] {
-  const cells = answers.map((answer) =>
-    `${answer.question.padEnd(nameWidth)} ${answerText(answer)}`);
-  const lines: string[] = [];
-  for (let i = 0; i < cells.length; i++) {
-    const [cell, next] = [cells[i]!, cells[i + 1]];
-    const fits = next !== undefined && cell.length < cellWidth && next.length <= cellWidth;
-    lines.push(indent + (fits ? cell.padEnd(cellWidth + 1) + next : cell));
-    if (fits) i += 1;
-  }
-  return lines;
+/** The answers of a release, one to a line, beside what the honest people alone give. */
+export function answerLines({ answers, honest, plannedErrors }: Answers): readonly string[] {
+  const lines = answers.flatMap(({ question, outcome, estimator }, i) => {
+    const texts = [answerText(outcome, estimator), numbersText(honest[i]!, estimator)] as const;
+    return [
+      answerLine(question, ...texts, `+-${shortNumber(plannedErrors[i]!, estimator)}`),
+      ...(outcome.kind === 'refused' ? [`  (refused: ${outcome.reason})`] : []),
+    ];
+  });
+  return [answerLine('', 'release', 'honest people', 'planned'), ...lines];
 }
 
-function answerText({ outcome, estimator }: Answer): string {
-  if (outcome.kind === 'refused') return `refused: ${outcome.reason}`;
-  const { estimate, keys, answered } = outcome;
-  // A split answer has the same number of values for each key.
-  const perKey = keys === undefined ? estimate.length : estimate.length / keys.length;
-  return estimate.map((value, i) =>
-    (answered?.[Math.floor(i / perKey)] === false ? '-'
-      : counting.has(estimator) ? value.toFixed(0) : shortNumber(value))).join(', ');
+function answerLine(name: string, released: string, honest: string, planned: string): string {
+  return `  ${name.padEnd(nameWidth)} ${released.padEnd(cellWidth)} ${honest.padEnd(cellWidth)} `
+    + planned.padStart(errorWidth);
 }
 
-/** Few digits, because an answer has noise. */
-function shortNumber(value: number): string {
+function answerText(outcome: Answer['outcome'], estimator: string): string {
+  return outcome.kind === 'refused'
+    ? 'refused' : numbersText(answeredNumbers(outcome), estimator);
+}
+
+function numbersText(values: readonly (number | null)[], estimator: string): string {
+  return values.map((value) => (value === null ? '-' : shortNumber(value, estimator))).join(', ');
+}
+
+/** Few digits, because an answer has noise. `M` is a million. */
+function shortNumber(value: number, estimator: string): string {
   const size = Math.abs(value);
-  if (size >= 1e6) return `${(value / 1e6).toFixed(2)} million`;
+  if (size >= 1e5) return `${(value / 1e6).toFixed(size < 1e8 ? 2 : 0)}M`;
+  if (counting.has(estimator)) return value.toFixed(0);
   return value.toFixed(size < 10 ? 2 : size < 100 ? 1 : 0);
 }
 

@@ -31,7 +31,10 @@ const delay = { columns: ['delay_minutes'] } as const;
 /** A person counts in at most two parts of the day. More parts would need more noise. */
 const byPart = { by: { column: 'part', keysMax: 2 } } as const;
 /** Public bounds of the mean delay of eight flights. */
-const delayRange = '-60..180';
+const [delayLow, delayHigh] = [-60, 180];
+const delayRange = `${delayLow}..${delayHigh}`;
+/** Public bound of the miles that a person flies with eight flights. */
+const milesCap = 12_000;
 
 /** The unit of an attack's strength in each column, as in the other studies. */
 export const questionsScale: readonly number[] = [...demoScale, 1, 1];
@@ -41,20 +44,29 @@ interface Asked {
   readonly about: string;
   /** As in a study file. */
   readonly question: Readonly<Record<string, unknown>>;
+  /** What the plan's error is a multiple of, in the units of the answer. */
+  readonly errorUnit: (cohort: number) => number;
 }
+
+const ofPeople = (cohort: number): number => cohort;
+const ofShares = (): number => 0.5;
+const ofHalfTheRange = (): number => (delayHigh - delayLow) / 2;
 
 const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
   'late-people': {
     about: `people with a flight that is ${lateMinutes} minutes late or more`,
     question: { estimator: 'count', where: { late: true } },
+    errorUnit: ofPeople,
   },
   'late-share': {
     about: 'share of late flights',
     question: { estimator: 'share', columns: ['late'], reduce: 'one' },
+    errorUnit: ofShares,
   },
   'mean-delay': {
     about: 'mean delay in minutes',
     question: { estimator: 'mean', ...delay, parameters: { range: delayRange } },
+    errorUnit: ofHalfTheRange,
   },
   'robust-delay': {
     about: 'the same, robust against the liars',
@@ -62,43 +74,66 @@ const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
       estimator: 'robust-mean', ...delay, share: 40,
       parameters: { scale: demoScale[0], range: delayRange, corruption },
     },
+    errorUnit: () => demoScale[0],
   },
   'middle-delay': {
     about: 'half of the people have a smaller mean delay',
     question: {
       estimator: 'quantile', ...delay, share: 10,
-      parameters: { probabilities: [0.5], low: -60, high: 180 },
+      parameters: { probabilities: [0.5], low: delayLow, high: delayHigh },
     },
+    errorUnit: () => delayHigh - delayLow,
   },
   'total-miles': {
     about: 'miles that all people fly together',
     question: {
-      estimator: 'sum', columns: ['distance_miles'], reduce: 'sum', parameters: { cap: 12_000 },
+      estimator: 'sum', columns: ['distance_miles'], reduce: 'sum', parameters: { cap: milesCap },
     },
+    errorUnit: (cohort) => cohort * milesCap,
   },
   'people-by-part': {
-    about: `people who fly in the ${parts.join(', ')}`,
+    about: `people in ${parts.join(', ')}; each in two at most`,
     question: { estimator: 'count', ...byPart },
+    errorUnit: ofPeople,
   },
   'late-by-part': {
     about: 'people with a late flight, by part of the day',
     question: { estimator: 'count', where: { late: true }, ...byPart },
+    errorUnit: ofPeople,
   },
   'delay-by-part': {
     about: 'mean delay in minutes, by part of the day',
     question: { estimator: 'mean', ...delay, ...byPart, parameters: { range: delayRange } },
+    errorUnit: ofHalfTheRange,
   },
   distances: {
     about: 'people by miles of a mean flight: below 400, 600, 800, more',
     question: {
       estimator: 'histogram', columns: ['distance_miles'], parameters: { edges: [400, 600, 800] },
     },
+    errorUnit: ofPeople,
   },
 });
 
 /** What each question asks, by its name. */
 export const aboutQuestions: Readonly<Record<string, string>> =
   Object.fromEntries(Object.entries(askedWith(0)).map(([name, { about }]) => [name, about]));
+
+/**
+ * For each question the error that its plan expects, in the units of its answer: the root mean
+ * square over the numbers of the answer.
+ * @param hostileShare - people who may do the worst that each question allows.
+ */
+export function plannedErrors(
+  { document: { cohort }, questions }: StudyDefinition, hostileShare: number,
+): readonly number[] {
+  const asked = askedWith(0);
+  return questions.map(({ question, plan }) => {
+    const numbers = plan.outputShape.reduce((product, length) => product * length, 1);
+    return plan.expectedError(hostileShare).total / Math.sqrt(numbers)
+      * asked[question.name]!.errorUnit(cohort);
+  });
+}
 
 /** The public facts that the study shares with the others of the demonstration. */
 export type SharedFacts = Pick<StudyDocument, 'cohort' | 'privacy'> & {

@@ -9,6 +9,10 @@ import type { Answers, Score, Shown, StudySummary } from './scoreboard.js';
 /** What the demonstration will do. */
 export interface DemoPlan {
   readonly address: string;
+  /** The data folder, which is removed at the end. */
+  readonly folder: string;
+  /** Path of the operator token. */
+  readonly operatorToken: string;
   readonly studies: readonly StudyDefinition[];
   /** Address of each study's page on the dashboard, by the study's name. */
   readonly pages: ReadonlyMap<string, string>;
@@ -30,7 +34,7 @@ export interface RunFacts {
 
 /**
  * Prints the demonstration while it runs: a table for people, or JSON lines. No line is longer than
- * 80 columns, except for addresses and keys.
+ * 80 columns, except for addresses, paths and keys.
  */
 export interface DemoReport {
   started(plan: DemoPlan): void;
@@ -55,10 +59,11 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
   let seconds = '';
   return {
     started(plan) {
-      const { address, contributors, epochMs } = plan;
+      const { address, folder, operatorToken, contributors, epochMs } = plan;
       seconds = formatNumber(epochMs / 1000);
       output.jsonLine({
-        type: 'started', dashboard: address, contributors, epochSeconds: epochMs / 1000, ...mark,
+        type: 'started', dashboard: address, data: folder, operatorToken, contributors,
+        epochSeconds: epochMs / 1000, ...mark,
       });
       describe(plan, output);
     },
@@ -96,12 +101,15 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
 }
 
 function describe(
-  { address, studies, pages, contributors, hostileShare, attack, epochMs }: DemoPlan,
+  { address, folder, operatorToken, studies, pages, contributors, hostileShare, attack,
+    epochMs }: DemoPlan,
   output: Output,
 ): void {
   const hostile = Math.round(hostileShare * contributors);
   const seconds = formatNumber(epochMs / 1000);
   output.text(`dashboard at ${address}/ for as long as this runs`);
+  output.text(`data folder ${folder}`);
+  output.text(`operator token in ${operatorToken}`);
   output.text(
     `${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`,
   );
@@ -131,8 +139,11 @@ function head(output: Output): void {
 /** What --json says of a release. The answers of several questions are as `watch` gives them. */
 function jsonOf(shown: Shown): object {
   if (!('answers' in shown)) return shown;
-  const { answers, document, study, epoch, ...counts } = shown;
-  return { study, epoch, questions: answersJson(answers, document, labelsOf), ...counts };
+  const { answers, document, study, epoch, honest, plannedErrors, ...counts } = shown;
+  const questions = Object.entries(answersJson(answers, document, labelsOf)).map(
+    ([name, answer], i) =>
+      [name, { ...(answer as object), honest: honest[i], plannedError: plannedErrors[i] }]);
+  return { study, epoch, questions: Object.fromEntries(questions) as unknown, ...counts };
 }
 
 function answersLines(answers: Answers, isFirst: boolean): readonly string[] {

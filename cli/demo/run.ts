@@ -14,7 +14,8 @@ import type { Io } from '../base/io.js';
 import type { Randomness } from '../base/noise.js';
 import { connected } from './connecting.js';
 import type { DemoReport } from './report.js';
-import { questionsRows, questionsScale, questionsStudy } from './questions.js';
+import { HonestAnswers } from './honest.js';
+import { plannedErrors, questionsRows, questionsScale, questionsStudy } from './questions.js';
 import { Rounds } from './rounds.js';
 import { shownOf, summarise, type Shown } from './scoreboard.js';
 import { demoStudies, flightsPerContribution, type DemoFacts } from './studies.js';
@@ -52,6 +53,8 @@ interface DemoConfig {
   readonly report: DemoReport;
   readonly io: Io;
   readonly people: People;
+  /** Of the study with several questions. */
+  readonly honest: HonestAnswers;
 }
 
 /** The people who take part, and their rows. */
@@ -80,8 +83,12 @@ export async function runDemo(
     try {
       const pages = new Map(aggregator.hub.studies().map(({ studyId, name }) =>
         [name, `${aggregator.address}/#/study/${studyId}`]));
-      report.started({ ...options, address: aggregator.address, studies, pages });
-      return await perform({ options, studies, aggregator, stop, report, io, people });
+      const { address, paths: { operatorToken } } = aggregator;
+      report.started({ ...options, address, folder, operatorToken, studies, pages });
+      const honest = new HonestAnswers(
+        studies.find(({ document }) => document.study === questionsStudy)!.document,
+      );
+      return await perform({ options, studies, aggregator, stop, report, io, people, honest });
     } finally {
       stop.abort();
       await aggregator.close();
@@ -166,7 +173,9 @@ function peopleFor({ seed: text, contributors }: DemoOptions): People {
   };
 }
 
-function startFleet({ options, studies, aggregator, stop, people }: DemoConfig): Fleet {
+function startFleet(
+  { options, studies, aggregator, stop, people, honest }: DemoConfig,
+): Fleet {
   return createFleet({
     ...people,
     url: aggregator.address.replace('http', 'ws'),
@@ -175,6 +184,9 @@ function startFleet({ options, studies, aggregator, stop, people }: DemoConfig):
     hostileShare: options.hostileShare,
     attack: options.attack,
     ...(options.strength !== undefined && { strength: options.strength }),
+    onAccepted: (study, epoch, _, isHostile, sent) => {
+      if (study === questionsStudy && !isHostile) honest.add(epoch, sent);
+    },
     scale: { [questionsStudy]: questionsScale },
     paceShare,
     serverKey: aggregator.serverKey,
@@ -198,17 +210,20 @@ async function gather(
 
 /** Follows all studies until there are enough rounds, or no more come. */
 async function collect(
-  { studies, aggregator, stop }: DemoConfig, fleet: Fleet, rounds: Rounds<Shown>,
+  { options, studies, aggregator, stop, honest }: DemoConfig, fleet: Fleet, rounds: Rounds<Shown>,
 ): Promise<void> {
   const enough = new AbortController();
   const signal = AbortSignal.any([enough.signal, stop.signal]);
-  const follow = async ({ document }: StudyDefinition): Promise<void> => {
-    const { study } = document;
+  const follow = async (definition: StudyDefinition): Promise<void> => {
+    const { document, document: { study } } = definition;
     const { address: url, serverKey } = aggregator;
     for await (const { release } of subscribe({ url, study, serverKey, signal })) {
       const truth = fleet.truth(study, release.epoch);
       rounds.add(study, release.epoch, truth === null
-        ? null : shownOf(release, document, truth));
+        ? null : shownOf(release, document, truth, () => ({
+          honest: honest.of(release.epoch),
+          plannedErrors: plannedErrors(definition, options.hostileShare),
+        })));
       if (rounds.isDone) enough.abort();
     }
   };

@@ -23,13 +23,17 @@ export interface Score {
   readonly contributors: number;
 }
 
-/** A release with several answers. They are shown alone, without the true ones. */
+/** A release with several answers, beside those of the honest people alone. */
 export interface Answers {
   readonly study: string;
   readonly epoch: bigint;
   readonly document: StudyDocument;
   /** One for each question, in the study's order. */
   readonly answers: readonly Answer[];
+  /** For each answer what the honest people alone give without noise. */
+  readonly honest: readonly (readonly number[])[];
+  /** For each answer the error that its plan expects, in the answer's units. */
+  readonly plannedErrors: readonly number[];
   readonly epsilonSpent: number;
   readonly epsilonLeft: number;
   /** Number of accepted contributions, hostile ones included. */
@@ -45,11 +49,19 @@ export function isAnswered(shown: Shown): boolean {
     ? shown.answers.every(({ outcome }) => outcome.kind === 'value') : shown.outcome === 'value';
 }
 
-/** What is shown of a release. The release of one question is compared with the truth. */
-export function shownOf(release: ReleaseBody, document: StudyDocument, truth: Truth): Shown {
+/**
+ * What is shown of a release, beside the truth.
+ * @param beside - of a study with several questions, for each of them.
+ */
+export function shownOf(
+  release: ReleaseBody, document: StudyDocument, truth: Truth,
+  beside: () => Pick<Answers, 'honest' | 'plannedErrors'>,
+): Shown {
   if (document.questions === undefined) return scoreRelease(release, document, truth);
   const { study, epoch } = release;
-  return { study, epoch, document, answers: answersOf(release), ...countsOf(release, truth) };
+  return {
+    study, epoch, document, answers: answersOf(release), ...beside(), ...countsOf(release, truth),
+  };
 }
 
 function countsOf(

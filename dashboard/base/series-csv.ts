@@ -1,3 +1,4 @@
+import { csvText } from '../../client/base/csv.js';
 import type { Series } from './model.js';
 
 /**
@@ -12,19 +13,15 @@ export function csvOf(
 ): string {
   const number = (value: number | null | undefined): string =>
     (value === null || value === undefined ? '' : String(value));
+  const refusal = (code: string | null | undefined): string =>
+    (code === null || code === undefined ? '' : csvText(code));
   const lines = epochs.map((epoch, i) => [
-    field(study), field(name), String(epoch), new Date(times[i]!).toISOString(),
-    number(values[i]), number(lows[i]), number(highs[i]), field(refusals[i] ?? ''),
+    csvText(study), csvText(name), String(epoch), new Date(times[i]!).toISOString(),
+    number(values[i]), number(lows[i]), number(highs[i]), refusal(refusals[i]),
     ...(smoothed === null ? []
       : [smoothed.values, smoothed.lows, smoothed.highs].map((list) => number(list[i]))),
   ]);
   const head = ['study', 'name', 'epoch', 'closed_at', 'estimate', 'low95', 'high95', 'refusal',
     ...(smoothed === null ? [] : ['smoothed', 'smoothed_low95', 'smoothed_high95'])];
   return `${[head, ...lines].map((line) => line.join(',')).join('\r\n')}\r\n`;
-}
-
-/** In quotes where needed. A text that a spreadsheet would compute gets an apostrophe. */
-function field(text: string): string {
-  const safe = /^[=+\-@\uff1d\uff0b\uff0d\uff20\t\r]/.test(text) ? `'${text}` : text;
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
 }

@@ -1,5 +1,6 @@
 import type uPlot from 'uplot';
 import type { Series } from '../base/model.js';
+import { beyondMarks, within } from './shown-extent.js';
 import { marksOf, type Mark } from './thin.js';
 
 /** Up to this many releases, each gets a point of its own. */
@@ -20,13 +21,16 @@ const looks: Readonly<Record<Look, {
   smoothed: { band: 0.28, line: 1, width: 2.5, hasPoints: false },
 };
 
-/** Draws one line inside the band of its intervals. */
+/** Draws one line inside the band of its intervals, which ends at the edges of the chart. */
 export function drawLine(
   chart: uPlot, series: Series, along: readonly number[], colour: string, look: Look,
 ): void {
   const { ctx, bbox } = chart;
   const pixel = devicePixelRatio;
-  const yOf = scaleOf(chart, 'y');
+  const { min, max } = chart.scales['y']!;
+  const shown = [min ?? 0, max ?? 1] as const;
+  const scale = scaleOf(chart, 'y');
+  const yOf = (value: number): number => scale(within(value, shown));
   const xOf = scaleOf(chart, 'x');
   const runs = marksOf(series, (at) => Math.round(xOf(at)), along);
   ctx.save();
@@ -49,21 +53,15 @@ export function drawLine(
     if (only !== undefined) whisker(ctx, only, yOf, 4 * pixel);
     if (few || only !== undefined) for (const mark of run) dot(ctx, mark, yOf, 2.5 * pixel);
   }
-  const { min = -Infinity, max = Infinity } = chart.scales['y']!;
-  for (const { x, low, high } of runs.flat()) {
-    if ((high ?? min) > max) arrow(ctx, x, bbox.top, 6 * pixel);
-    if ((low ?? max) < min) arrow(ctx, x, bbox.top + bbox.height, -6 * pixel);
+  const edges = [bbox.top, bbox.top + bbox.height] as const;
+  for (const mark of runs.flat()) {
+    for (const corners of beyondMarks(mark, shown, edges, 6 * pixel)) {
+      ctx.beginPath();
+      for (const corner of corners) ctx.lineTo(...corner);
+      ctx.fill();
+    }
   }
   ctx.restore();
-}
-
-/** A triangle at the edge of a chart: the interval there reaches further. */
-function arrow(ctx: CanvasRenderingContext2D, x: number, edge: number, size: number): void {
-  ctx.beginPath();
-  ctx.moveTo(x, edge);
-  ctx.lineTo(x + 0.7 * size, edge + size);
-  ctx.lineTo(x - 0.7 * size, edge + size);
-  ctx.fill();
 }
 
 /**

@@ -91,7 +91,8 @@ export function createLineChart(
     },
     scales: {
       x: { time: isTime, range: () => rangeOf(content.span, isTime ? 1_000 : 1) },
-      y: { range: () => roomFor(extentOfAll(content), options.words) },
+      y: { range: () =>
+        roomFor(shownExtent(...content.lines.map(({ series }) => series)), options.words) },
     },
     axes: axesOf(options, colours, height),
     series: [{}, { stroke: colours.accent, paths: () => null, points: { show: false } }],
@@ -170,13 +171,6 @@ function drawContent(
     return letter === undefined || typeof value !== 'number' || at === undefined ? []
       : [{ letter, at, value, colour: colours[colour] }];
   }));
-}
-
-function extentOfAll({ lines }: ChartContent): readonly [number, number] | null {
-  const extents = lines.map(({ series }) => shownExtent(series)).filter((each) => each !== null);
-  return extents.length === 0 ? null : [
-    Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high)),
-  ];
 }
 
 /** A part that was dragged over: the releases in it are shown alone. */

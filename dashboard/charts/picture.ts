@@ -3,7 +3,7 @@ import { alongOf } from '../base/compare.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
 import type { Drawing, Mark, PaperColours, Point } from './paper.js';
-import { extentOf } from './thin.js';
+import { beyondMarks, shownExtent, within } from './shown-extent.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
 /** What a saved chart says besides its line. */
@@ -64,6 +64,7 @@ export interface Frame {
 
 /**
  * The axes, the lines in their bands and the crosses of refused epochs, without title and notes.
+ * An interval that is cut off has a triangle at the edge.
  * @returns also where each release is, in pixels from the left end of the drawing.
  */
 export function plotOf(
@@ -73,15 +74,20 @@ export function plotOf(
   const along = alongOf(series, axis);
   const [first, last] = [along[0] ?? 0, along.at(-1) ?? 0];
   const bottom = frame.height;
-  const [low, high] = roomFor(extentOf(series));
+  const lines = smoothed === null ? [series] : [series, smoothed];
+  const shown = roomFor(shownExtent(...lines));
+  const [low, high] = shown;
   const inside = frame.width - frame.left - frame.right;
   const x = (at: number): number =>
     frame.left + (last > first ? (at - first) / (last - first) : 0.5) * inside;
   const y = (value: number): number =>
-    bottom - ((value - low) / (high - low)) * (bottom - frame.top);
+    bottom - ((within(value, shown) - low) / (high - low)) * (bottom - frame.top);
   const xs = along.map(x);
+  const triangles = (of: Series, colour: string): readonly Mark[] => xs.flatMap((at, i) =>
+    beyondMarks({ x: at, low: of.lows[i] ?? null, high: of.highs[i] ?? null }, shown,
+      [frame.top, bottom], 7).map((points): Mark => ({ kind: 'path', points, colour })));
   return { xs, marks: [
-    ...grid([low, high], y, words, frame, colours),
+    ...grid(shown, y, words, frame, colours),
     ...axisMarks([first, last], axis, x, frame, colours),
     ...linesOf(series, xs, y, {
       colour: colours.accent, hasPoints: series.epochs.length <= pointsMax,
@@ -90,6 +96,7 @@ export function plotOf(
     ...(smoothed === null ? [] : linesOf(smoothed, xs, y, {
       colour: colours.minus, hasPoints: false, band: 0.28, width: 2.5,
     })),
+    ...lines.flatMap((of) => triangles(of, of === series ? colours.accent : colours.minus)),
     ...xs.flatMap((at, i) => ((series.refusals[i] ?? null) === null ? []
       : cross([at, bottom - 8], colours.warn))),
   ] };

@@ -1,16 +1,24 @@
 import type { Series } from '../base/model.js';
+import type { Point } from './paper.js';
 
 /** An interval may reach this many times as far as three quarters of the others do. */
 const reachMost = 4;
 
+type Ends = Pick<Series, 'values' | 'lows' | 'highs'>;
+
 /**
- * The smallest and the largest value that a chart shows; null if it has no answer. Every answer is
- * in it. So are the intervals, unless a few are so wide that all else would be flat: these are cut
- * off. O(n log n) for n releases.
+ * The smallest and the largest value that a chart of some lines shows; null if they have no answer.
+ * Every answer is in it. So are the intervals, unless a few are so wide that all else would be
+ * flat: these are cut off. O(n log n) for n releases.
  */
-export function shownExtent(
-  { values, lows, highs }: Pick<Series, 'values' | 'lows' | 'highs'>,
-): readonly [number, number] | null {
+export function shownExtent(...lines: readonly Ends[]): readonly [number, number] | null {
+  const extents = lines.map(extentOf).filter((each) => each !== null);
+  return extents.length === 0 ? null : [
+    Math.min(...extents.map(([low]) => low)), Math.max(...extents.map(([, high]) => high)),
+  ];
+}
+
+function extentOf({ values, lows, highs }: Ends): readonly [number, number] | null {
   let [least, greatest, low, high] = [Infinity, -Infinity, Infinity, -Infinity];
   const reaches: number[] = [];
   values.forEach((value, i) => {
@@ -27,4 +35,26 @@ export function shownExtent(
   const usual = sorted[Math.floor((sorted.length - 1) * 0.75)] ?? 0;
   const room = Math.max(usual * reachMost, greatest - least);
   return [Math.max(low, least - room), Math.min(high, greatest + room)];
+}
+
+/** An end of an interval where the chart shows it: at the edge if it is beyond. */
+export function within(end: number, [least, greatest]: readonly [number, number]): number {
+  return Math.min(greatest, Math.max(least, end));
+}
+
+/**
+ * The corners of a triangle at each edge of a chart that an interval reaches beyond.
+ * @param top pixels of the upper edge; `bottom` those of the lower one.
+ */
+export function beyondMarks(
+  { x, low, high }: Readonly<Record<'low' | 'high', number | null>> & { readonly x: number },
+  [least, greatest]: readonly [number, number], [top, bottom]: readonly [number, number],
+  size: number,
+): readonly (readonly Point[])[] {
+  const triangle = (edge: number, tall: number): readonly Point[] =>
+    [[x, edge], [x + 0.7 * size, edge + tall], [x - 0.7 * size, edge + tall]];
+  return [
+    ...(high !== null && high > greatest ? [triangle(top, size)] : []),
+    ...(low !== null && low < least ? [triangle(bottom, -size)] : []),
+  ];
 }

@@ -51,19 +51,3 @@ export function marksOf(
   }
   return runs;
 }
-
-/**
- * The smallest and the largest value of a series, with intervals; null if it has no answer.
- * O(releases).
- */
-export function extentOf({ values, lows, highs }: Series): readonly [number, number] | null {
-  let [least, greatest] = [Infinity, -Infinity];
-  for (const list of [values, lows, highs]) {
-    for (const value of list) {
-      if (value === null) continue;
-      if (value < least) least = value;
-      if (value > greatest) greatest = value;
-    }
-  }
-  return least <= greatest ? [least, greatest] : null;
-}

@@ -3,7 +3,7 @@ import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
 import { paint, type PaperColours } from '../charts/paper.js';
 import { plotOf, type Frame } from '../charts/picture.js';
-import { extentOf } from '../charts/thin.js';
+import { shownExtent } from '../charts/shown-extent.js';
 
 const names = ['ink', 'quiet', 'line', 'accent', 'warn', 'card', 'minus'] as const;
 /** Of one digit of a text on the axis, in pixels. */
@@ -25,7 +25,7 @@ export function drawOn(
   const colours =
     Object.fromEntries(names.map((name) => [name, found[`keelson-${name}`]])) as unknown as
       PaperColours;
-  const texts = (extentOf(series) ?? [0, 1]).map((end) => numberText(end, null, words).length);
+  const texts = (shownExtent(series) ?? [0, 1]).map((end) => numberText(end, null, words).length);
   const frame: Frame = {
     width, height: height - 40, top: 10, right: 32,
     left: 20 + digitWidth * Math.max(3, ...texts),

@@ -9,7 +9,8 @@ interface TrackFacts {
 }
 
 /**
- * A bar from zero to a value, with a whisker for its interval. A value beyond the axis is cut off.
+ * A bar from zero to a value, with a whisker for its interval. What is beyond the axis is cut off,
+ * and a whisker has a triangle there.
  */
 export function BarTrack({ axis: [from, to], value, interval }: TrackFacts): VNode {
   const along = (at: number): number =>
@@ -18,8 +19,10 @@ export function BarTrack({ axis: [from, to], value, interval }: TrackFacts): VNo
     const [left, right] = [along(Math.min(one, two)), along(Math.max(one, two))];
     return { left: `${left.toFixed(2)}%`, width: `${(right - left).toFixed(2)}%` };
   };
+  const [low, high] = interval ?? [from, to];
+  const beyond = `${low < from ? ' further-left' : ''}${high > to ? ' further-right' : ''}`;
   return html`<span class="bar-track">
     <span class="bar-fill" style=${between(0, value)}></span>
-    ${interval !== null && html`<span class="whisker" style=${between(...interval)}></span>`}
+    ${interval !== null && html`<span class=${`whisker${beyond}`} style=${between(...interval)}></span>`}
     </span>`;
 }

@@ -7,6 +7,7 @@ import {
 } from '../base/keys.js';
 import { plainWords, type NumberWords } from '../base/number-words.js';
 import { Badge } from '../base/shell.js';
+import { shownExtent, within } from '../charts/shown-extent.js';
 import { BarTrack } from './bar-track.js';
 import { NumberCell } from './number-cell.js';
 
@@ -76,30 +77,36 @@ function KeyLine({ row, number, axis, words }: {
   readonly words: NumberWords;
 }): VNode {
   const [value, interval] = [row.values[number] ?? null, row.intervals[number] ?? null];
+  const { least, greatest } = words;
+  const drawn = interval === null ? null
+    : [within(interval[0], [least, greatest]), within(interval[1], [least, greatest])];
   return html`<tr><th scope="row"><span class=${row.parts.length > 1 ? 'key-parts' : 'key-part'}>
       ${row.parts.map((part, i) => html`<bdi key=${i}>${part}</bdi>`)}</span>
       ${row.doubt !== null && html`<${Badge} tone="warn">${row.doubt}<//>`}</th>
     ${row.values.length > 0 && html`<td class="bin-bar">${value !== null
-      && html`<${BarTrack} axis=${axis} value=${value} interval=${interval} />`}</td>
+      && html`<${BarTrack} axis=${axis} value=${value} interval=${drawn} />`}</td>
     <td class="bin-count">${value === null ? html`<span class="quiet">no answer</span>`
       : html`<${NumberCell} value=${value} interval=${interval}
         words=${words} />`}</td>`}</tr>`;
 }
 
-/** From zero, or below it where numbers below zero mean something, to the farthest end. */
+/**
+ * From zero, or below it where numbers below zero mean something, to the farthest end that is
+ * shown: one wide interval does not make all other bars short.
+ */
 function axisOf(
   rows: readonly KeyRow[], number: number, { format, least }: NumberWords,
 ): [number, number] {
-  let [from, to] = [0, format === 'people' ? 1 : 0];
-  for (const { values, intervals } of rows) {
-    for (const each of [values[number], ...(intervals[number] ?? [])]) {
-      // An open end of an interval is infinite, and its whisker goes to the end of the axis.
-      if (typeof each !== 'number' || !Number.isFinite(each)) continue;
-      to = Math.max(to, each);
-      if (least !== 0) from = Math.min(from, each);
-    }
-  }
-  return [from, to];
+  const most = format === 'people' ? 1 : 0;
+  // An open end of an interval is infinite, and its whisker goes to the end of the axis.
+  const ends = (side: 0 | 1): readonly (number | null)[] => rows.map(({ intervals }) => {
+    const end = intervals[number]?.[side];
+    return Number.isFinite(end) ? end! : null;
+  });
+  const [low, high] = shownExtent({
+    values: rows.map(({ values }) => values[number] ?? null), lows: ends(0), highs: ends(1),
+  }) ?? [0, most];
+  return [least === 0 ? 0 : Math.min(0, low), Math.max(most, high)];
 }
 
 function Choice({ label, value, options, onChoose }: {

@@ -12,7 +12,7 @@ import { studyAddress } from '../base/route.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 import { Badge } from '../base/shell.js';
 import { summaryOf } from '../base/summary.js';
-import { shownExtent } from '../charts/shown-extent.js';
+import { shownExtent, within } from '../charts/shown-extent.js';
 import { BudgetLine } from './budget.js';
 import { numberNow } from '../base/readout.js';
 import { EpochLine, useNow } from './status.js';
@@ -166,10 +166,11 @@ function Sparkline({ series }: { readonly series: Series }): VNode {
   const newest = (list: readonly (number | null)[]): readonly (number | null)[] =>
     list.slice(-sparkPoints);
   const [values, lows, highs] = [series.values, series.lows, series.highs].map(newest);
-  const [low, high] = shownExtent({ values: values!, lows: lows!, highs: highs! }) ?? [0, 0];
+  const shown = shownExtent({ values: values!, lows: lows!, highs: highs! }) ?? [0, 0];
+  const [low, high] = shown;
   // An interval that is cut off ends at the edge.
   const y = (value: number): string => (high > low
-    ? 23 - ((Math.min(high, Math.max(low, value)) - low) / (high - low)) * 22 : 12).toFixed(1);
+    ? 23 - ((within(value, shown) - low) / (high - low)) * 22 : 12).toFixed(1);
   const step = 100 / Math.max(1, values!.length - 1);
   const runs: number[][] = [];
   values!.forEach((value, i) => {

@@ -33,7 +33,8 @@ function drawingOf({ drawn, smoothed, axis, words, study }: SavedChart): Drawing
     `${counted(epochs.length, 'release')}, epochs ${whole(epochs[0] ?? 0)} to ${
       whole(epochs.at(-1) ?? 0)}, ${clockTime(times[0] ?? 0)} to ${clockTime(times.at(-1) ?? 0)}. `
       + 'Each was noised for privacy. The signatures were verified in the browser.',
-    'A cross marks an epoch without an answer.',
+    'A cross marks an epoch without an answer. A triangle at the edge marks an interval that '
+      + 'reaches further.',
     ...(smoothed === null ? [] : ['The smoothed line is computed from the published answers alone, '
       + 'so it costs nobody any privacy.']),
   ];

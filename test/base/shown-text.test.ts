@@ -52,6 +52,12 @@ describe('a text in a CSV file', () => {
     ['-1', '"\'-1"'],
     ['@a', '"\'@a"'],
     ['\uff1d1', '"\'\uff1d1"'],
+    ['\uff0b1', '"\'\uff0b1"'],
+    ['\uff0d1', '"\'\uff0d1"'],
+    ['\uff20a', '"\'\uff20a"'],
+    ['\t=1', '"\'\t=1"'],
+    ['\r=1', '"\'\r=1"'],
+    ['\n=1', '"\'\n=1"'],
     ['a=1', '"a=1"'],
   ])('is written safely: %j', (text, cell) => {
     expect(csvText(text)).toBe(cell);

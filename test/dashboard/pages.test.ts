@@ -557,7 +557,8 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     expect(await page.$eval('.answers', (each) => each.textContent)).not.toContain('−');
     expect((await saved(page, 'CSV')).split('\r\n').slice(0, 2)).toEqual([
       'study,name,epoch,closed_at,estimate,low95,high95,refusal',
-      'people,people with a delay of at least 60 minutes,7,2026-01-01T00:00:10.000Z,-12,-43,19,',
+      '"people","people with a delay of at least 60 minutes",'
+        + '7,2026-01-01T00:00:10.000Z,-12,-43,19,',
     ]);
     const svg = await saved(page, 'SVG');
     expect(svg).toContain('people with a delay of at least 60 minutes');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { shownExtent } from '../../dashboard/charts/shown-extent.js';
-import { extentOf, marksOf } from '../../dashboard/charts/thin.js';
+import { marksOf } from '../../dashboard/charts/thin.js';
 import type { Series } from '../../dashboard/base/model.js';
 
 const seriesOf = (values: readonly (number | null)[], half = 1): Series => ({
@@ -47,18 +47,14 @@ describe('a chart of more releases than columns of pixels', () => {
     expect(alone.map((run) => run.map(({ x }) => x))).toEqual([[1, 2], [4]]);
     expect(marksOf(seriesOf([null, null]), (epoch) => epoch)).toEqual([]);
   });
-
-  it('reaches as far as its intervals do', () => {
-    expect(extentOf(seriesOf([null, 3, -2], 0.5))).toEqual([-2.5, 3.5]);
-    expect(extentOf(seriesOf([null]))).toBeNull();
-    expect(extentOf({ ...seriesOf([1]), lows: [], highs: [] })).toEqual([1, 1]);
-  });
 });
 
 describe('the part of a series that a chart shows', () => {
   it('is not made flat by a few wide intervals, and shows every answer', () => {
     expect(shownExtent(seriesOf([5], 100))).toEqual([-95, 105]);
     expect(shownExtent(seriesOf([null]))).toBeNull();
+    expect(shownExtent({ ...seriesOf([1]), lows: [], highs: [] })).toEqual([1, 1]);
+    expect(shownExtent(seriesOf([null, 3, -2], 0.5), seriesOf([7]))).toEqual([-2.5, 8]);
     const wide = seriesOf([8, 8.2, 8.1, 8, 8.4, 8.1]);
     const widened = (half: number, ...places: number[]): Series => ({
       ...wide, lows: wide.lows.map((low, i) => (places.includes(i) ? 8 - half : low)),

@@ -183,11 +183,11 @@ describe('the numbers of a chart as CSV', () => {
   it('have their sign, and no text that a spreadsheet would compute', () => {
     const series = { ...hourly(2), refusals: [null, 'interrupted'], values: [-3.5, null] };
     const lines = csvOf(series, '＝cmd', 'a, "b"').split('\r\n');
-    const text = `'＝cmd,"a, ""b"""`;
+    const text = `"'＝cmd","a, ""b"""`;
     expect(lines).toEqual([
       'study,name,epoch,closed_at,estimate,low95,high95,refusal',
       `${text},7,1970-01-01T00:00:00.000Z,-3.5,-2,2,`,
-      `${text},8,1970-01-01T01:00:00.000Z,,-3,1,interrupted`, '',
+      `${text},8,1970-01-01T01:00:00.000Z,,-3,1,"interrupted"`, '',
     ]);
   });
 });

@@ -1,3 +1,4 @@
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Stage, type Ended, type JsonLine } from '../support/live-command.js';
 
@@ -13,7 +14,10 @@ const small = [...few, '--epochs', '2'];
 afterAll(() => stage.end());
 
 type AnswersByName =
-  Readonly<Record<string, { readonly outcome: string; readonly keys?: readonly unknown[] }>>;
+  Readonly<Record<string, {
+    readonly outcome: string; readonly keys?: readonly unknown[];
+    readonly honest: readonly number[]; readonly plannedError: number;
+  }>>;
 const answersIn = (line: JsonLine): AnswersByName => line['questions'] as AnswersByName;
 
 const linesOf = (run: Ended): JsonLine[] =>
@@ -31,6 +35,8 @@ describe('keelson demo --json', () => {
     const [started, connected, ...rest] = linesOf(run);
     expect(started).toEqual({
       type: 'started', dashboard: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/) as string,
+      data: expect.stringContaining('keelson-demo-') as string,
+      operatorToken: expect.stringMatching(/keelson-demo-.*operator\.token$/) as string,
       contributors: 400, epochSeconds: 2,
     });
     expect(connected).toEqual({ type: 'connected', seconds: aNumber });
@@ -82,6 +88,14 @@ describe('keelson demo --json', () => {
       expect(Number(line['contributors'])).toBeLessThanOrEqual(400);
       const answers = answersIn(line);
       expect(Object.keys(answers)).toEqual(questions);
+      // What only the demonstration knows, and what the plan says, stand beside each answer.
+      const numbers: Readonly<Record<string, number>> =
+        { 'people-by-part': 3, 'late-by-part': 3, 'delay-by-part': 3, distances: 4 };
+      for (const name of questions) {
+        const { honest, plannedError } = answers[name]!;
+        expect([name, honest]).toEqual([name, Array(numbers[name] ?? 1).fill(aNumber)]);
+        expect(plannedError).toBeGreaterThan(0);
+      }
       // These need no least number of people.
       for (const name of ['late-people', 'late-share', 'people-by-part', 'distances']) {
         expect([name, answers[name]!.outcome]).toEqual([name, 'value']);
@@ -160,19 +174,24 @@ it('prints a table that fits a terminal, and stops at once on an interrupt', asy
   // The first line is where to look, and the page is there at once.
   const [address] = /^dashboard at (\S+)/.exec(run.stdout)!.slice(1);
   expect(await (await fetch(address!)).text()).toContain('dashboard.js');
+  // The data folder and the token are where it says, for as long as it runs.
+  const [, folder, token] = /^data folder (\S+)\noperator token in (\S+)$/m.exec(run.stdout)!;
+  expect(statSync(folder!).isDirectory()).toBe(true);
+  expect(readFileSync(token!, 'utf8')).toMatch(/^[\w-]{32,}\s*$/);
   const round = /^ +\d+ flights-mean .*\n +flights-robust .*\n +flights-ten .*\n[^]*distances +-?\d/m;
   while (!round.test(run.stdout)) await run.next();
   // The page of the study with ten questions has an address of its own.
   expect(run.stdout).toMatch(/^ {4}http:\/\/127\.0\.0\.1:\d+\/#\/study\/[0-9a-f]{64}$/m);
-  // Each answer has its name, also where two are on a line.
+  // Each answer has a line of its own, with that of the honest people and the planned error.
   for (const name of questions) {
-    expect(run.stdout).toMatch(new RegExp(`${name} +(-|-?\\d[\\d.]*|refused)`));
+    expect(run.stdout).toMatch(new RegExp(`^  ${name} +(-|\\d|refused).* \\d.* \\+-\\d[\\d.]*M?$`, 'm'));
   }
   const { status, stdout, stderr } = await run.interrupt();
   // Not all of its epochs were shown.
   expect([status, stderr]).toEqual([1, '']);
   expect(stdout).toContain('check the releases yourself');
-  const lines = stdout.split('\n').filter((text) => !/keelson verify|^ {4}http:/.test(text));
+  expect(existsSync(folder!)).toBe(false);
+  const lines = stdout.split('\n').filter((text) => !/keelson verify|^ {4}http:|keelson-demo-/.test(text));
   for (const line of lines) {
     expect(line.length, line).toBeLessThanOrEqual(80);
   }

@@ -1,3 +1,4 @@
+import { readFileSync, statSync } from 'node:fs';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../support/until.js';
 import { SealedStage, type SealedStudyText } from '../support/sealed-stage.js';
@@ -82,6 +83,40 @@ describe('keelson demo sealed', () => {
       expect(new Set(spent.map(({ rho }) => rho)).size).toBe(1);
       const verified = await commands.run(['verify', log, '--server-key', serverKey]);
       expect(verified.status).toBe(0);
+    } finally {
+      await commands.end();
+    }
+  });
+
+  it('stays with --keep, says where its folders and tokens are, and goes on', {
+    tags: ['slow'], timeout: 240_000,
+  }, async () => {
+    const commands = new Stage();
+    try {
+      const run = commands.start([
+        'demo', 'sealed', '--contributors', '300', '--every', '12', '--keep', '--logs',
+        commands.path('logs'),
+      ]);
+      while (!run.stdout.includes('Ctrl-C ends it')) await run.next();
+      const servers = [...run.stdout.matchAll(
+        /^\w+: dashboard at (\S+)\n {2}data folder (\S+)\n {2}operator token in (\S+)$/gm,
+      )];
+      expect(servers).toHaveLength(3);
+      for (const [, address, folder, token] of servers) {
+        expect(await (await fetch(address!)).text()).toContain('dashboard.js');
+        expect(statSync(folder!).isDirectory()).toBe(true);
+        expect(readFileSync(token!, 'utf8')).toMatch(/^[\w-]{32,}\s*$/);
+      }
+      const releases = async (): Promise<number> => {
+        const answer = await fetch(new URL('/v1/studies', servers[0]![1]));
+        return (await answer.json() as { studies: [{ releases: number }] }).studies[0].releases;
+      };
+      // More than a budget of epsilon 8 would pay for, if it did not renew.
+      while (await releases() < 4) await new Promise((resolve) => setTimeout(resolve, 200));
+      const { status, stdout, stderr } = await run.interrupt();
+      expect([status, stderr]).toEqual([0, '']);
+      const lines = stdout.split('\n').filter((line) => !/server-key|verify|keelson-demo-/.test(line));
+      for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
     } finally {
       await commands.end();
     }

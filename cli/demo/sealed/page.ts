@@ -1,3 +1,5 @@
+import { wrap } from '../../base/help.js';
+import { terminalColumns } from '../../base/io.js';
 import { formatNumber, type Output } from '../../base/output.js';
 
 /** One contributor's row, and what each server holds of it, in whole steps. */
@@ -22,9 +24,17 @@ export interface SealedResult {
   readonly serverKey: string;
 }
 
-export interface SealedStart {
-  readonly servers: readonly string[];
+export interface SealedServer {
+  readonly name: string;
   readonly address: string;
+  /** Its data folder, which is removed at the end. */
+  readonly data: string;
+  /** Path of the operator token. */
+  readonly operatorToken: string;
+}
+
+export interface SealedStart {
+  readonly servers: readonly SealedServer[];
   readonly people: number;
   readonly hostile: number;
   readonly epochSeconds: number;
@@ -33,7 +43,10 @@ export interface SealedStart {
 
 const numbers = (values: readonly number[]): string => values.map(formatNumber).join(', ');
 
-/** What `demo sealed` prints: one page for people, or JSON lines. */
+/**
+ * What `demo sealed` prints: one page for people, or JSON lines. No line is longer than 80 columns,
+ * except for addresses, paths and keys.
+ */
 export class SealedPage {
   constructor(private readonly output: Output) {}
 
@@ -41,15 +54,21 @@ export class SealedPage {
     const { output } = this;
     const { servers, people, hostile, lie, epochSeconds } = start;
     output.jsonLine({ type: 'started', ...start, against: 'reading' });
-    output.text(`three servers on this machine: ${servers.join(', ')}`);
+    const named = servers.map(({ name }) => name).join(', ');
+    output.text(`three servers on this machine: ${named}`);
     output.text('each has a process, a key, a data folder and a ledger of its own');
+    for (const { name, address, data, operatorToken } of servers) {
+      output.text(`${name}: dashboard at ${address}/`);
+      output.text(`  data folder ${data}`);
+      output.text(`  operator token in ${operatorToken}`);
+    }
+    output.text('All of it is there for as long as this runs.');
     output.text('One machine protects nobody: its owner has all three servers and every row.');
     output.text('In a real study three operators run one server each.');
     output.text();
     output.text(`${people} people send minutes and kilometres of their way to work, in shares`);
     output.text(`${hostile} of them lie together, and all say ${numbers(lie)}`);
-    output.text(`dashboard at ${start.address}/ for as long as this runs; the epoch is open for `
-      + `${epochSeconds} s`);
+    output.text(`the epoch is open for ${epochSeconds} s`);
     output.text();
   }
 
@@ -62,9 +81,8 @@ export class SealedPage {
       ['server', 'shares that it holds', ''],
       holds.map(({ server, own, next }) => [server, own.join(', '), next.join(', ')]),
     );
-    output.text('Each server holds two of three shares. The three add up to the row, modulo '
-      + `${size}.`);
-    output.text('Two of them are random numbers, which say nothing of the row.');
+    this.#say(`Each server holds two of three shares. The three add up to the row, modulo ${size}. `
+      + 'Two of them are random numbers, which say nothing of the row.');
     output.text();
   }
 
@@ -82,13 +100,23 @@ export class SealedPage {
       ['mean of the honest people', ...result.honest.map(formatNumber)],
       ['mean of all rows, liars too', ...result.everybody.map(formatNumber)],
     ]);
-    output.text('Only the first line is published. This demonstration made the rows, so it knows '
+    this.#say('Only the first line is published. This demonstration made the rows, so it knows '
       + 'the others.');
     output.text();
     output.text('The release has the signatures of all three servers. All three were verified.');
     for (const { server, rho } of result.spent) {
       output.text(`${server} charged its own ledger: rho ${formatNumber(rho)} spent`);
     }
-    output.text(`check it: keelson verify ${result.log} --server-key ${result.serverKey}`);
+    output.text('check it:');
+    output.text(`  npx keelson verify ${result.log} \\\n  --server-key ${result.serverKey}`);
+  }
+
+  kept(): void {
+    this.output.text();
+    this.output.text('the servers stay, and people go on sending: Ctrl-C ends it');
+  }
+
+  #say(text: string): void {
+    for (const line of wrap(text, terminalColumns)) this.output.text(line);
   }
 }

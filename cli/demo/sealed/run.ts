@@ -33,6 +33,8 @@ export interface SealedDemoOptions {
   readonly people: number;
   readonly hostileShare: number;
   readonly epochSeconds: number;
+  /** Continues after the first release, until it is interrupted. The budget renews. */
+  readonly keep: boolean;
   /** Folder for the release log. */
   readonly logDirectory: string;
 }
@@ -72,7 +74,7 @@ export async function runSealedDemo(
 
 /** Makes the three keys, and the one study file that names them. */
 async function writeStudy(
-  folder: string, { people, epochSeconds }: SealedDemoOptions,
+  folder: string, { people, epochSeconds, keep }: SealedDemoOptions,
 ): Promise<{ readonly file: string; readonly ports: readonly number[] }> {
   const ports = await Promise.all(names.map(freePort));
   const listed: string[] = [];
@@ -92,7 +94,7 @@ epoch: { every: ${epochSeconds}s }
 estimator: robust-mean
 parameters: { scale: [8, 4], shape: normal, corruption: 0.1 }
 privacy: { epsilon: 4, delta: 1e-6 }
-budget: { epsilon: 8, delta: 1e-5 }
+budget: { epsilon: 8, delta: 1e-5${keep ? `, per: ${2 * epochSeconds}s` : ''} }
 sealed:
   against: reading
   range: [[0, 256], [0, 128]]
@@ -111,15 +113,24 @@ interface Scene {
 }
 
 async function perform(scene: Scene): Promise<void> {
-  const { options: { people, hostileShare, epochSeconds }, nodes, page, signal } = scene;
+  const { options: { people, hostileShare, epochSeconds, keep }, nodes, page, signal } = scene;
+  const { folder } = scene;
   const front = nodes[0]!;
   const address = `http://127.0.0.1:${front.port}`;
   const hostile = Math.round(hostileShare * people);
-  page.started({ servers: names, address, people, hostile, epochSeconds, lie });
+  page.started({
+    servers: nodes.map(({ name, port }) => ({
+      name, address: `http://127.0.0.1:${port}`, data: join(folder, name),
+      operatorToken: join(folder, name, 'operator.token'),
+    })),
+    people, hostile, epochSeconds, lie,
+  });
   const honest = honestRows(people - hostile);
   const rows = [...honest, ...Array.from({ length: hostile }, () => lie)];
-  const releases = subscribe({ url: address, study, serverKey: front.serverKey, signal });
-  const first = releases[Symbol.asyncIterator]().next();
+  const { serverKey } = front;
+  const subscription = subscribe({ url: address, study, serverKey, signal });
+  const releases = subscription[Symbol.asyncIterator]();
+  const first = releases.next();
   // An interrupt ends it while nobody waits for it.
   first.catch(() => undefined);
   const made = await contributeOne(scene, rows[0]!);
@@ -132,9 +143,21 @@ async function perform(scene: Scene): Promise<void> {
   if (outcome?.kind !== 'value') throw new Error(outcome?.text ?? 'the release has no answer');
   page.released({
     estimate: outcome.estimate, honest: meanOf(honest), everybody: meanOf(rows), accepted,
-    serverKey: toHex(front.serverKey), log: await saveLog(scene, address),
+    serverKey: toHex(serverKey), log: await saveLog(scene, address),
     spent: await Promise.all(nodes.map(spentAt)),
   });
+  if (keep) {
+    page.kept();
+    await goOn(scene, rows, releases);
+  }
+}
+
+/** Lets the same people send to each next epoch, until it is interrupted. */
+async function goOn(
+  scene: Scene, rows: readonly (readonly number[])[], releases: AsyncIterator<unknown>,
+): Promise<void> {
+  do await contributeAll(scene, rows);
+  while ((await releases.next()).done !== true);
 }
 
 /** Normal rows, the same in each run: about 30 minutes and 12 kilometres. */
