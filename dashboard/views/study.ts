@@ -252,7 +252,8 @@ function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode
     value that the study asks for. ${covers} It does not count what liars can shift: ${
       outcome.intervalIfHostile95 === undefined
         ? 'see what is promised about them'
-        : 'the second interval of each number counts that, too'}.</p></details>`;
+        : 'the second interval of each number counts that, too'}. A triangle at the edge of a chart
+    marks an interval that reaches further.</p></details>`;
 }
 
 interface NoAnswerFacts {

@@ -73,6 +73,30 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
     await person.close();
   });
 
+  it('sends its row over HTTP where no WebSocket gets through', async () => {
+    const person = await chromium.browser.createBrowserContext();
+    const page = await openPage(person);
+    const wrong: string[] = [];
+    page.on('console', (said) => { if (said.type() === 'error') wrong.push(said.text()); });
+    await page.evaluateOnNewDocument(() => {
+      const Native = WebSocket;
+      // Nothing listens at the discard port, so the connection fails as one that a proxy refuses.
+      globalThis.WebSocket = new Proxy(Native, {
+        construct: (_, [, protocols]: [string, string]) =>
+          new Native('ws://127.0.0.1:9', protocols),
+      });
+    });
+    await page.goto(address);
+    await page.waitForSelector('html[data-ready]');
+    const before = await accepted();
+    await page.click('#send');
+    await says(page, 'Thank you');
+    expect(await accepted()).toBe(before + 1);
+    // The policy lets requests to the server through, and forbids the port of the proxy.
+    expect(wrong.filter((text) => !text.includes('127.0.0.1:9'))).toEqual([]);
+    await person.close();
+  });
+
   it('is closed before the ack, opened again, and its row has arrived exactly once', async () => {
     const person = await chromium.browser.createBrowserContext();
     const page = await visit(person);
@@ -94,7 +118,7 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
     served.command.child.kill('SIGCONT');
     const again = await visit(person);
     await says(again, 'From your last visit. Thank you');
-    expect(await accepted()).toBe(2);
+    expect(await accepted()).toBe(3);
     await person.close();
   });
 
