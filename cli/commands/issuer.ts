@@ -1,3 +1,4 @@
+import { systemClock } from '../../server/base/clock.js';
 import { parseDuration, parseTime } from '../../server/study-file/durations.js';
 import { durationText } from '../../server/studies/guarantee.js';
 import { protocolLimits } from '../../src/base/limits.js';
@@ -5,13 +6,15 @@ import { issuerName, periodAt } from '../../src/base/token-periods.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { interruption, listening } from '../base/listening.js';
-import { numberFlag } from '../base/numbers.js';
+import { listFlag, numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 import { readText } from '../base/text-files.js';
 import { IssuerRecord, makeIssuer, readIssuer, type Issuer } from '../issuer/folder.js';
 import { serveIssuer } from '../issuer/server.js';
 
 const host = '127.0.0.1';
+/** A proxy on this machine. */
+const localProxies = ['127.0.0.0/8', '::1'];
 
 export const issuer = defineCommand({
   name: 'issuer',
@@ -57,6 +60,11 @@ export const issuer = defineCommand({
     host: {
       type: 'string', valueHint: 'address', description: `address to listen on (default ${host})`,
     },
+    'trust-proxy': {
+      type: 'string', valueHint: 'a,b',
+      description: 'reverse proxies whose X-Forwarded-For is believed, for the limit of requests '
+        + 'per address (default: those of this machine)',
+    },
   },
   examples: [
     'keelson issuer tokens --new --name tokens.example.org --per 30d --periods 12',
@@ -81,8 +89,12 @@ export const issuer = defineCommand({
       else if (port === undefined) tellIssuer(found, output);
       else {
         record.lock();
-        const running = await listening(port, args.host ?? host, () =>
-          serveIssuer(found, record, args.host ?? host, port, () => Date.now()));
+        const options = {
+          host: args.host ?? host, port, clock: systemClock,
+          trustedProxies: listFlag(args['trust-proxy'], '--trust-proxy') ?? localProxies,
+        };
+        const running = await listening(
+          port, options.host, () => serveIssuer(found, record, options));
         io.onStarted?.();
         output.jsonLine({ type: 'listening', address: running.address, people: record.people });
         output.text(`listening    ${running.address}`);

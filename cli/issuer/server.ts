@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Clock } from '../../server/base/clock.js';
 import { periodAt } from '../../src/base/token-periods.js';
 import { modulusOf } from '../../src/signing/index.js';
 import type { Grant, Issuer, IssuerRecord } from './folder.js';
+import { IssuerLimits, requestRate } from './limits.js';
 import { signBlinded, type TokenKey } from './token-keys.js';
 
 /** A TokenRequest of RFC 9578: type, last byte of the key's id, blinded message. */
@@ -18,7 +20,8 @@ const types = {
 /** Pages of any site may ask: a code is needed, and browsers send none by themselves. */
 const anyOrigin = {
   'Access-Control-Allow-Origin': '*', 'Access-Control-Allow-Methods': 'GET, POST',
-  'Access-Control-Allow-Headers': 'authorization, content-type', 'Cache-Control': 'no-store',
+  'Access-Control-Allow-Headers': 'authorization, content-type',
+  'Access-Control-Expose-Headers': 'Retry-After', 'Cache-Control': 'no-store',
 } as const;
 
 /** An answer of the issuer. */
@@ -26,6 +29,15 @@ interface Answer {
   readonly status: number;
   readonly type: string;
   readonly body: Uint8Array | string;
+}
+
+/** Where and how an issuer runs. */
+export interface IssuerOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly clock: Clock;
+  /** Addresses or networks of proxies whose X-Forwarded-For is believed. */
+  readonly trustedProxies: readonly string[];
 }
 
 /** A running issuer. */
@@ -40,16 +52,18 @@ export interface RunningIssuer {
  * speaks plain HTTP: a reverse proxy in front of it adds TLS.
  */
 export async function serveIssuer(
-  issuer: Issuer, record: IssuerRecord, host: string, port: number, nowMs: () => number,
+  issuer: Issuer, record: IssuerRecord, { host, port, clock, trustedProxies }: IssuerOptions,
 ): Promise<RunningIssuer> {
-  const issuing = new Issuing(issuer, record, nowMs);
+  const limits = new IssuerLimits(clock, trustedProxies);
+  const issuing = new Issuing(issuer, record, () => clock.nowMs());
   const server = createServer({
     headersTimeout: 10_000, requestTimeout: 10_000, keepAliveTimeout: 5_000,
     maxHeaderSize: 8_192,
   }, (request, response) => {
+    if (!limits.take(request)) return send(response, tooMany);
     void issuing.answer(request).catch(() => undefined).then((answer) => send(response, answer));
   });
-  server.maxConnections = 1_000;
+  limits.bound(server);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, resolve);
@@ -72,6 +86,11 @@ function closed(server: Server): Promise<void> {
 function send(response: ServerResponse, answer: Answer | undefined): void {
   const { status, type, body } =
     answer ?? refused(500, 'internal', 'the issuer failed to do this: try again later');
+  if (status === 429) {
+    response.setHeader('Retry-After', '1');
+    // The body of the request is not read.
+    response.setHeader('Connection', 'close');
+  }
   response.writeHead(status, { ...anyOrigin, 'Content-Type': type });
   response.end(body);
 }
@@ -79,6 +98,9 @@ function send(response: ServerResponse, answer: Answer | undefined): void {
 function refused(status: number, code: string, text: string): Answer {
   return { status, type: 'application/json', body: JSON.stringify({ error: { code, text } }) };
 }
+
+const tooMany = refused(429, 'rate-limited', 'an address may make '
+  + `${requestRate.perSecond} requests a second: wait for the seconds in Retry-After`);
 
 class Issuing {
   constructor(

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { encodeLogLine } from '../../src/log/index.js';
 import { decodeReleaseBody, decodeServerFrame } from '../../src/wire/index.js';
 import { AddressCounts } from '../network/address-counts.js';
+import { networkKey } from '../network/rates.js';
 import { HttpError } from '../operator/http-error.js';
 import type { HubEvent, StudyView } from '../studies/contract.js';
 import type { ListenerContext, SessionSocket } from './context.js';
@@ -15,10 +16,16 @@ const retryMs = 3_000;
 /**
  * Releases as server-sent events, for readers without WebSockets. The data of an event is a line of
  * the release log, so what a reader collects can be verified as a log.
+ *
+ * A network is an IPv4 address or 48 bits of an IPv6 address, since whoever rents a server commonly
+ * has so many. A network has a quarter of the places at most. When all are taken, the network with
+ * the most streams gives one to a network that would still have fewer. So a few networks cannot
+ * keep out all others, however often they come back.
  */
 export class EventStreams {
+  /** The streams in the order in which they began. */
   readonly #open = new Set<EventStream>();
-  readonly #perAddress = new AddressCounts();
+  readonly #perNetwork = new AddressCounts();
 
   constructor(private readonly context: ListenerContext) {}
 
@@ -38,19 +45,18 @@ export class EventStreams {
       throw new HttpError(429, 'rate-limited',
         `an address may begin ${limits.subscribePerSecond} streams per second: slow down`);
     }
-    if (this.#open.size >= limits.httpConnections / 2
-      || this.#perAddress.of(address) >= limits.httpConnections / 4) {
+    const network = networkKey(address);
+    if (!this.#hasPlace(network)) {
       throw new HttpError(503, 'server-full', 'the server holds as many streams of events as it '
-        + 'can: read /v1/releases now and then, or use a WebSocket');
+        + 'can, or as it can for one network: read /v1/releases now and then, or use a WebSocket');
     }
     const stream = new EventStream(context, response, view, from, address);
     this.#open.add(stream);
-    this.#perAddress.add(address, 1);
+    this.#perNetwork.add(network, 1);
     totals.subscriptions += 1;
     response.once('close', () => {
       stream.ended();
-      this.#open.delete(stream);
-      this.#perAddress.add(address, -1);
+      this.#leave(stream);
       totals.subscriptions -= 1;
     });
     stream.start();
@@ -60,11 +66,31 @@ export class EventStreams {
   stop(): void {
     for (const stream of [...this.#open]) stream.stop();
   }
+
+  /** Whether a network may have one more stream. Makes a place where another one has more. */
+  #hasPlace(network: string): boolean {
+    const places = this.context.limits.httpConnections / 2;
+    const own = this.#perNetwork.of(network) + 1;
+    if (own > Math.max(1, places / 4)) return false;
+    if (this.#open.size < places) return true;
+    const [largest, count] = this.#perNetwork.largest();
+    if (count <= own) return false;
+    const newest = [...this.#open].findLast((stream) => stream.network === largest)!;
+    this.#leave(newest);
+    newest.giveWay();
+    return true;
+  }
+
+  /** Gives the place of a stream back, once. */
+  #leave(stream: EventStream): void {
+    if (this.#open.delete(stream)) this.#perNetwork.add(stream.network, -1);
+  }
 }
 
 class EventStream implements Subscriber {
   readonly #subscription: Subscription;
   readonly #socket: SessionSocket;
+  readonly network: string;
   #waitedBytes = 0;
   #cancelBeat: () => void = () => undefined;
 
@@ -75,6 +101,7 @@ class EventStream implements Subscriber {
     from: number,
     address: string,
   ) {
+    this.network = networkKey(address);
     this.#socket = socketOf(response, address, (frame) => this.#write(frame));
     this.#subscription = new Subscription(context, this.#socket, view.studyId, from);
   }
@@ -118,6 +145,12 @@ class EventStream implements Subscriber {
 
   stop(): void {
     this.response.end();
+  }
+
+  /** Ends at once: a reader that takes nothing would otherwise hold its socket. */
+  giveWay(): void {
+    if (this.#socket.bufferedBytes > 0) this.response.destroy();
+    else this.response.end();
   }
 
   ended(): void {

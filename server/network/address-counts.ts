@@ -13,4 +13,11 @@ export class AddressCounts {
     if (count > 0) this.#counts.set(address, count);
     else this.#counts.delete(address);
   }
+
+  /** The address that holds the most, and how many; none: an empty one with 0. Cost: linear. */
+  largest(): readonly [address: string, count: number] {
+    let found: readonly [string, number] = ['', 0];
+    for (const entry of this.#counts) if (entry[1] > found[1]) found = entry;
+    return found;
+  }
 }

@@ -106,6 +106,14 @@ export function addressKey(remoteAddress: string | undefined): string {
 }
 
 /**
+ * What counts as one network, where places are few: an IPv4 address, or a 48-bit IPv6 network.
+ * @param key as `addressKey` writes it.
+ */
+export function networkKey(key: string): string {
+  return key.replace(/^([^:]+:[^:]+:[^:]+):[^:]+::\/64$/, '$1::/48');
+}
+
+/**
  * One form for each address: without a zone, IPv6 in its shortest form, IPv4-mapped IPv6 as IPv4.
  * Text that is no address is returned unchanged. Cost: microseconds.
  */

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toBase64, toHex } from '../../src/base/bytes.js';
 import { decodeHeadBody } from '../../src/wire/index.js';
+import { HttpError } from './http-error.js';
 import { findStudy, releaseIndex, type Exchange } from './exchange.js';
 import { releaseLog } from './release-download.js';
 
@@ -16,13 +17,27 @@ export async function studyReleases(exchange: Exchange): Promise<void> {
   return releasePage(exchange);
 }
 
-/** The stream begins after the last event that the reader got before, or at `from`. */
-function releaseEvents(exchange: Exchange): void {
+/**
+ * The stream begins after the last event that the reader got before, or at `from`. A log that does
+ * not have that event is another one than the reader's, so the stream would wait for releases that
+ * the reader seems to have.
+ * @throws HttpError 409 when there is no such event.
+ */
+async function releaseEvents(exchange: Exchange): Promise<void> {
   const { events, hub, isHead, query, request, response } = exchange;
   const view = findStudy(hub, query.get('study'));
-  const last = request.headers['last-event-id'];
-  const from = last === undefined || last === ''
-    ? releaseIndex(query.get('from'), 'from') : releaseIndex(String(last), 'Last-Event-ID') + 1;
+  const last = String(request.headers['last-event-id'] ?? '');
+  const from = last === '' ? releaseIndex(query.get('from'), 'from')
+    : releaseIndex(last, 'Last-Event-ID') + 1;
+  if (last !== '') {
+    // Of several servers, another one may have added the release. The head is read from the store.
+    const { count } = decodeHeadBody((await hub.head(view.studyId)).body);
+    if (count < BigInt(from)) {
+      throw new HttpError(409, 'beyond-log', `the log has ${count} releases, so none with the index `
+        + `${last} of Last-Event-ID: begin again without it, and check whether the study was `
+        + 'replaced or its server restored from a backup');
+    }
+  }
   if (!isHead) return events(request, response, view, from);
   response.setHeader('Content-Type', 'text/event-stream; charset=utf-8');
   response.end();

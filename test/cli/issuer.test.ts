@@ -1,8 +1,12 @@
+import { once } from 'node:events';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { requestToken } from '../../client/tokens.js';
-import { readIssuer } from '../../cli/issuer/folder.js';
+import { IssuerRecord, readIssuer } from '../../cli/issuer/folder.js';
+import { serveIssuer } from '../../cli/issuer/server.js';
+import { systemClock } from '../../server/base/clock.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { signing } from '../../src/signing/node.js';
 import { readBlindEnrolment } from '../../src/signing/index.js';
@@ -106,6 +110,68 @@ describe('an issuer of blind tokens', () => {
       .toThrow(/does not admit by blind tokens/);
     await expect(requestToken({ ...request, issuer: 'tokens.example.org' })).rejects
       .toThrow(/is a URL like/);
+  });
+
+  it('takes so many requests of an address, and those of another one beside', async () => {
+    issuer.monotonicMs = 1_000_000;
+    const from = (address: string): Promise<Response> =>
+      fetch(`${issuer.running.address}${directory}`, { headers: { 'X-Forwarded-For': address } });
+    const statuses = async (address: string, count: number): Promise<Set<number>> => new Set(
+      await Promise.all(Array.from({ length: count }, async () => (await from(address)).status)));
+    expect(await statuses('192.0.2.1', 200)).toEqual(new Set([200]));
+    const refused = await from('192.0.2.1');
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '1']);
+    expect(refused.headers.get('access-control-expose-headers')).toBe('Retry-After');
+    expect(await refused.json()).toMatchObject({ error: { code: 'rate-limited' } });
+    // A host commonly has a whole IPv6 network.
+    for (let i = 0; i < 200; i += 50) await statuses(`2001:db8:0:${i}::1`, 50);
+    expect((await from('2001:db8:0:ff::1')).status).toBe(429);
+    expect((await from('2001:db8:1::1')).status).toBe(200);
+    expect((await from('192.0.2.2')).status).toBe(200);
+    // A proxy that adds the true address is believed, and what its client wrote is not.
+    expect((await from('192.0.2.3, 192.0.2.1')).status).toBe(429);
+    issuer.monotonicMs += 1_000;
+    expect(await statuses('192.0.2.1', 20)).toEqual(new Set([200]));
+    expect((await from('192.0.2.1')).status).toBe(429);
+    issuer.monotonicMs = undefined;
+  });
+
+  it('says to a client that it may try again', async () => {
+    const crowded = await BlindIssuer.start();
+    crowded.monotonicMs = 0;
+    const url = `${crowded.running.address}${directory}`;
+    for (let i = 0; i < 4; i++) {
+      await Promise.all(Array.from({ length: 50 }, () => fetch(url)));
+    }
+    await expect(crowded.token(newSeed(), 'survey')).rejects
+      .toMatchObject({ code: 'transport-failed' });
+    await expect(crowded.token(newSeed(), 'survey')).rejects.toThrow(/429.*wait for the seconds/);
+    crowded.monotonicMs += 1_000;
+    expect(readBlindEnrolment(await crowded.token(newSeed(), 'survey'))).toBeDefined();
+    await crowded.end();
+  });
+
+  it('closes connections of an address that holds too many, unread', async () => {
+    const record = new IssuerRecord(issuer.folder);
+    const direct = await serveIssuer(issuer.issuer, record, {
+      host: '127.0.0.1', port: 0, trustedProxies: [], clock: systemClock,
+    });
+    const port = Number(new URL(direct.address).port);
+    const silent: Socket[] = [];
+    for (let i = 0; i < 100; i++) {
+      silent.push(connect({ port, host: '127.0.0.1', localAddress: '127.0.0.1' }));
+      await once(silent.at(-1)!, 'connect');
+    }
+    const above = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.1' });
+    above.on('error', () => undefined);
+    await once(above, 'close');
+    const other = connect({ port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    await once(other, 'connect');
+    other.write(`GET ${directory} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    expect(String((await once(other, 'data'))[0])).toContain('200 OK');
+    for (const socket of [...silent, other]) socket.destroy();
+    await direct.close();
+    record.close();
   });
 
   // The last test of this issuer: it never goes back to an earlier period.

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toBase64 } from '../../src/base/bytes.js';
 import { verifyReleaseLog } from '../../src/log/index.js';
 import { signing } from '../../src/signing/node.js';
@@ -94,17 +94,83 @@ it('sends a comment while nothing happens, and ends when the server stops', asyn
   await eventually(() => reader.isOver);
 });
 
-it('has no more streams than there is room for', async () => {
-  const rig = await startRig({ limits: { httpConnections: 4 } });
-  const reader = await Reader.open(rig, rig.study);
-  const refused = await fetch(rig.url(`/v1/studies/${rig.study}/releases`), {
-    headers: { Accept: 'text/event-stream' },
+describe('the places for streams', () => {
+  const places = 8;
+  const begin = async (): Promise<Rig> => startRig({
+    limits: { httpConnections: 2 * places }, trustedProxies: ['127.0.0.1'],
   });
-  expect(refused.status).toBe(503);
-  expect(refused.headers.get('retry-after')).toBe('1');
-  expect(await refused.json()).toMatchObject({ error: { code: 'server-full' } });
-  reader.close();
-  await eventually(() => rig.metrics.totals.subscriptions === 0);
+  const from = (address: string): Record<string, string> => ({ 'X-Forwarded-For': address });
+  const refusedFor = async (rig: Rig, address: string): Promise<void> => {
+    const refused = await fetch(rig.url(`/v1/studies/${rig.study}/releases`), {
+      headers: { Accept: 'text/event-stream', ...from(address) },
+    });
+    expect(refused.status).toBe(503);
+    expect(refused.headers.get('retry-after')).toBe('1');
+    expect(await refused.json()).toMatchObject({ error: { code: 'server-full' } });
+  };
+
+  it('are not all taken by two addresses', async () => {
+    const rig = await begin();
+    const readers: Reader[] = [];
+    for (const address of ['192.0.2.1', '192.0.2.2']) {
+      for (let i = 0; i < places / 4; i++) {
+        readers.push(await Reader.open(rig, rig.study, from(address)));
+      }
+      await refusedFor(rig, address);
+    }
+    readers.push(await Reader.open(rig, rig.study, from('192.0.2.3')));
+    expect(rig.metrics.totals.subscriptions).toBe(places / 2 + 1);
+    for (const reader of readers) reader.close();
+    await eventually(() => rig.metrics.totals.subscriptions === 0);
+  });
+
+  it('are counted by IPv6 networks of 48 bits', async () => {
+    const rig = await begin();
+    for (let i = 0; i < places / 4; i++) {
+      await Reader.open(rig, rig.study, from(`2001:db8:0:${i}::1`));
+    }
+    await refusedFor(rig, '2001:db8:0:ff::1');
+    await Reader.open(rig, rig.study, from('2001:db8:1::1'));
+  });
+
+  it('go from the network with the most to one with fewer, and not back', async () => {
+    const rig = await begin();
+    const crowd: Reader[] = [];
+    for (let i = 0; i < places; i++) {
+      crowd.push(await Reader.open(rig, rig.study, from(`192.0.2.${Math.floor(i / 2)}`)));
+    }
+    const one = await Reader.open(rig, rig.study, from('198.51.100.1'));
+    await eventually(() => crowd.filter(({ isOver }) => isOver).length === 1);
+    // The network that gave way has one stream now, and the others have two.
+    const back = await Reader.open(rig, rig.study, from('198.51.100.2'));
+    await eventually(() => crowd.filter(({ isOver }) => isOver).length === 2);
+    await refusedFor(rig, '192.0.2.0');
+    await eventually(() => rig.metrics.totals.subscriptions === places);
+    expect([one.isOver, back.isOver]).toEqual([false, false]);
+  });
+});
+
+it('refuses to go on after an event that the log does not have', async () => {
+  const rig = await startRig();
+  rig.hub.publish(rig.study);
+  rig.hub.publish(rig.study);
+  const url = rig.url('/v1/studies/flight-delays/releases');
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await fetch(url, {
+      method, headers: { Accept: 'text/event-stream', 'Last-Event-ID': '2' },
+    });
+    expect(answer.status).toBe(409);
+    if (method === 'GET') {
+      const { error } = await answer.json() as { error: { code: string; text: string } };
+      expect(error.code).toBe('beyond-log');
+      expect(error.text).toContain('the log has 2 releases');
+    }
+  }
+  const newest = await Reader.open(rig, rig.study, { 'Last-Event-ID': '1' });
+  await eventually(() => newest.events.some(({ event }) => event === 'head'));
+  rig.hub.publish(rig.study);
+  await eventually(() => newest.ids().length === 1);
+  newest.close();
 });
 
 it('gives pages of JSON to readers that poll, with a tag that changes with the log', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { addressKey, AddressRates, AddressTurns } from '../../server/network/rates.js';
+import { addressKey, AddressRates, AddressTurns, networkKey } from '../../server/network/rates.js';
 import { HandClock } from './hand-clock.js';
 
 describe('AddressRates', () => {
@@ -37,6 +37,15 @@ describe('AddressTurns', () => {
     expect([turns.take('a'), turns.take('b')]).toEqual([25, 20]);
     // Two addresses are remembered: a was used longest ago.
     expect([turns.take('c'), turns.take('a')]).toEqual([20, 20]);
+  });
+});
+
+describe('networkKey', () => {
+  it('is an IPv4 address, or 48 bits of an IPv6 address', () => {
+    expect(networkKey('10.1.2.3')).toBe('10.1.2.3');
+    expect(networkKey(addressKey('2001:db8:0:1::1'))).toBe('2001:db8:0::/48');
+    expect(networkKey(addressKey('2001:db8:0:2::1'))).toBe('2001:db8:0::/48');
+    expect(networkKey(addressKey('2001:db8:1:1::1'))).toBe('2001:db8:1::/48');
   });
 });
 

@@ -6,6 +6,7 @@ import {
   IssuerRecord, makeIssuer, type Issuer,
 } from '../../cli/issuer/folder.js';
 import { serveIssuer, type RunningIssuer } from '../../cli/issuer/server.js';
+import { systemClock } from '../../server/base/clock.js';
 import { fromHex } from '../../src/base/bytes.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
@@ -16,6 +17,8 @@ export const fromMs = 1_000;
 /** A real issuer of two periods on a free port, with a clock that the test sets. */
 export class BlindIssuer {
   nowMs: number;
+  /** Set: the clock of the limits stands there. */
+  monotonicMs: number | undefined;
   readonly folder = mkdtempSync(join(tmpdir(), 'keelson-issuer-'));
   record!: IssuerRecord;
   running!: RunningIssuer;
@@ -35,7 +38,13 @@ export class BlindIssuer {
   /** Begins with what is in the folder. */
   async serve(): Promise<void> {
     this.record = new IssuerRecord(this.folder);
-    this.running = await serveIssuer(this.issuer, this.record, '127.0.0.1', 0, () => this.nowMs);
+    this.running = await serveIssuer(this.issuer, this.record, {
+      host: '127.0.0.1', port: 0, trustedProxies: ['127.0.0.1'],
+      clock: {
+        ...systemClock, nowMs: () => this.nowMs,
+        monotonicMs: () => this.monotonicMs ?? systemClock.monotonicMs(),
+      },
+    });
   }
 
   async stop(): Promise<void> {
