@@ -92,7 +92,7 @@ async function agreeOnUnusable(
     const { entries } = await link.receive('unusable', timeoutMs);
     if (entries.length !== own.length) {
       throw new PeerLostError('unexpected', `server ${link.server} says of ${8 * entries.length} `
-        + `entries whether it can use them, and the manifest has ${shares.length}`);
+        + `entries whether it can use them, and the manifest has ${shares.length}`, link.server);
     }
     entries.forEach((bits, i) => (union[i]! |= bits));
   }
@@ -151,7 +151,7 @@ function checkedStart(
   const verifier = signing.createVerifier(serverKeys[from]!);
   const said = { about: 'start', epoch, attempt, digest: start.digest, key } as const;
   if (!isSealedStatement(signing, verifier, fromHex(studyId), said, signature)) {
-    throw new PeerLostError('unexpected', `the start of server ${from} is not signed by it`);
+    throw new PeerLostError('unexpected', `the start of server ${from} is not signed by it`, from);
   }
   if (!equalBytes(start.digest, digest)) {
     throw new KeelsonError(
@@ -188,8 +188,9 @@ function linkOf({ links, program, timeoutMs }: AttemptOptions, people: number): 
         const { payload, more } = await linkTo(from).receive('step', timeoutMs);
         parts.push(payload);
         bytes += payload.length;
-        if (bytes > messageBytesMax) {
-          throw new PeerLostError('flooded', `server ${from} sent a step without an end`);
+        // Small parts would cost memory beside their bytes, and empty ones would never end.
+        if (bytes > messageBytesMax || (more && payload.length !== stepBytes)) {
+          throw new PeerLostError('flooded', `server ${from} sent a step without an end`, from);
         }
         if (!more) return parts.length === 1 ? payload : concatBytes(...parts);
       }

@@ -77,9 +77,11 @@ export async function receiveEntries(link: PeerLink, timeoutMs: number): Promise
       }
       throw new KeelsonError('malformed', 'the entries are not those of the manifest');
     }
-    if (frame.kind !== 'boxes' || entries.length + frame.entries.length > entriesMax) {
+    // Empty frames would never end.
+    if (frame.kind !== 'boxes' || frame.entries.length === 0
+      || entries.length + frame.entries.length > entriesMax) {
       throw new KeelsonError(
-        'malformed', `server 0 sent ${frame.kind} where boxes belong, or too many of them`,
+        'malformed', `server 0 sent ${frame.kind} where boxes belong, or none or too many of them`,
       );
     }
     entries.push(...frame.entries);

@@ -32,6 +32,7 @@ type Hello = Extract<PeerFrame, { readonly kind: 'hello' }>;
 
 const retryMs = { least: 100, most: 5_000 } as const;
 const handshakeMs = 10_000;
+const quietMs = 60_000;
 
 /**
  * The links of one server to the two others of a sealed study. A server dials those that come
@@ -43,6 +44,8 @@ export class Mesh {
   readonly #keys: readonly Uint8Array[];
   readonly #studyId: Uint8Array;
   #wake: (() => void) | null = null;
+  /** Until when no more is logged of a server that connects again and again. */
+  readonly #quietUntilMs = new Map<ServerIndex, number>();
   #isClosed = false;
   #isInterrupted = false;
 
@@ -123,13 +126,27 @@ export class Mesh {
       link.close('shutting-down');
       return link;
     }
-    this.#links.get(server)?.close();
+    this.#replace(server);
     this.#links.set(server, link);
     void link.closed.then(() => {
       if (this.#links.get(server) === link) this.#links.delete(server);
     });
     this.#wake?.();
     return link;
+  }
+
+  /** A server that lost its connection comes back so, once. More often: two have its key. */
+  #replace(server: ServerIndex): void {
+    const old = this.#links.get(server);
+    if (old === undefined) return;
+    const { sealed, clock, logger } = this.options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs >= (this.#quietUntilMs.get(server) ?? 0)) {
+      this.#quietUntilMs.set(server, nowMs + quietMs);
+      logger.warn({ server: sealed.servers[server].name }, 'another server connected anew while it '
+        + 'was connected: if this goes on, look for a second process with its key');
+    }
+    old.replace();
   }
 
   async #keepDialling(server: ServerIndex): Promise<void> {

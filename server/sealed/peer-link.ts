@@ -1,14 +1,16 @@
 import { KeelsonError } from '../../src/base/errors.js';
 import type { ServerIndex } from '../../src/sealed/shares/body.js';
 import { decodePeerFrame, encodePeerFrame } from '../../src/wire/peer-frames.js';
-import type { PeerFrame } from '../../src/wire/peer-messages.js';
+import { peerFrameBytes, type PeerFrame } from '../../src/wire/peer-messages.js';
 import type { Clock } from '../base/clock.js';
 import type { PeerSocket, SocketHandlers } from './peer-socket.js';
 
 /** Why a session between servers ended. `details.reason` is for the log and the other servers. */
 export class PeerLostError extends KeelsonError {
+  /** @param server the server that hinders the others, where one does. */
   constructor(
-    readonly reason: 'closed' | 'silent' | 'unexpected' | 'stopped' | 'flooded', message: string,
+    readonly reason: 'closed' | 'silent' | 'unexpected' | 'stopped' | 'flooded' | 'replaced',
+    message: string, readonly server: ServerIndex | null = null,
   ) {
     super('transport-failed', message, { retryable: true, details: { reason } });
   }
@@ -18,6 +20,10 @@ type Frame<K extends PeerFrame['kind']> = Extract<PeerFrame, { readonly kind: K 
 
 /** Bytes of frames that wait to be read. An honest server sends the boxes of one epoch at most. */
 const waitingBytesMax = 2 ** 31;
+/** The same before anything is read. An honest server waits for an answer to its first frame. */
+const unreadBytesMax = peerFrameBytes;
+/** What a frame that waits takes beside its bytes. Without it, many small ones would take more. */
+const frameBytes = 512;
 const pingMs = 20_000;
 
 /**
@@ -32,6 +38,7 @@ export class PeerLink {
   #wake: (() => void) | null = null;
   #cancelPing: (() => void) | undefined;
   #isAlive = true;
+  #isRead = false;
   readonly closed: Promise<void>;
   #tellClosed!: () => void;
 
@@ -43,6 +50,11 @@ export class PeerLink {
     this.#ping();
   }
 
+  /** Why the link ended; null while it is open. */
+  get lost(): PeerLostError | null {
+    return this.#lost;
+  }
+
   get isOpen(): boolean {
     return this.#lost === null;
   }
@@ -50,7 +62,7 @@ export class PeerLink {
   /** For the socket's events after the handshake. */
   readonly handlers: SocketHandlers = {
     onMessage: (bytes) => this.#take(bytes),
-    onClose: (why) => this.#lose(new PeerLostError('closed', `server ${this.server}: ${why}`)),
+    onClose: (why) => this.#lose(this.#because('closed', why)),
   };
 
   send(frame: PeerFrame): void {
@@ -64,43 +76,56 @@ export class PeerLink {
    * @throws PeerLostError
    */
   async next(timeoutMs: number | null): Promise<PeerFrame> {
+    this.#isRead = true;
     if (this.#frames.length === 0 && this.#lost === null) await this.#arrival(timeoutMs);
     const first = this.#frames.shift();
     if (first === undefined) throw this.#lost!;
     this.#waitingBytes -= first.bytes;
     const { frame } = first;
     if (frame.kind !== 'stop') return frame;
-    throw new PeerLostError('stopped', `server ${this.server} stopped: ${frame.code}`);
+    throw this.#because('stopped', `it stopped: ${frame.code}`);
   }
 
   /** The next frame, which must be of this kind. @throws PeerLostError */
   async receive<K extends PeerFrame['kind']>(kind: K, timeoutMs: number): Promise<Frame<K>> {
     const frame = await this.next(timeoutMs);
     if (frame.kind === kind) return frame as Frame<K>;
-    throw new PeerLostError(
-      'unexpected', `server ${this.server} sent ${frame.kind} where ${kind} belongs`,
-    );
+    throw this.#because('unexpected', `it sent ${frame.kind} where ${kind} belongs`);
   }
 
-  /** @param code - told to the other end, if it is given. */
-  close(code?: string): void {
+  /**
+   * @param code - told to the other end, if it is given.
+   * @param lost - why, for those who wait for a frame; default: this server closed it.
+   */
+  close(code?: string, lost = this.#because('closed', 'the link was closed here')): void {
     if (this.#lost === null && code !== undefined) this.send({ kind: 'stop', code });
     this.socket.close();
-    this.#lose(new PeerLostError('closed', `the link to server ${this.server} was closed`));
+    this.#lose(lost);
+  }
+
+  /** Another link to the same server takes the place of this one. */
+  replace(): void {
+    this.close(undefined, this.#because('replaced', 'it connected anew while it was connected'));
+  }
+
+  #because(reason: PeerLostError['reason'], why: string): PeerLostError {
+    return new PeerLostError(reason, `server ${this.server}: ${why}`, this.server);
   }
 
   #take(bytes: Uint8Array): void {
     if (this.#lost !== null) return;
     this.#isAlive = true;
     try {
-      this.#frames.push({ frame: decodePeerFrame(bytes), bytes: bytes.length });
-      this.#waitingBytes += bytes.length;
+      const taken = { frame: decodePeerFrame(bytes), bytes: bytes.length + frameBytes };
+      this.#frames.push(taken);
+      this.#waitingBytes += taken.bytes;
     } catch (error) {
-      return this.#cut(new PeerLostError(
-        'unexpected', `server ${this.server}: ${(error as Error).message}`));
+      return this.#cut(this.#because('unexpected', (error as Error).message));
     }
-    if (this.#waitingBytes > waitingBytesMax) {
-      this.#cut(new PeerLostError('flooded', `server ${this.server} sent too much at once`));
+    if (this.#waitingBytes > (this.#isRead ? waitingBytesMax : unreadBytesMax)) {
+      this.#frames.length = 0;
+      this.#waitingBytes = 0;
+      this.#cut(this.#because('flooded', 'it sent too much at once'));
     }
     this.#wake?.();
   }
@@ -108,8 +133,7 @@ export class PeerLink {
   #arrival(timeoutMs: number | null): Promise<void> {
     return new Promise((resolve) => {
       const cancel = timeoutMs === null ? undefined : this.clock.after(timeoutMs, () => {
-        this.#cut(new PeerLostError(
-          'silent', `server ${this.server} sent nothing for ${timeoutMs} ms`));
+        this.#cut(this.#because('silent', `it sent nothing for ${timeoutMs} ms`));
       });
       this.#wake = () => {
         this.#wake = null;
@@ -122,7 +146,7 @@ export class PeerLink {
   #ping(): void {
     this.#cancelPing = this.clock.after(pingMs, () => {
       if (!this.#isAlive) {
-        return this.#cut(new PeerLostError('silent', `server ${this.server} does not answer`));
+        return this.#cut(this.#because('silent', 'it does not answer'));
       }
       this.#isAlive = false;
       this.socket.ping(() => { this.#isAlive = true; });

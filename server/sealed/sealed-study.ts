@@ -231,7 +231,11 @@ export class SealedStudy implements LocalStudy {
   #note(error: unknown): void {
     if (this.#isOver) return;
     const { logger } = this.context;
-    const what = { study: this.#name, epoch: this.#epochs.record?.epoch ?? 0n, err: error };
+    const by = error instanceof PeerLostError ? error.server : null;
+    const what = {
+      study: this.#name, epoch: this.#epochs.record?.epoch ?? 0n, err: error,
+      ...(by !== null && { server: this.#epochs.sealed.servers[by].name }),
+    };
     if (error instanceof PeerLostError && error.reason === 'closed') {
       logger.info(what, 'another server is away: the three servers will connect anew');
     } else {
@@ -293,12 +297,13 @@ export class SealedStudy implements LocalStudy {
 /**
  * A session without one of the three servers is none: when a link closes, so does the other. A
  * server that reads from one link would not see that the other is lost. It would end its session
- * late, and with it the new session of somebody else, again and again.
+ * late, and with it the new session of somebody else, again and again. Both links end for the
+ * reason of the first, so that the right server is named.
  */
 function shareFate(links: PeerLinks): void {
   for (const link of links.values()) {
     void link.closed.then(() => {
-      for (const other of links.values()) if (other.isOpen) other.close('closed');
+      for (const other of links.values()) if (other.isOpen) other.close('closed', link.lost!);
     });
   }
 }

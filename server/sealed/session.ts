@@ -188,7 +188,10 @@ export class Session {
       else if (frame.kind === 'gather' && frame.epoch === this.#epochs.record?.epoch) {
         if (this.#epochs.record.state === 'open') await this.#epochs.closeEpoch();
         await this.#attempt(links);
-      } else throw new PeerLostError('unexpected', `server 0 sent ${frame.kind} at the wrong time`);
+      } else {
+        const why = `server 0 sent ${frame.kind} at the wrong time`;
+        throw new PeerLostError('unexpected', why, 0);
+      }
     }
   }
 
@@ -213,7 +216,7 @@ export class Session {
     const everyMs = 'everyMs' in length ? length.everyMs : 0;
     if (this.#epochs.record === null) {
       if (epoch <= this.#epochs.lastEpoch || times.closesAtMs - times.opensAtMs !== everyMs) {
-        throw new PeerLostError('unexpected', `server 0 asks for epoch ${epoch} with other times`);
+        throw new PeerLostError('unexpected', `server 0 asks for epoch ${epoch} with other times`, 0);
       }
       this.#checkOpening(times);
       await this.#epochs.open(epoch, times);
@@ -224,7 +227,7 @@ export class Session {
     }
     if (record.epoch !== epoch || record.closesAtMs !== times.closesAtMs) {
       throw new PeerLostError('unexpected', `server 0 asks for epoch ${epoch}, and this server has `
-        + `epoch ${record.epoch}`);
+        + `epoch ${record.epoch}`, 0);
     }
     const signed = this.#epochs.ownBoxKey(record);
     front.send({
@@ -293,9 +296,7 @@ export class Session {
     });
     this.#stopWaiting = null;
     const lost = [...links.values()].find((link) => !link.isOpen);
-    if (lost !== undefined) {
-      throw new PeerLostError('closed', `the link to server ${lost.server} was lost`);
-    }
+    if (lost !== undefined) throw lost.lost!;
   }
 
   // ---- the release

@@ -1,19 +1,19 @@
 import { createServer, type Server } from 'node:http';
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import { once } from 'node:events';
-import { afterEach, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
 import { silentLogger } from '../../server/base/logger.js';
 import { systemClock } from '../../server/base/clock.js';
 import { Mesh } from '../../server/sealed/mesh.js';
-import { challengeFrom, dialPeer } from '../../server/sealed/peer-socket.js';
+import { challengeFrom, dialPeer, type PeerSocket } from '../../server/sealed/peer-socket.js';
 import { Peers } from '../../server/sealed/peers.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { signSealedStatement } from '../../src/sealed/shares/statements.js';
 import { signing } from '../../src/signing/node.js';
 import { encodePeerFrame } from '../../src/wire/peer-frames.js';
-import { peerSubprotocol } from '../../src/wire/peer-messages.js';
+import { peerFrameBytes, peerSubprotocol } from '../../src/wire/peer-messages.js';
 import type { SealedFacts } from '../../src/wire/study-document.js';
 
 const signers = servers.map((server) =>
@@ -157,4 +157,36 @@ it('refuses an upgrade whose header is too long to be a proof', async () => {
   });
   const [error] = await once(ws, 'error') as [Error];
   expect(error.message).toContain('401');
+});
+
+describe('a peer with the key of another server', () => {
+  const gather = encodePeerFrame({ kind: 'gather', epoch: 1n });
+
+  it.each<[string, string, (send: (bytes: Uint8Array) => void) => void]>([
+    ['says nothing', 'silent', () => undefined],
+    ['says something else', 'unexpected', (send) => send(gather)],
+    ['sends garbage', 'unexpected', (send) => send(new Uint8Array(1_000).fill(255))],
+    ['sends a frame that is too large', 'closed',
+      (send) => send(new Uint8Array(peerFrameBytes + 1))],
+    ['sends many frames that nobody reads', 'flooded', (send) => {
+      for (let i = 0; i < 9_000; i++) send(gather);
+    }],
+  ])('that %s is named, and the three meet after it', async (_, reason, act) => {
+    const trio = await Trio.of();
+    const first = trio.mesh(0);
+    const third = trio.mesh(2);
+    const hello = helloFrom(1, 0, await challengeFrom(trio.url(0)));
+    let sender!: PeerSocket;
+    await dialPeer(trio.url(0), hello, (socket) => {
+      sender = socket;
+      return { onMessage: () => undefined, onClose: () => undefined };
+    });
+    const link = (await first.connected(null))!.get(1)!;
+    act((bytes) => sender.send(bytes));
+    if (reason === 'flooded') await link.closed;
+    await expect(link.receive('standing', 500)).rejects.toMatchObject({ reason, server: 1 });
+    link.close();
+    const second = trio.mesh(1);
+    for (const mesh of [first, second, third]) expect((await mesh.connected(null))!.size).toBe(2);
+  });
 });
