@@ -1,6 +1,6 @@
 import { InvalidParameterError } from './base/errors.js';
 import { checkObject, checkOptions } from './base/given.js';
-import { didYouMean } from './base/suggest.js';
+import { didYouMean, questionWords } from './base/suggest.js';
 import { checkDimension } from './estimators/contract/given.js';
 import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
@@ -18,12 +18,6 @@ export const questions = [
 ] as const;
 /** One of `questions`. */
 export type Question = (typeof questions)[number];
-
-/** Common words for a question, and what to write for them. */
-export const questionWords: Readonly<Record<string, string>> = {
-  median: 'quantile', percentile: 'quantile', average: 'mean', total: 'sum', proportion: 'share',
-  variance: 'covariance',
-};
 
 /** What `chooseEstimator` takes. All of it is public: it never sees a row. */
 export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {

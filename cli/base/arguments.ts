@@ -1,6 +1,6 @@
 import type { ArgsDef, ArgDef } from 'citty';
 import { UsageError } from './errors.js';
-import { didYouMean, nearest } from '../../src/base/suggest.js';
+import { didYouMean, nearest, questionWordsFor } from '../../src/base/suggest.js';
 
 /**
  * citty ignores unknown flags, extra words and missing values, and keeps the last of repeated
@@ -113,7 +113,7 @@ function checkChoice(name: string, values: readonly string[], definition: ArgDef
   const options = definition.options ?? [];
   for (const value of values) {
     if (!options.includes(value)) {
-      const near = didYouMean(value, options);
+      const near = didYouMean(value, options, questionWordsFor(options));
       throw new UsageError(`--${name} is one of ${options.join(', ')}${near}`, { flag: name });
     }
   }

@@ -1,13 +1,13 @@
 import type { ArgsDef } from 'citty';
 import {
-  chooseWithin, questions, questionWords, type Choice, type Question,
+  chooseWithin, questions, type Choice, type Question,
 } from '../../src/choose.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { didYouMean } from '../../src/base/suggest.js';
+import { didYouMean, questionWords } from '../../src/base/suggest.js';
 import { UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';

@@ -4,7 +4,7 @@ import { columnLimits, isColumnType, otherName } from '../../src/base/columns.js
 import { factsLimits, isLine, isName, nameRule } from '../../src/base/facts-limits.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { lineRule, wordLimits } from '../../src/base/study-words.js';
-import { didYouMean } from '../../src/base/suggest.js';
+import { didYouMean, questionWordsFor } from '../../src/base/suggest.js';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
@@ -123,7 +123,7 @@ function studyName(file: string): string {
 function parseQuestion(text: string): Question {
   const found = questions.find((question) => question === text.toLowerCase());
   if (found !== undefined) return found;
-  const near = didYouMean(text, questions);
+  const near = didYouMean(text, questions, questionWordsFor(questions));
   throw new UsageError(`the question is one of ${questions.join(', ')}${near}`);
 }
 

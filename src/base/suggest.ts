@@ -41,6 +41,18 @@ export function nearest(word: string, candidates: readonly string[]): string | u
   return best;
 }
 
+/** Common words for a question, and what to write for them. */
+export const questionWords: Readonly<Record<string, string>> = {
+  median: 'quantile', percentile: 'quantile', average: 'mean', total: 'sum', proportion: 'share',
+  variance: 'covariance',
+};
+
+/** Those of `questionWords` that mean one of these choices. */
+export function questionWordsFor(choices: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    Object.entries(questionWords).filter(([, meant]) => choices.includes(meant)));
+}
+
 /**
  * The end of a message about a word that is not a candidate: `: did you mean "x"?`, or nothing when
  * no candidate is near.

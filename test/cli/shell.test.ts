@@ -36,6 +36,10 @@ describe('the command line', () => {
     ] as const) expect((await keelson([typed])).stderr).toContain(remedy);
     expect((await keelson(['estimate', 'auto', 'x.csv', '--question', 'median'])).stderr)
       .toContain('not "median": write quantile');
+    for (const command of ['plan', 'init']) {
+      const { status, stderr } = await keelson([command, 'auto', '--question', 'median']);
+      expect([status, stderr]).toEqual([2, expect.stringContaining(': write quantile')]);
+    }
     expect((await keelson(['--jsn'])).stderr).toContain('unknown flag --jsn before the command');
     expect((await keelson(['constructor'])).status).toBe(2);
   });
