@@ -10,7 +10,7 @@ import type { Compute, Plan } from './contract/estimator.js';
 import {
   adoptRows, fromOwned, fromStream, isAdopting, type OwnedRows,
 } from './summaries/adopted-rows.js';
-import { eachRow, type ByteSource, type RowStream } from './summaries/packed-rows.js';
+import { eachRow, type ByteSource } from './summaries/packed-rows.js';
 import { checkDimension, checkPlan } from './contract/given.js';
 import { createGroups, type Groups } from './summaries/groups.js';
 
@@ -31,7 +31,7 @@ export interface OfflineRun {
    * One row per contributor; a row with a non-finite entry is a contributor without data. Owned
    * rows are used up.
    */
-  readonly rows: RowStream | OwnedRows;
+  readonly rows: Iterable<ArrayLike<number>> | AsyncIterable<ArrayLike<number>> | OwnedRows;
   /**
    * Built from the plan's events and used up by this run: `createMechanisms(plan.events, noise)`.
    */
