@@ -7,6 +7,7 @@ import (
 	"crypto/ed25519"
 	cryptorand "crypto/rand"
 	"crypto/sha256"
+	"crypto/tls"
 	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
@@ -30,10 +31,13 @@ const valueMax = 1 << 64
 // where there is none: one for each key and study. Seed has 32 bytes and is secret. Without
 // ServerKey the first server that proves its key is trusted, and the outbox keeps the key.
 // Enrolment is the operator's token, where the study asks for one. OnRecovered hears what became of
-// rows of an earlier run, OnEnded why the contributor ended; neither may call the contributor.
+// rows of an earlier run, OnEnded why the contributor ended; neither may call the contributor. The
+// contributor ends with transport-failed where the server has not answered within Timeout; zero: a
+// minute, below zero: it waits for ever. Connections that are lost later are renewed for ever.
 type Options struct {
 	URL, Study, Outbox         string
 	Seed, ServerKey, Enrolment []byte
+	Timeout                    time.Duration
 	OnRecovered                func(code string)
 	OnEnded                    func(error)
 }
@@ -46,6 +50,8 @@ type Contributor struct {
 	changed         *sync.Cond
 	err             error
 	outbox          *outbox
+	url             string
+	isReached       bool            // Once a server was greeted, as every later one has its key.
 	socket          *websocket.Conn // Nil until Ready was verified.
 	limits          *wire.Limits
 	columns         int
@@ -57,11 +63,11 @@ type Contributor struct {
 // Open opens the outbox and begins to connect.
 func Open(options Options) (c *Contributor, err error) {
 	err = catch(func() {
-		address, err := url.Parse(options.URL)
-		isURL := err == nil && strings.HasPrefix(address.Scheme, "ws") && address.Host != ""
-		require(isURL, "invalid-options", "the URL begins with ws:// or wss://")
 		require(len(options.Seed) == 32, "invalid-options", "a seed has 32 bytes")
-		c = &Contributor{options: options, signer: ed25519.NewKeyFromSeed(options.Seed),
+		if options.Timeout == 0 {
+			options.Timeout = time.Minute
+		}
+		c = &Contributor{options: options, url: socketURL(options.URL), signer: ed25519.NewKeyFromSeed(options.Seed),
 			outbox: openOutbox(options.Outbox)}
 		c.changed = sync.NewCond(&c.mutex)
 		isOwn := c.outbox.Contributor == nil || bytes.Equal(c.outbox.Contributor, c.key())
@@ -69,6 +75,17 @@ func Open(options Options) (c *Contributor, err error) {
 		go c.run()
 	})
 	return c, err
+}
+
+// The WebSocket address of a server: http and https become ws and wss, as in the other clients.
+func socketURL(text string) string {
+	address, err := url.Parse(text)
+	schemes := map[string]string{"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
+	isURL := err == nil && schemes[address.Scheme] != "" && address.Hostname() != "" &&
+		address.Port() != "0" && address.Fragment == ""
+	require(isURL, "invalid-options", "the URL cannot be used: write it like ws://127.0.0.1:8787")
+	address.Scheme = schemes[address.Scheme]
+	return address.String()
 }
 
 func (c *Contributor) key() []byte { return c.signer.Public().(ed25519.PublicKey) }
@@ -343,9 +360,10 @@ func (c *Contributor) split(one *item) {
 // waits double up to a minute, and are shortened by chance.
 func (c *Contributor) run() {
 	const first, most = 50 * time.Millisecond, time.Minute
+	ends := time.Now().Add(c.options.Timeout)
 	for wait, isOver := first, false; !isOver; {
 		begun := time.Now()
-		err := catch(c.serve)
+		err := c.unreached(catch(c.serve), ends)
 		isOver = c.guarded(func() {
 			if c.drop(); errors.As(err, new(*Error)) {
 				c.end(err)
@@ -357,8 +375,31 @@ func (c *Contributor) run() {
 		} else if wait > most {
 			wait = most
 		}
-		time.Sleep(wait/2 + time.Duration(rand.Int63n(int64(wait/2))))
+		pause := wait/2 + time.Duration(rand.Int63n(int64(wait/2)))
+		if left := time.Until(ends); c.isLimited() && left < pause {
+			pause = left
+		}
+		time.Sleep(pause)
 	}
+}
+
+func (c *Contributor) isLimited() bool { return c.options.Timeout > 0 && !c.isReached }
+
+// An error of a server that was never reached ends the contributor where the time is over, or where
+// no time helps.
+func (c *Contributor) unreached(err error, ends time.Time) error {
+	var plain tls.RecordHeaderError
+	if !c.isLimited() || errors.As(err, new(*Error)) {
+		return err
+	} else if errors.As(err, &plain) {
+		return fault("transport-failed",
+			"the port does not speak TLS: write ws://, or name the port of the TLS proxy")
+	} else if time.Now().Before(ends) {
+		return err
+	}
+	return fault("transport-failed",
+		"the server was not reached within %v: %v. Check the address and that the server runs",
+		c.options.Timeout, err)
 }
 
 func orLost(err error) {
@@ -376,12 +417,21 @@ func write(socket *websocket.Conn, frame *wire.ClientFrame) error {
 func (c *Contributor) serve() {
 	dialer := *websocket.DefaultDialer
 	dialer.Subprotocols = []string{"keelson.v1"}
-	socket, _, err := dialer.Dial(c.options.URL, nil)
+	if c.isLimited() {
+		dialer.HandshakeTimeout = c.options.Timeout
+	}
+	socket, _, err := dialer.Dial(c.url, nil)
 	orLost(err)
 	defer socket.Close()
 	socket.SetReadLimit(64 << 20)
 	// The server pings every 20 s.
-	alive := func() { socket.SetReadDeadline(time.Now().Add(time.Minute)) }
+	alive := func() {
+		silence := time.Minute
+		if c.isLimited() && c.options.Timeout < silence {
+			silence = c.options.Timeout
+		}
+		socket.SetReadDeadline(time.Now().Add(silence))
+	}
 	pong := socket.PingHandler()
 	socket.SetPingHandler(func(data string) error {
 		alive()
@@ -428,6 +478,7 @@ func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFram
 	}
 	proof := SignedMessage("ready", serverKey, studyID, c.key(), nonces)
 	verify(serverKey, proof, ready.Signature)
+	c.isReached = true
 	orLost(c.guarded(func() {
 		o := c.outbox
 		o.ServerKey, o.StudyID, o.Contributor = serverKey, studyID, c.key()

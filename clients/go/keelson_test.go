@@ -5,11 +5,14 @@ import (
 	"crypto/ed25519"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"math"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"keelson/wire"
 )
@@ -210,13 +213,76 @@ func TestRowsAndOptionsThatAreRefused(t *testing.T) {
 		t.Error("refused rows are in the outbox")
 	}
 	for _, change := range []func(*Options){
-		func(o *Options) { o.URL = "http://127.0.0.1" }, func(o *Options) { o.Seed = nil },
+		func(o *Options) { o.URL = "127.0.0.1:8787" }, func(o *Options) { o.URL = "localhost:8787" },
+		func(o *Options) { o.URL = "example.org" }, func(o *Options) { o.URL = "ws://" },
+		func(o *Options) { o.URL = "ftp://127.0.0.1" }, func(o *Options) { o.URL = "ws://127.0.0.1:0" },
+		func(o *Options) { o.URL = "ws://127.0.0.1#x" }, func(o *Options) { o.Seed = nil },
 		func(o *Options) { o.Outbox = filepath.Join(path, "no-folder") },
 	} {
 		wrong := options(filepath.Join(t.TempDir(), "other"))
 		change(&wrong)
-		if _, err := Open(wrong); err == nil {
-			t.Errorf("%v was taken", wrong)
+		if _, err := Open(wrong); !errors.As(err, new(*Error)) {
+			t.Errorf("%v was taken, or refused with %v", wrong, err)
+		}
+	}
+}
+
+// A port that is open and answers each connection so.
+func port(t *testing.T, answer func(net.Conn)) string {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { listener.Close() })
+	go func() {
+		for {
+			socket, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go answer(socket)
+		}
+	}()
+	return listener.Addr().String()
+}
+
+func TestWhereNoServerAnswersTheContributorEnds(t *testing.T) {
+	silent := port(t, func(net.Conn) {})
+	plain := port(t, func(socket net.Conn) {
+		defer socket.Close()
+		socket.Write([]byte("HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n"))
+	})
+	for _, one := range []struct {
+		url, text string
+		timeout   time.Duration
+	}{
+		{"ws://127.0.0.1:1", "was not reached within 300ms", 300 * time.Millisecond},
+		{"http://127.0.0.1:1", "was not reached within 300ms", 300 * time.Millisecond},
+		{"ws://" + silent, "was not reached within 300ms", 300 * time.Millisecond},
+		{"http://" + plain, "was not reached within 300ms", 300 * time.Millisecond},
+		// At once, not after the usual minute.
+		{"wss://" + plain, "does not speak TLS", 0},
+	} {
+		wrong := options(filepath.Join(t.TempDir(), "outbox"))
+		ended := make(chan error, 1)
+		wrong.URL, wrong.Timeout = one.url, one.timeout
+		wrong.OnEnded = func(err error) { ended <- err }
+		contributor, err := Open(wrong)
+		if err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case err := <-ended:
+			known := new(Error)
+			isTold := errors.As(err, &known) && known.Code == "transport-failed"
+			if !isTold || !strings.Contains(known.Text, one.text) {
+				t.Errorf("%s ended with %v", one.url, err)
+			}
+			if err := contributor.Close(); !errors.As(err, &known) {
+				t.Errorf("Close says %v", err)
+			}
+		case <-time.After(30 * time.Second):
+			t.Errorf("%s is waited for", one.url)
 		}
 	}
 }

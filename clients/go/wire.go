@@ -12,7 +12,7 @@ import (
 )
 
 // Error is what ends a contributor, or refuses rows. Code is a code of the protocol, or one of
-// invalid-options, invalid-rows, outbox-failed, server-key-mismatch, closed.
+// invalid-options, invalid-rows, outbox-failed, server-key-mismatch, transport-failed, closed.
 type Error struct{ Code, Text string }
 
 func (e *Error) Error() string { return e.Code + ": " + e.Text }
