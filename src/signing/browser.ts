@@ -7,7 +7,10 @@ import { checkSeed } from './seed.js';
 /** Most bytes that one call of getRandomValues fills. */
 const randomChunkBytes = 65_536;
 
-/** Ed25519 and SHA-512 from tweetnacl, the rest from the platform; byte-compatible with node.ts. */
+/**
+ * Ed25519, X25519 and SHA-512 from tweetnacl, the rest from the platform; byte-compatible with
+ * node.ts.
+ */
 export const signing: Signing = {
   generateSeed: () => randomBytes(32),
 
@@ -47,6 +50,7 @@ export const signing: Signing = {
   },
 
   randomBytes,
+  x25519: (secretKey, publicKey) => nacl.scalarMult(secretKey, publicKey),
 };
 
 function randomBytes(length: number): Uint8Array {

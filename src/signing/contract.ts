@@ -16,7 +16,7 @@ export interface Verifier {
   verify(message: Uint8Array, signature: Uint8Array): boolean;
 }
 
-/** Ed25519 signatures and SHA-512, by tweetnacl or by the platform. */
+/** Ed25519 signatures, X25519 and SHA-512, by tweetnacl or by the platform. */
 export interface Signing {
   /** A fresh 32-byte seed from the system's generator. The seed is the secret key. */
   generateSeed(): Uint8Array;
@@ -29,6 +29,11 @@ export interface Signing {
   /** 32 bytes. Asynchronous, because browsers have no synchronous form. */
   sha256(bytes: Uint8Array): Promise<Uint8Array>;
   randomBytes(length: number): Uint8Array;
+  /**
+   * X25519 of RFC 7748: 32 bytes, of a secret key and the other's public key, 32 bytes each. A
+   * public key of small order gives 32 zero bytes; the caller decides what that means.
+   */
+  x25519(secretKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
 }
 
 /**

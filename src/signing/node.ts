@@ -1,6 +1,7 @@
 import {
-  createHash, createPrivateKey, createPublicKey, randomBytes, sign, verify,
+  createHash, createPrivateKey, createPublicKey, diffieHellman, randomBytes, sign, verify,
 } from 'node:crypto';
+import { assert } from '../base/assert.js';
 import type { Signing } from './contract.js';
 import { checkPublicKey } from './keys.js';
 import { checkSeed } from './seed.js';
@@ -11,12 +12,13 @@ import { checkSeed } from './seed.js';
  * of connecting.
  */
 const keyType = { kty: 'OKP', crv: 'Ed25519' } as const;
+const agreementType = { kty: 'OKP', crv: 'X25519' } as const;
 /** A private JWK must have some `x`. node:crypto computes the true one from `d`. */
 const anyX = base64Url(new Uint8Array(32));
 
 /**
- * Ed25519 and hashes from node:crypto. This verifier is authoritative: the server accepts and
- * replays with it.
+ * Ed25519, X25519 and hashes from node:crypto. This verifier is authoritative: the server accepts
+ * and replays with it.
  */
 export const signing: Signing = {
   generateSeed: () => plain(randomBytes(32)),
@@ -45,7 +47,28 @@ export const signing: Signing = {
   sha512: (bytes) => plain(createHash('sha512').update(bytes).digest()),
   sha256: async (bytes) => plain(createHash('sha256').update(bytes).digest()),
   randomBytes: (length) => plain(randomBytes(length)),
+
+  x25519(secretKey, publicKey) {
+    checkLength(secretKey);
+    checkLength(publicKey);
+    const privateKey = createPrivateKey({
+      key: { ...agreementType, d: base64Url(secretKey), x: anyX }, format: 'jwk',
+    });
+    const other = createPublicKey({
+      key: { ...agreementType, x: base64Url(publicKey) }, format: 'jwk',
+    });
+    try {
+      return plain(diffieHellman({ privateKey, publicKey: other }));
+    } catch {
+      // OpenSSL gives an error in place of zeros, and has no other error for keys of this length.
+      return new Uint8Array(32);
+    }
+  },
 };
+
+function checkLength(key: Uint8Array): void {
+  assert(key.length === 32, 'a key of X25519 has 32 bytes');
+}
 
 function base64Url(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString('base64url');

@@ -1,12 +1,21 @@
+import nacl from 'tweetnacl';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { signing as browser } from '../../src/signing/browser.js';
+import { boxKeysOf, openBox, sealBox } from '../../src/signing/boxes.js';
 import { signing as node } from '../../src/signing/node.js';
 import {
   add, decodeNumber, encodeNumber, encodePoint, fieldPrime, groupOrder, inverse, multiply, pointAt,
   smallOrderPoints,
 } from '../support/edwards.js';
+
+const nonceAt1 = Uint8Array.from({ length: 24 }, (_, i) => (i === 0 ? 1 : 0));
+/** Keys that look random, the same in each run. */
+function keyed(name: string): () => Uint8Array {
+  let count = 0;
+  return () => node.sha512(utf8(`${name} ${count++}`)).subarray(0, 32);
+}
 
 const implementations = [['node', node], ['browser', browser]] as const;
 
@@ -54,6 +63,57 @@ const hostile: readonly (readonly [string, Uint8Array])[] = [
   ['all zeros', new Uint8Array(64)],
   ['all ones', new Uint8Array(64).fill(255)],
 ];
+
+/** Points of small order on Curve25519 and its twist, also in forms that are not reduced. */
+const smallOrderPoints25519 = [0n, 1n,
+  325606250916557431795983626356110631294008115727848805560023387167927233504n,
+  39382357235489614581723060781553021112529911719440698176882885853963445705823n,
+  fieldPrime - 1n, fieldPrime, fieldPrime + 1n];
+
+describe('X25519 of node:crypto', () => {
+  const draw = keyed('x25519');
+
+  it('has the bits of tweetnacl for random keys, also with the top bit and not reduced', () => {
+    for (let i = 0; i < 300; i++) {
+      const [secret, other] = [draw(), draw()];
+      expect(node.x25519(secret, other)).toEqual(browser.x25519(secret, other));
+    }
+    for (let i = 0n; i < 19n; i++) {
+      const other = encodeNumber(fieldPrime + i);
+      const secret = draw();
+      for (const each of [other, flipped(other, 255)]) {
+        expect(node.x25519(secret, each)).toEqual(browser.x25519(secret, each));
+      }
+    }
+  });
+
+  it('gives zeros for each point of small order, as tweetnacl', () => {
+    for (const point of smallOrderPoints25519) {
+      for (const each of [encodeNumber(point), flipped(encodeNumber(point), 255)]) {
+        expect(browser.x25519(draw(), each)).toEqual(new Uint8Array(32));
+        expect(node.x25519(draw(), each)).toEqual(new Uint8Array(32));
+      }
+    }
+  });
+
+  it('opens the same boxes as tweetnacl, also those of keys of small order', () => {
+    const [recipient, sender, plain] = [draw(), draw(), draw()];
+    const zeros = nacl.box.before(new Uint8Array(32), recipient);
+    const cases: readonly (readonly [Uint8Array, Uint8Array])[] = [
+      [sealBox(plain, 1, boxKeysOf(recipient).publicKey, sender), boxKeysOf(sender).publicKey],
+      [nacl.box.after(plain, nonceAt1, zeros), new Uint8Array(32)],
+    ];
+    for (const [box, key] of cases) {
+      for (const bytes of [box, flipped(box, 7), box.subarray(1), new Uint8Array(0)]) {
+        const expected = nacl.box.open(bytes, nonceAt1, key, recipient);
+        expect(expected === null).toBe(bytes !== box);
+        for (const [, signing] of implementations) {
+          expect(openBox(signing, bytes, 1, key, recipient)).toEqual(expected);
+        }
+      }
+    }
+  });
+});
 
 describe.each(implementations)('signing with %s', (_, signing) => {
   it('signs as RFC 8032 does', () => {

@@ -229,7 +229,7 @@ async function heldRow(
     const store = await openSqliteStore({ directory, clock: systemClock });
     const { assignmentKey } = (await store.epoch(toHex(input.studyId), input.epoch))!;
     await store.close();
-    const plain = openBox(boxes[server]!, server, ephemeralKey, assignmentKey)!;
+    const plain = openBox(signing, boxes[server]!, server, ephemeralKey, assignmentKey)!;
     // After 32 bytes of binding: two seeds, or one seed and a salt with packed numbers.
     const seed = (from: number): number[] =>
       [...expandSeed(signing, plain.slice(from, from + 32), form)];

@@ -32,13 +32,16 @@ export interface RowShare {
   readonly next: Uint32Array;
 }
 
+/** What opening an entry needs of the platform. */
+type Opening = Pick<Signing, 'sha512' | 'x25519'>;
+
 /**
  * Checks for whom and by whom an entry was signed, then opens this server's box of it.
  * @param body - as received. @param signature - of the contributor, over the body.
  * @throws UnusableEntryError with the reason; its message holds no content.
  */
 export function openEntry(
-  signing: Pick<Signing, 'sha512'>, contributor: Verifier, body: Uint8Array, signature: Uint8Array,
+  signing: Opening, contributor: Verifier, body: Uint8Array, signature: Uint8Array,
   { frontKey, studyId, epoch, ...box }: OpeningOptions,
 ): Sealed<RowShare> {
   const entry = decodeBody(body, box.form);
@@ -65,10 +68,12 @@ export function openEntry(
  * @throws UnusableEntryError with the reason; its message holds no content.
  */
 export function openBoxOf(
-  signing: Pick<Signing, 'sha512'>, contributorKey: Uint8Array, entry: EntryBody,
+  signing: Opening, contributorKey: Uint8Array, entry: EntryBody,
   { server, form, boxSecret }: BoxOptions,
 ): Sealed<RowShare> {
-  const plain = openBox(entry.boxes[server]!, server, entry.ephemeralKey, boxSecret);
+  const plain = openBox(
+    signing, entry.boxes[server]!, server, entry.ephemeralKey, boxSecret,
+  );
   if (plain?.length !== plainBytes(server, form)) {
     throw new UnusableEntryError('box', `the box of server ${server} does not open`);
   }
