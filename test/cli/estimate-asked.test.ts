@@ -133,6 +133,9 @@ budget: { epsilon: 8, delta: 1e-5 }
     ], '--where: questions.count.where'],
     ['groups without a bound', ['count', rows, ...asked, ...split, '--where', 'minutes<5'],
       '--where with --group-by needs --keys-max'],
+    ['groups to be found without a bound', [
+      'count', rows, ...asked, '--group-by', 'region', '--groups', 'discover:500',
+    ], '--groups discover needs --keys-max and --cohort'],
     ['a bound without groups', ['count', rows, ...asked, '--keys-max', '2'], 'needs --group-by'],
     ['a bound that is none', ['count', rows, ...asked, ...split, '--keys-max', '0'], '--keys-max'],
     ['no columns', ['mean', rows, ...asked, '--where', 'minutes<5'], '--columns: questions.mean'],
