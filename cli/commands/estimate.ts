@@ -168,10 +168,6 @@ export const estimate = defineCommand({
     if (where.length > 0 || args['keys-max'] !== undefined) {
       return answerFlags(name, args, { where, types: repeated['type'] ?? [], given, io, output });
     }
-    if (/^\s*discover\s*(:|$)/.test(args.groups ?? '')) {
-      throw new UsageError('--groups discover needs --keys-max and --cohort: say in how many '
-        + 'groups a person counts at most, and for how many people to plan');
-    }
     const request = tableRequest(args, repeated['type'] ?? [], {
       asked: name === autoName ? args.question ?? name : name,
       readsCells: readsCells(name, args.question, given),

@@ -71,6 +71,10 @@ export function tableRequest(
   const { reduce: ofStudy, ...typed } = readTypes(args.columns, args.study, types, '--study');
   const groups = listFlag(args.groups, '--groups');
   const group = args['group-by'];
+  if (/^\s*discover\s*(:|$)/.test(args.groups ?? '')) {
+    throw new UsageError('--groups discover needs --keys-max and --cohort: say in how many groups '
+      + 'a person counts at most, and for how many people to plan');
+  }
   if ((group === undefined) !== (groups === undefined)) {
     throw new UsageError(
       group === undefined
