@@ -37,7 +37,7 @@ function answerOf(
   const passes = rowFilter(question.where, document);
   const keys = question.by === undefined ? null : keyListOf(question.by, document);
   const place = document.columns.indexOf(question.columns[0] ?? '');
-  // What each person counts with, by key: one number from all rows of that key.
+  // Each person counts with one number for each key, made from all rows of that key.
   const valuesOf = Array.from({ length: keys?.names.length ?? 1 }, (): number[] => []);
   for (const values of people) {
     const rowsOf = valuesOf.map((): number[] => []);

@@ -44,7 +44,7 @@ interface Asked {
   readonly about: string;
   /** As in a study file. */
   readonly question: Readonly<Record<string, unknown>>;
-  /** What the plan's error is a multiple of, in the units of the answer. */
+  /** The unit of the plan's error, in the units of the answer. */
   readonly errorUnit: (cohort: number) => number;
 }
 

@@ -53,7 +53,7 @@ interface DemoConfig {
   readonly report: DemoReport;
   readonly io: Io;
   readonly people: People;
-  /** Of the study with several questions. */
+  /** Belongs to the study with several questions. */
   readonly honest: HonestAnswers;
 }
 

@@ -50,7 +50,7 @@ export function isAnswered(shown: Shown): boolean {
 }
 
 /**
- * What is shown of a release, beside the truth.
+ * The numbers of a release beside the truth.
  * @param beside - of a study with several questions, for each of them.
  */
 export function shownOf(

@@ -11,7 +11,7 @@ const digitsMax = 15;
 /** Exact in a double. */
 const powersOf10 = Float64Array.from({ length: digitsMax + 1 }, (_, i) => 10 ** i);
 
-/** What a column of the file is, where it is none of those below: the place of its number. */
+/** Columns that hold no number of a row. Any other column has the place of its number. */
 const unused = -1;
 const contributorRole = -2;
 const groupRole = -3;

@@ -17,7 +17,7 @@ const retryMs = 3_000;
  * Releases as server-sent events, for readers without WebSockets. The data of an event is a line of
  * the release log, so what a reader collects can be verified as a log.
  *
- * A network is an IPv4 address or 48 bits of an IPv6 address, since whoever rents a server commonly
+ * A network is an IPv4 address, or 48 bits of an IPv6 address: who rents a server commonly
  * has so many. A network has a quarter of the places at most. When all are taken, the network with
  * the most streams gives one to a network that would still have fewer. So a few networks cannot
  * keep out all others, however often they come back.

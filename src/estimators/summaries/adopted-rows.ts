@@ -53,7 +53,7 @@ export function adoptRows(
   return new Map([[name, Sensitive.of([summary.finish(state, work.fork(`${name}/0`))])]]);
 }
 
-/** Rows in one array: whoever has no data goes, and each of the others gets eight random bytes. */
+/** Takes rows in one array. Rows without data are left out; the others get eight random bytes. */
 export function fromOwned(
   rows: OwnedRows, dimension: number, tags: ByteSource,
 ): RowsToAdopt {
