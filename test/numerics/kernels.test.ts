@@ -199,11 +199,15 @@ describe('product', () => {
     expect(() => kernels.product(a, b, 33, 9, 9, b)).toThrow(/size that was given/);
   });
 
-  it('agrees with plain loops for odd shapes', () => {
-    for (const [n, k, m] of [[1, 1, 1], [2, 3, 5], [7, 1, 8], [33, 100, 9], [4, 0, 4]] as const) {
+  it('has the bits of plain loops for odd shapes and over blocks of rows', () => {
+    const shapes = [
+      [1, 1, 1], [2, 3, 5], [7, 1, 8], [33, 100, 9], [4, 0, 4], [10, 17, 12], [501, 200, 37],
+      [3_001, 8, 16], [2_500, 9, 7],
+    ] as const;
+    for (const [n, k, m] of shapes) {
       const a = numbers(n * k);
       const b = numbers(k * m);
-      expectClose(kernels.product(a, b, n, k, m), plainProduct(a, b, n, k, m));
+      expect(kernels.product(a, b, n, k, m)).toEqual(plainProduct(a, b, n, k, m));
     }
   });
 });

@@ -9,7 +9,6 @@ type Pass = (...numbers: number[]) => number;
  */
 export interface Exports {
   readonly gather: Pass;
-  readonly packColumns: Pass;
   readonly packRows: Pass;
   readonly packWide: Pass;
   readonly addGram: Pass;

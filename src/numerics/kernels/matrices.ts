@@ -5,6 +5,10 @@ import type { Arena } from './arena.js';
 import type { SymmetricEigen } from './contract.js';
 import { gram, padded } from './passes.js';
 
+/** Rows of a block of a product, a multiple of 8: three such blocks stay in the second cache. */
+const rowsOfProduct = (k: number, width: number): number =>
+  Math.max(8, Math.floor(16_384 / Math.max(k, width)) & ~7);
+
 /** See `Kernels.product`. */
 export function product(
   arena: Arena, a: Float64Array, b: Float64Array, n: number, k: number, m: number,
@@ -13,16 +17,24 @@ export function product(
   assert(a.length === n * k && b.length === k * m, 'the factors have the sizes that were given');
   assert(into.length === n * m, 'the product has the size that was given');
   if (n === 0 || k === 0 || m === 0) return into.fill(0);
-  const width = padded(m);
+  const width = padded(m), size = Math.min((n + 7) & ~7, rowsOfProduct(k, width));
   const [left, right, rows, columns, out] =
-    arena.layout(n * k, k * m, padded(n) * k, k * width, padded(n) * width);
-  out.fill(0);
-  left.set(a);
+    arena.layout(size * k, k * m, size * k, k * width, size * width);
   right.set(b);
-  arena.exports.packRows(left.byteOffset, n, k, rows.byteOffset);
-  arena.exports.packColumns(right.byteOffset, k, m, 0, columns.byteOffset);
-  arena.exports.addProduct(rows.byteOffset, columns.byteOffset, n, m, k, out.byteOffset);
-  for (let i = 0; i < n; i++) into.set(out.subarray(i * width, i * width + m), i * m);
+  arena.exports.packWide(right.byteOffset, k, m, 0, columns.byteOffset, 0, k, 0);
+  for (let first = 0; first < n; first += size) {
+    const count = Math.min(size, n - first);
+    out.fill(0);
+    left.set(a.subarray(first * k, (first + count) * k));
+    arena.exports.packRows(left.byteOffset, count, k, rows.byteOffset);
+    arena.exports.addProduct(rows.byteOffset, columns.byteOffset, count, m, k, out.byteOffset);
+    if (width === m) into.set(out.subarray(0, count * m), first * m);
+    else {
+      for (let i = 0, at = first * m; i < count; i++) {
+        for (let j = 0; j < m; j++, at++) into[at] = out[i * width + j]!;
+      }
+    }
+  }
   return into;
 }
 

@@ -1,5 +1,5 @@
 export {
-  gather, packColumns, packRows, addProduct, rowProducts, addColumnSums, clipRows,
+  gather, packRows, addProduct, rowProducts, addColumnSums, clipRows,
 } from './rows';
 export { packWide, addGram } from './gram';
 export { countBins, countCells } from './counts';

@@ -1,4 +1,4 @@
-import { tile } from './tile';
+import { tile, wideTile } from './tile';
 
 /**
  * Passes over a block of rows, row-major, `d` columns. `p` is d rounded up to a multiple of 4.
@@ -32,55 +32,42 @@ export function gather(
 }
 
 /**
- * Writes columns as panels: panel k holds columns 4k .. 4k+3 of every row, with zeros past d.
- * Multiplies each row by its weight, if any.
- */
-export function packColumns(rows: usize, count: i32, d: i32, weights: usize, to: usize): void {
-  const size = <usize>d << 3;
-  for (let j = 0; j < d; j += 4) {
-    const width = min(4, d - j);
-    let from = rows + (<usize>j << 3);
-    for (let i = 0; i < count; i++, from += size, to += 32) {
-      const w = weights == 0 ? 1.0 : load<f64>(weights + (<usize>i << 3));
-      if (width == 4) {
-        const weight = f64x2.splat(w);
-        v128.store(to, f64x2.mul(weight, v128.load(from)));
-        v128.store(to, f64x2.mul(weight, v128.load(from, 16)), 16);
-        continue;
-      }
-      for (let c = 0; c < 4; c++) {
-        const at = <usize>c << 3;
-        store<f64>(to + at, c < width ? w * load<f64>(from + at) : 0);
-      }
-    }
-  }
-}
-
-/**
- * Writes rows as panels: panel k holds rows 4k .. 4k+3 of every column, with zeros past the count.
+ * Writes rows as wide panels: panel k holds rows 8k .. 8k+7 of every column, with zeros past the
+ * count.
  */
 export function packRows(rows: usize, count: i32, d: i32, to: usize): void {
   const size = <usize>d << 3;
-  for (let i = 0; i < count; i += 4) {
-    for (let j: usize = 0; j < size; j += 8, to += 32) {
-      for (let r = 0; r < 4; r++) {
-        const at = rows + <usize>(i + r) * size + j;
-        store<f64>(to + (<usize>r << 3), i + r < count ? load<f64>(at) : 0);
+  for (let i = 0; i < count; i += 8) {
+    const panel = rows + <usize>i * size;
+    for (let j: usize = 0; j < size; j += 8, to += 64) {
+      for (let r = 0; r < 8; r++) {
+        const entry = i + r < count ? load<f64>(panel + <usize>r * size + j) : 0;
+        store<f64>(to + (<usize>r << 3), entry);
       }
     }
   }
 }
 
 /**
- * Adds a b to `out`, in all of its tiles: a in row panels (n rows), b in column panels (m columns),
- * `depth` steps each.
+ * Adds a b to `out`: a in panels of rows (n rows), b in wide panels of columns (m columns), `depth`
+ * steps each. A panel of each stays in the nearest cache while their tiles are computed.
  */
 export function addProduct(a: usize, b: usize, n: i32, m: i32, depth: i32, out: usize): void {
-  const stride = <usize>((m + 3) & ~3) << 3, panel = <usize>depth << 5;
-  for (let i = 0; i < n; i += 4) {
-    for (let j = 0; j < m; j += 4) {
-      tile(a + <usize>(i >> 2) * panel, 32, b + <usize>(j >> 2) * panel, 32, depth,
-        out + <usize>i * stride + (<usize>j << 3), stride);
+  const p = (m + 3) & ~3, stride = <usize>p << 3, wide = <usize>depth << 6;
+  for (let i = 0; i < n; i += 8, a += wide) {
+    const rows = min(8, n - i);
+    for (let j = 0; j < p; j += 8) {
+      const column = b + <usize>(j >> 3) * wide;
+      const to = out + <usize>i * stride + (<usize>j << 3);
+      if (j + 8 <= p) {
+        for (let r = 0; r < rows; r += 2) {
+          wideTile(a + (<usize>r << 3), column, depth, to + <usize>r * stride, stride);
+        }
+      } else {
+        for (let r = 0; r < rows; r += 4) {
+          tile(a + (<usize>r << 3), 64, column, 32, depth, to + <usize>r * stride, stride);
+        }
+      }
     }
   }
 }
