@@ -70,14 +70,16 @@ export function distanceCounts(
 ): Float64Array {
   const counts = new Float64Array(distanceBins);
   const binOf = distanceBinOf(dimension);
-  for (let row = 0; row < count; row++) {
+  const units = scale ?? new Float64Array(dimension).fill(1);
+  for (let row = 0, at = 0; row < count; row++) {
     let square = 0;
-    let isFinite = true;
-    for (let j = 0; j < dimension; j++) {
-      const entry = values[row * dimension + j]!;
-      isFinite &&= Number.isFinite(entry);
-      square += ((entry - centre[j]!) / (scale?.[j] ?? 1)) ** 2;
+    for (let j = 0; j < dimension; j++, at++) {
+      const away = (values[at]! - centre[j]!) / units[j]!;
+      square += away * away;
     }
+    // A square that is not finite is of a number that is not, or of one that is very far.
+    const isFinite = square < Infinity
+      || values.subarray(at - dimension, at).every((entry) => Number.isFinite(entry));
     if (isFinite) counts[binOf(square)]! += 1;
   }
   return counts;

@@ -1,6 +1,7 @@
 import { Released, type Sensitive } from '../../base/brands.js';
+import { ownKernels } from '../../numerics/kernels/index.js';
 import { countGrid, gaussianEvent } from '../accounting/calibration.js';
-import { clipBall, clipToBall, type ClipBall } from './clip.js';
+import { clipBall, type ClipBall } from './clip.js';
 import type { GaussianEvent } from '../accounting/events.js';
 import type { Mechanisms } from '../mechanisms/contract.js';
 import type { RowBlock } from './rows.js';
@@ -120,23 +121,36 @@ export function privateClippedMean(
     });
 }
 
+/** Numbers of a block of clipped rows: they stay in a core's second-level cache. */
+const blockNumbers = 16_384;
+
 /**
  * The exact sum of clipped rows, in `unit`s of the rows, and how many rows were not null. Steps are
- * summed as whole numbers: at most 2^22 each, so that 2^30 rows still fit a double.
+ * summed as whole numbers: at most 2^22 each, so that 2^30 rows still fit a double. The kernel has
+ * the bits of `clipToBall` for each row, and null rows add zeros.
  */
 export function clippedSum(
   { count, dimension, values }: RowBlock,
   centre: Float64Array,
-  ball: ClipBall,
+  { grid, steps }: ClipBall,
   unit: ArrayLike<number> | number = 1,
 ): { readonly sum: Float64Array; readonly count: number } {
-  const steps = new Float64Array(dimension);
+  const units = typeof unit === 'number'
+    ? new Float64Array(dimension).fill(unit) : Float64Array.from(unit);
+  const ball = { grid, steps, centre, unit: units };
+  const size = Math.min(count, Math.ceil(blockNumbers / dimension));
+  const clipped = new Float64Array(size * dimension);
+  const there = new Uint8Array(size);
   const sum = new Float64Array(dimension);
   let present = 0;
-  for (let row = 0; row < count; row++) {
-    if (!clipToBall(values, row * dimension, centre, ball, steps, unit)) continue;
-    present += 1;
-    for (let j = 0; j < dimension; j++) sum[j]! += steps[j]!;
+  for (let first = 0; first < count; first += size) {
+    const held = Math.min(size, count - first);
+    const rows = values.subarray(first * dimension, (first + held) * dimension);
+    ownKernels().clipRows(rows, dimension, held, ball, clipped, there);
+    for (let row = 0, at = 0; row < held; row++) {
+      present += there[row]!;
+      for (let j = 0; j < dimension; j++, at++) sum[j]! += clipped[at]!;
+    }
   }
-  return { sum: sum.map((entry) => entry * ball.grid), count: present };
+  return { sum: sum.map((entry) => entry * grid), count: present };
 }
