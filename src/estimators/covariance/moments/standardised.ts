@@ -61,12 +61,17 @@ export function imagesAbout(
 ): Float64Array {
   const images = sharedDoubles(count * dimension);
   const columns = transposed(matrix, dimension);
+  const origin = mean ?? new Float64Array(dimension);
   for (let first = 0; first < count; first += chunkRows) {
     const size = Math.min(chunkRows, count - first);
     const [from, to] = [first * dimension, (first + size) * dimension];
-    const chunk = mean === null ? values.subarray(from, to)
-      : values.slice(from, to).map((entry, at) => entry - mean[at % dimension]!);
-    images.set(ownKernels().product(chunk, columns, size, dimension, dimension), from);
+    const chunk = images.subarray(from, to);
+    for (let i = 0, at = 0; i < size; i++) {
+      for (let j = 0; j < dimension; j++, at++) {
+        chunk[at] = values[from + at]! - origin[j]!;
+      }
+    }
+    ownKernels().product(chunk, columns, size, dimension, dimension, chunk);
   }
   return images;
 }
