@@ -83,6 +83,10 @@ export const tinyRuns: readonly TinyRun[] = [
     file: 'bench/overload.js',
     lines: [/^peak +at will +\d+/, /^overload +\d+ +\d+/, /acknowledged, 0 waiting, 0 lost/],
   },
+  {
+    file: 'bench/duckdb.js',
+    lines: [/^csv +count +\d/, /^ndjson +median +\d/, /^parquet +groups +\d/],
+  },
   { file: 'bench/rows.js', lines: [/^scale 1: \d/, /^scale auto: \d/] },
   { file: 'bench/prime.js', lines: [/^ +4 +given +\d/, /^ +4 +auto +\d/] },
   {
