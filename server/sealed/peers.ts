@@ -12,6 +12,9 @@ import { challengeHeader, helloHeader, PeerUpgrades } from './peer-socket.js';
 /** How long a challenge can be answered. */
 const challengeMs = 10_000;
 
+/** Strangers can fail as often as they like, so a warning stands for all of this time. */
+const quietMs = 60_000;
+
 /**
  * Where other servers dial this one, for all its sealed studies.
  *
@@ -26,8 +29,11 @@ export class Peers {
   /** Sockets of other servers. The HTTP server does not know them any more. */
   readonly #raws = new Set<Duplex>();
   readonly #challenges: SingleUseNonces;
+  /** Proofs that failed since the last warning. */
+  #failed = 0;
+  #quietUntilMs = 0;
 
-  constructor(clock: Clock, private readonly logger: Logger) {
+  constructor(private readonly clock: Clock, private readonly logger: Logger) {
     this.#challenges = new SingleUseNonces(clock, challengeMs);
   }
 
@@ -67,10 +73,20 @@ export class Peers {
         const begin = this.#meshes.get(toHex(frame.studyId))?.accept(frame) ?? null;
         if (begin !== null) return begin;
       }
-      this.logger.warn({}, 'a socket did not prove to be another server');
+      this.#warn({});
     } catch (error) {
-      this.logger.warn({ err: error }, 'a socket did not prove to be another server');
+      this.#warn({ err: error });
     }
     return null;
+  }
+
+  #warn(fields: object): void {
+    this.#failed++;
+    const nowMs = this.clock.monotonicMs();
+    if (nowMs < this.#quietUntilMs) return;
+    this.logger.warn(
+      { ...fields, failed: this.#failed }, 'a socket did not prove to be another server');
+    this.#failed = 0;
+    this.#quietUntilMs = nowMs + quietMs;
   }
 }

@@ -4,6 +4,7 @@ import { createRequire } from 'node:module';
 import type { Page } from 'puppeteer-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
+import { valueOf } from '../support/dashboard-stage.js';
 import { ridesAnswers, ridesStudy } from '../support/rides-stage.js';
 import { Stage } from './stage.js';
 
@@ -91,6 +92,35 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     await says(page, '.keyed tbody tr:first-child', 'southtrue30.0');
     await says(page, '.keyed tbody tr:last-child', 'no answer');
     expect((await textsOf(page, '.column .value'))[2]).toBe('none');
+  });
+
+  it('cuts off a bar with a very wide interval, marks it, and leaves the others long', async () => {
+    const stage = await Stage.start(ridesStudy);
+    const [delays, , apps, change] = ridesAnswers();
+    const sizes = [402, 251, 198, 149, 9];
+    stage.publish('rides', [delays!, valueOf(sizes, [26, 1e6, 26, 26, 26], {
+      keys: [['north'], ['south'], ['east'], ['west'], ['other']],
+    }), apps!, change!]);
+    const page = await open(`${stage.page('rides')}/regions`);
+    await says(page, 'h2', 'Contributors by region');
+    const placesOf = (selector: string): Promise<{ name: string; from: number; to: number }[]> =>
+      page.$$eval(selector, (all) => all.map((each) => {
+        const track = each.parentElement!.getBoundingClientRect();
+        const { left, right } = each.getBoundingClientRect();
+        const along = (at: number): number => (at - track.left) / track.width;
+        return { name: each.className, from: along(left), to: along(right) };
+      }));
+    const whiskers = await placesOf('.whisker');
+    expect(whiskers.map(({ name }) => name)).toEqual(
+      ['whisker', 'whisker further-right', 'whisker', 'whisker', 'whisker']);
+    for (const { from, to } of whiskers) {
+      expect(from).toBeGreaterThan(-0.01);
+      expect(to).toBeLessThan(1.01);
+    }
+    expect(whiskers[1]!.to).toBeCloseTo(1, 1);
+    const bars = await placesOf('.bar-fill');
+    expect(bars[0]!.to).toBeGreaterThan(0.25);
+    expect(bars[2]!.to / bars[0]!.to).toBeCloseTo(198 / 402, 2);
   });
 
   it('shows keys that people sent as text, and says which may be mistaken', async () => {

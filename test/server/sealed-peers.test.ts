@@ -15,6 +15,7 @@ import { signing } from '../../src/signing/node.js';
 import { encodePeerFrame } from '../../src/wire/peer-frames.js';
 import { peerFrameBytes, peerSubprotocol } from '../../src/wire/peer-messages.js';
 import type { SealedFacts } from '../../src/wire/study-document.js';
+import { VirtualClock } from '../support/virtual-clock.js';
 
 const signers = servers.map((server) =>
   signing.createSigner(new Uint8Array(32).fill(60 + server)));
@@ -189,4 +190,28 @@ describe('a peer with the key of another server', () => {
     const second = trio.mesh(1);
     for (const mesh of [first, second, third]) expect((await mesh.connected(null))!.size).toBe(2);
   });
+});
+
+it('logs at most one failed proof a minute, and how many there were since', async () => {
+  const warnings: object[] = [];
+  const clock = new VirtualClock();
+  const peers = new Peers(
+    clock, { ...silentLogger, warn: (fields) => { warnings.push(fields); } });
+  const http = createServer();
+  http.on('upgrade', (...upgrade) => { peers.upgrade(...upgrade); });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
+  open.push(http, peers);
+  const url = `ws://127.0.0.1:${(http.address() as AddressInfo).port}`;
+  const unreadable = Buffer.from('no frame');
+  const unknown = helloFrom(1, 0, signing.randomBytes(32));
+  for (let i = 0; i < 10; i++) {
+    for (const hello of [unreadable, unknown]) {
+      await expect(dialled(url, hello)).rejects.toThrow('401');
+    }
+  }
+  expect(warnings).toHaveLength(1);
+  await clock.advance(60_000);
+  await expect(dialled(url, unknown)).rejects.toThrow('401');
+  expect(warnings).toEqual([expect.objectContaining({ failed: 1 }), { failed: 20 }]);
 });
