@@ -243,6 +243,7 @@ export const tinyRuns: readonly TinyRun[] = [
     file: 'scripts/simulate.js', words: ['--seed', '1', '--steps', '60'],
     lines: [/"failure": null/, /"steps": \d+/],
   },
+  { file: 'scripts/test.js', words: ['test/base/text-form.test.ts'], lines: [/Tests .*passed/] },
 ];
 
 /**

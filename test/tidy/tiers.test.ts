@@ -1,8 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { Worker } from 'node:worker_threads';
-import { describe, expect, it } from 'vitest';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { root } from '../support/sources.js';
 import { longestTests, systemTests } from '../support/tiers.js';
+
+const { changedFiles, mayBreakPostgres } = await import(`${root}scripts/changed.js`) as {
+  readonly changedFiles: (folder: string) => string[] | null;
+  readonly mayBreakPostgres: (changed: string[] | null) => boolean;
+};
 
 /** `a{b,c}d` as `abd` and `acd`: git's patterns have no braces. */
 function withoutBraces(pattern: string): string[] {
@@ -26,5 +34,39 @@ describe('tiers of tests', () => {
     const message = /a unit test starts no (process|thread): list its file in test\/support\/tiers/;
     expect(() => spawn(process.execPath, ['--version'])).toThrow(message);
     expect(() => new Worker('0', { eval: true })).toThrow(message);
+  });
+
+  it('leave out the suites on PostgreSQL only where a branch cannot break them', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keelson-branch-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const git = (...words: string[]) => execFileSync('git', [
+      '-c', 'user.name=a', '-c', 'user.email=a', ...words,
+    ], { cwd: folder, stdio: 'ignore' });
+    expect(changedFiles(folder)).toBeNull();
+    git('init', '--initial-branch', 'main');
+    git('commit', '--allow-empty', '--message', 'Begin');
+    expect(changedFiles(folder)).toBeNull();
+    git('checkout', '-b', 'page');
+    writeFileSync(join(folder, 'committed.ts'), '');
+    git('add', '.');
+    git('commit', '--message', 'Change a page');
+    writeFileSync(join(folder, 'new.ts'), '');
+    expect(changedFiles(folder)).toEqual(['committed.ts', 'new.ts']);
+    git('checkout', '--detach');
+    expect(changedFiles(folder)).toBeNull();
+
+    expect(mayBreakPostgres(null)).toBe(true);
+    expect(mayBreakPostgres(['dashboard/page.ts', 'server/store/rules/people.ts'])).toBe(true);
+    expect(mayBreakPostgres(['dashboard/page.ts', 'src/base/errors.ts'])).toBe(false);
+  });
+
+  it('all run in CI', () => {
+    const { scripts } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
+      readonly scripts: Readonly<Record<string, string>>;
+    };
+    expect(scripts['test:all']).toBe('vitest run');
+    const run = readFileSync(`${root}.ci/run`, 'utf8');
+    expect(run).toMatch(/^suite npm run test:all -- --project unit$/m);
+    expect(run).toMatch(/^suite npm run test:all -- --project system --isolate$/m);
   });
 });
