@@ -1,3 +1,5 @@
+import { textForm } from '../../src/base/text-form.js';
+import type { KnownTexts } from './known-texts.js';
 import type { BatchBuilder } from './rows.js';
 
 const [comma, quote, minus, zero] = [0x2c, 0x22, 0x2d, 0x30];
@@ -50,8 +52,8 @@ export interface Records {
   readonly nextLine: number;
   /** Counts a line of which the builder has the row. */
   passLine(): void;
-  /** The form of an id or of a group's name. */
-  textOf(cell: string): string;
+  /** Ids and names of groups; empty where `textIn` is. */
+  readonly texts: KnownTexts;
 }
 
 /**
@@ -167,7 +169,7 @@ function readNumbers(
       else at = cellEnd(bytes, at);
       if (at < 0) return start;
       if (role < unused) {
-        const text = textIn(bytes, first, at, records);
+        const text = records.texts.textOf(bytes, first, at);
         if (text === '') return start;
         if (role === contributorRole) contributor = text;
         else group = text;
@@ -217,9 +219,9 @@ function cellEnd(bytes: Buffer, from: number): number {
 }
 
 /** An id, or a group's name. Empty, too, where it has other signs than those of ASCII. */
-function textIn(bytes: Buffer, from: number, to: number, records: Records): string {
+export function textIn(bytes: Buffer, from: number, to: number): string {
   for (let at = from; at < to; at++) if (bytes[at]! > 0x7f) return '';
-  return records.textOf(bytes.toString('latin1', from, to));
+  return textForm(bytes.toString('latin1', from, to));
 }
 
 function bufferOf(chunk: Uint8Array): Buffer {

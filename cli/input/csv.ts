@@ -7,7 +7,8 @@ import { isIndex, namedColumns, selectColumns, type Selection } from './columns.
 import {
   headerNote, isHeader, judgeFirst, recordsBelow, type FirstRecord,
 } from './csv-header.js';
-import { PlainLines, rolesOf, type NumberRows, type Records } from './csv-lines.js';
+import { PlainLines, rolesOf, textIn, type NumberRows, type Records } from './csv-lines.js';
+import { KnownTexts } from './known-texts.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, noRows, numberInText, plainNumber, refusedAt,
   type RowBatch, type RowOptions,
@@ -104,6 +105,7 @@ class ParsedRecords {
 }
 
 class CsvRows implements Records {
+  readonly texts = new KnownTexts(textIn);
   private selection: Selection | null = null;
   /** The columns that are read. */
   private used: readonly number[] = [];
@@ -130,10 +132,6 @@ class CsvRows implements Records {
 
   passLine(): void {
     this.line += 1;
-  }
-
-  textOf(cell: string): string {
-    return textForm(cell);
   }
 
   take(record: readonly string[]): void {
@@ -218,6 +216,7 @@ class CsvRows implements Records {
   private numbersOnly(selection: Selection, builder: BatchBuilder): NumberRows | null {
     const types = selection.names.map((name) => this.options.types?.get(name) ?? plainNumber);
     if (!types.every(({ type }) => type === 'number' || type === 'integer')) return null;
+    if (selection.contributor >= 0 && selection.contributor === selection.group) return null;
     // Where a line has one cell, an empty one is a blank line.
     const isOneCell = this.width === 1;
     if (isOneCell && types.length === 0) return null;

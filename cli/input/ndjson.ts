@@ -3,6 +3,7 @@ import { didYouMean } from '../../src/base/suggest.js';
 import { textForm } from '../../src/base/text-form.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import { isOfNames } from './ids.js';
+import { cellRole, cutLine, FormLines } from './ndjson-lines.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, noRows, plainNumber, refusedAt, type RowBatch,
   type RowOptions,
@@ -24,39 +25,60 @@ export async function* readNdjson(
   options: RowOptions,
 ): AsyncGenerator<RowBatch, void, undefined> {
   const rows = new NdjsonRows(options);
-  let line = 0;
-  for await (const bytes of splitLines(chunks, options.source)) {
-    line += 1;
-    const text = decode(bytes, line, options.source);
-    if (text.trim() !== '') rows.take(text, line);
+  const lines = new Lines(rows, options.source);
+  for await (const chunk of chunks) {
+    lines.take(chunk);
     yield* rows.batches(false);
   }
+  lines.end();
   rows.end();
   yield* rows.batches(true);
 }
 
-/** Lines without their line feed. A byte order mark at the start is removed. */
-async function* splitLines(
-  chunks: AsyncIterable<Uint8Array>, source: string,
-): AsyncGenerator<Uint8Array> {
-  let rest: Uint8Array = new Uint8Array(0);
-  let line = 1;
-  for await (const chunk of chunks) {
-    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
-    let start = 0;
-    for (let end = bytes.indexOf(newline); end >= 0; end = bytes.indexOf(newline, start)) {
-      yield bytes.subarray(start, end);
-      start = end + 1;
-      line += 1;
+/** Lines of a file, without their line feeds. */
+class Lines {
+  #rest: Uint8Array = new Uint8Array(0);
+  /** From 1. */
+  #line = 1;
+
+  constructor(private readonly rows: NdjsonRows, private readonly source: string) {}
+
+  take(chunk: Uint8Array): void {
+    const bytes = bufferOf(this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]));
+    const to = bytes.lastIndexOf(newline) + 1;
+    for (let at = 0; at < to;) {
+      const { form } = this.rows;
+      if (form !== null) {
+        at = form.read(bytes, at, to, this.#line);
+        this.#line += form.lines;
+        if (at === to) break;
+      }
+      const end = bytes.indexOf(newline, at);
+      this.#takeLine(bytes.subarray(at, end));
+      at = end + 1;
     }
-    rest = bytes.subarray(start);
-    if (rest.length > lineBytesMax) {
+    this.#rest = bytes.subarray(to);
+    if (this.#rest.length > lineBytesMax) {
       throw refusedAt(
-        source, { line }, `longer than ${lineBytesMax} bytes: write one row per line`,
+        this.source, { line: this.#line },
+        `longer than ${lineBytesMax} bytes: write one row per line`,
       );
     }
   }
-  if (rest.length > 0) yield rest;
+
+  end(): void {
+    if (this.#rest.length > 0) this.#takeLine(this.#rest);
+  }
+
+  #takeLine(bytes: Uint8Array): void {
+    const text = decode(bytes, this.#line, this.source);
+    if (text.trim() !== '') this.rows.take(text, this.#line);
+    this.#line += 1;
+  }
+}
+
+function bufferOf(bytes: Uint8Array): Buffer {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -95,6 +117,8 @@ class NdjsonRows {
   private builder: BatchBuilder | null = null;
   private keys: readonly string[] | null = null;
   private width = 0;
+  /** Reads lines of the first one's form; null where only `take` can read them. */
+  form: FormLines | null = null;
   /** The columns whose numbers are names: of people, groups, texts and categories. */
   private namings: readonly number[] = [];
 
@@ -107,7 +131,7 @@ class NdjsonRows {
     if (typeof value !== 'object' || value === null) {
       throw refusedAt(source, { line }, 'neither an array nor an object: write one row per line');
     }
-    if (this.selection === null) this.start(value, line);
+    if (this.selection === null) this.start(value, text, line);
     if (Array.isArray(value) !== (this.keys === null)) {
       throw refusedAt(
         source,
@@ -140,7 +164,7 @@ class NdjsonRows {
     if (this.builder !== null) yield* this.builder.take(all);
   }
 
-  private start(value: object, line: number): void {
+  private start(value: object, text: string, line: number): void {
     if (Array.isArray(value) && value.some((cell) => typeof cell === 'object' && cell !== null)) {
       throw refusedAt(
         this.options.source,
@@ -158,6 +182,29 @@ class NdjsonRows {
     ].filter((index) => index >= 0);
     this.builder = new BatchBuilder(names, {
       contributors: contributor >= 0, groups: group >= 0, types: this.options.types,
+    });
+    this.form = this.formOf(text, this.selection, this.builder);
+  }
+
+  /** Null where a column is no number, and where the line cannot be cut into the cells. */
+  private formOf(
+    text: string, { data, names, contributor, group }: Selection, builder: BatchBuilder,
+  ): FormLines | null {
+    const types = names.map((name) => this.options.types?.get(name) ?? plainNumber);
+    if (!types.every(({ type }) => type === 'number' || type === 'integer')) return null;
+    if (contributor >= 0 && contributor === group) return null;
+    const cut = cutLine(text);
+    if (cut === null || cut.keys.length !== this.width) return null;
+    const cells = cut.keys.map((key, i) => (this.keys === null ? i : this.keys.indexOf(key!)));
+    // A key that comes twice would leave out another.
+    if (new Set(cells).size !== cells.length) return null;
+    const roles = Int32Array.from(cells, (cell) => (cell === contributor ? cellRole.contributor
+      : cell === group ? cellRole.group : data.indexOf(cell)));
+    return new FormLines({
+      builder, between: cut.between, roles,
+      isWhole: Uint8Array.from(types, ({ type }) => Number(type === 'integer')),
+      mayBeEmpty: Uint8Array.from(types, ({ optional }) =>
+        Number(optional === true || this.options.missing === 'null')),
     });
   }
 

@@ -49,6 +49,74 @@ export async function readTables(
   return tables.finish();
 }
 
+/** Doubles of a part of a group's rows, so that few are copied twice. */
+const partDoubles = 1 << 15;
+
+/** Rows of one group, each of a contributor of its own. */
+class SeparateRows {
+  /** Rows side by side. All but the last are full. */
+  readonly #parts: Float64Array[] = [];
+  #part = new Float64Array(0);
+  #at = 0;
+  #length = 0;
+
+  constructor(private readonly dimension: number) {}
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** Takes over rows. */
+  takeAll({ values, count }: RowBatch): void {
+    this.#parts.push(this.#part.subarray(0, this.#at), values);
+    this.#part = new Float64Array(0);
+    this.#at = 0;
+    this.#length += count;
+  }
+
+  /** Copies one row. */
+  append(values: Float64Array, row: number): void {
+    const { dimension } = this;
+    this.#length += 1;
+    if (dimension > 0 && this.#at === this.#part.length) this.#startPart();
+    for (let i = 0, from = row * dimension; i < dimension; i++) {
+      this.#part[this.#at++] = values[from++]!;
+    }
+  }
+
+  #startPart(): void {
+    this.#parts.push(this.#part);
+    const doubles = Math.min(partDoubles, 16 + 2 * this.#part.length);
+    this.#part = new Float64Array(Math.ceil(doubles / this.dimension) * this.dimension);
+    this.#at = 0;
+  }
+
+  /** All rows, once. */
+  finish(): Pick<RowTable, 'values' | 'isWhole'> {
+    const { dimension } = this;
+    const values = new Float64Array(this.#length * Math.max(1, dimension));
+    if (dimension === 0) return { values, isWhole: true };
+    this.#parts.push(this.#part.subarray(0, this.#at));
+    let [to, isWhole] = [0, true];
+    for (const part of this.#parts.splice(0)) {
+      for (let at = 0; at < part.length; at += dimension) {
+        let sum = 0;
+        for (let i = at; i < at + dimension; i++) {
+          // A number plus zero is itself, but minus zero becomes zero, as in a sum.
+          const value = part[i]! + 0;
+          values[to++] = value;
+          sum += 0 * value;
+        }
+        if (sum === 0) continue;
+        // A row counts if all columns that are asked about are given, as in a study.
+        isWhole = false;
+        values.fill(NaN, to - dimension, to);
+      }
+    }
+    return { values, isWhole };
+  }
+}
+
 const nullRow = -1;
 
 /** Sums and counts per contributor of one group, in order of first appearance. */
@@ -58,37 +126,18 @@ class GroupRows {
   counts = new Int32Array(1024);
   length = 0;
 
-  constructor(private readonly dimension: number) {
+  constructor(private readonly dimension: number, private readonly reduce: 'mean' | 'sum') {
     this.sums = new Float64Array(1024 * dimension);
   }
 
   append(): number {
-    this.#makeRoom(1);
+    if (this.length === this.counts.length) this.#grow();
     this.counts[this.length] = nullRow;
     return this.length++;
   }
 
-  /** Adds rows of different contributors. */
-  appendAll({ values, count }: RowBatch): void {
-    this.#makeRoom(count);
-    const { dimension, length, sums } = this;
-    sums.set(values.subarray(0, count * dimension), length * dimension);
-    for (let row = 0, at = length * dimension; row < count; row++) {
-      let isWhole = true;
-      for (let i = 0; i < dimension; i++, at++) {
-        // A number plus zero is itself, but minus zero becomes zero, as in a sum.
-        sums[at]! += 0;
-        if (Number.isNaN(sums[at])) isWhole = false;
-      }
-      this.counts[length + row] = isWhole ? 1 : nullRow;
-    }
-    this.length += count;
-  }
-
-  #makeRoom(rows: number): void {
-    const least = this.length + rows;
-    if (least <= this.counts.length) return;
-    const room = Math.max(least, 2 * this.counts.length);
+  #grow(): void {
+    const room = 2 * this.counts.length;
     const counts = new Int32Array(room);
     counts.set(this.counts);
     this.counts = counts;
@@ -107,16 +156,17 @@ class GroupRows {
   }
 
   /** One row for each contributor. */
-  reduced(reduce: 'mean' | 'sum'): Float64Array {
+  finish(): Pick<RowTable, 'values'> {
+    if (this.dimension === 0) return { values: new Float64Array(this.length) };
     const values = this.sums.subarray(0, this.length * this.dimension);
     for (let index = 0; index < this.length; index++) {
       const count = this.counts[index]!;
       for (let i = index * this.dimension; i < (index + 1) * this.dimension; i++) {
         if (count === nullRow) values[i] = Number.NaN;
-        else if (reduce === 'mean') values[i]! /= count;
+        else if (this.reduce === 'mean') values[i]! /= count;
       }
     }
-    return values;
+    return { values };
   }
 }
 
@@ -127,46 +177,64 @@ interface Known {
 }
 
 class TableBuilder {
-  private groups: GroupRows[] = [];
+  /** Where each row is a person. */
+  private separate: readonly SeparateRows[] = [];
+  /** Where rows of one id become one. */
+  private groups: readonly GroupRows[] = [];
   private columns: readonly string[] = [];
   private readonly known = new Map<string, Known>();
-
   private readonly groupNames: readonly string[] | null;
+  private readonly places: ReadonlyMap<string, number> | null;
 
   constructor(private readonly source: string, private readonly request: TableRequest) {
     this.groupNames = request.groups?.map(textForm) ?? null;
+    // The first of equal names has the rows.
+    this.places = this.groupNames
+      && new Map(this.groupNames.map((name, i): [string, number] => [name, i]).reverse());
   }
 
   add(batch: RowBatch): void {
-    if (this.groups.length === 0) {
-      this.columns = batch.columns;
-      const count = this.groupNames?.length ?? 1;
-      this.groups = Array.from({ length: count }, () => new GroupRows(batch.columns.length));
-    }
-    if (this.groupNames === null && batch.contributors === null) {
-      this.groups[0]!.appendAll(batch);
-      return;
-    }
-    for (let row = 0; row < batch.count; row++) {
-      const group = this.groupNames === null
-        ? 0 : this.groupNames.indexOf(batch.groups?.[row] ?? '');
-      if (group < 0) continue;
-      const rows = this.groups[group]!;
-      const id = batch.contributors?.[row];
-      const index = id === undefined
-        ? rows.append() : this.indexOf(id, group, batch.positions[row]!);
-      rows.fold(index, batch, row);
-    }
+    if (this.separate.length + this.groups.length === 0) this.start(batch);
+    if (batch.contributors !== null) this.addFolded(batch, batch.contributors);
+    else if (this.places === null) this.separate[0]!.takeAll(batch);
+    else this.addSeparate(batch, this.places);
   }
 
   finish(): RowTable[] {
-    return this.groups.map((rows, index) => ({
+    const groups = this.groups.length > 0 ? this.groups : this.separate;
+    return groups.map((rows, index) => ({
       group: this.groupNames?.[index] ?? null,
       columns: this.columns,
       count: rows.length,
-      values: this.columns.length === 0
-        ? new Float64Array(rows.length) : rows.reduced(this.request.reduce ?? 'mean'),
+      ...rows.finish(),
     }));
+  }
+
+  private start({ columns, contributors }: RowBatch): void {
+    this.columns = columns;
+    const names = this.groupNames ?? [''];
+    if (contributors === null) this.separate = names.map(() => new SeparateRows(columns.length));
+    else {
+      const reduce = this.request.reduce ?? 'mean';
+      this.groups = names.map(() => new GroupRows(columns.length, reduce));
+    }
+  }
+
+  private addSeparate({ values, count, groups }: RowBatch, places: ReadonlyMap<string, number>):
+  void {
+    for (let row = 0; row < count; row++) {
+      const group = places.get(groups?.[row] ?? '');
+      if (group !== undefined) this.separate[group]!.append(values, row);
+    }
+  }
+
+  private addFolded(batch: RowBatch, contributors: readonly string[]): void {
+    for (let row = 0; row < batch.count; row++) {
+      const group = this.places === null ? 0 : this.places.get(batch.groups?.[row] ?? '');
+      if (group === undefined) continue;
+      const index = this.indexOf(contributors[row]!, group, batch.positions[row]!);
+      this.groups[group]!.fold(index, batch, row);
+    }
   }
 
   private indexOf(id: string, group: number, position: number): number {

@@ -4,15 +4,14 @@ import { checkObject, kindOf } from '../base/given.js';
 import type { Outcome } from '../base/outcome.js';
 import type { FoundKeys, Mechanisms } from '../privacy/mechanisms/contract.js';
 import type { WorkRandom } from '../random/source.js';
-import { assignmentHashBytes } from './summaries/assignment.js';
 import { inlineCompute } from './contract/compute.js';
 import type { Compute, Plan } from './contract/estimator.js';
 import {
   adoptRows, fromOwned, fromStream, isAdopting, type OwnedRows,
 } from './summaries/adopted-rows.js';
-import { eachRow, type ByteSource } from './summaries/packed-rows.js';
+import { eachBlock, type ByteSource } from './summaries/packed-rows.js';
 import { checkDimension, checkPlan } from './contract/given.js';
-import { createGroups, type Groups } from './summaries/groups.js';
+import { fillGroups, type Groups } from './summaries/groups.js';
 
 export type { OwnedRows } from './summaries/adopted-rows.js';
 export type { ByteSource } from './summaries/packed-rows.js';
@@ -63,15 +62,10 @@ export async function runOffline(run: OfflineRun): Promise<Outcome> {
     const finished = adoptRows(plan, dimension, taken, work);
     return (await plan.release(finished, mechanisms, run.compute ?? inlineCompute())).value;
   }
-  const groups = createGroups(plan, dimension);
-  const hash = new Uint8Array(assignmentHashBytes);
-  const copy = new Float64Array(dimension);
-  await eachRow(isOwned(rows) ? each(rows, dimension) : rows, dimension, (row) => {
-    assignmentHashes.fill(hash);
-    for (let j = 0; j < dimension; j++) copy[j] = row[j]!;
-    groups.add(hash, copy);
-  });
-  return releaseGroups(plan, groups, run);
+  const filling = fillGroups(plan, dimension, assignmentHashes);
+  if (isOwned(rows)) filling.add(rows.values, rows.count);
+  else await eachBlock(rows, dimension, (values, count) => filling.add(values, count));
+  return releaseGroups(plan, filling.groups, run);
 }
 
 function checkRun(run: OfflineRun): void {
@@ -95,11 +89,6 @@ function checkRun(run: OfflineRun): void {
 /** Arrays, too, have something named values. */
 function isOwned(rows: OfflineRun['rows']): rows is OwnedRows {
   return !(Symbol.iterator in rows) && !(Symbol.asyncIterator in rows);
-}
-
-function* each({ values, count }: OwnedRows, dimension: number): Generator<Float64Array> {
-  for (let row = 0;
-      row < count; row++) yield values.subarray(row * dimension, (row + 1) * dimension);
 }
 
 /** Finishes and releases filled groups. Draws noise: call once. */

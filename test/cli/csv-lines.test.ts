@@ -70,6 +70,7 @@ describe('CSV that is read from its bytes', () => {
     { source: 'f', missing: 'null', columns: ['b', 'a'], contributor: 'id' },
     { source: 'f', missing: 'refuse', columns: ['b'], group: 'id' },
     { source: 'f', missing: 'null', columns: [], contributor: 'id' },
+    { source: 'f', missing: 'null', columns: ['a'], contributor: 'id', group: 'id' },
     {
       source: 'f', missing: 'refuse', columns: ['a', 'b'],
       types: new Map([['a', { type: 'integer' }], ['b', { type: 'number', optional: true }]]),

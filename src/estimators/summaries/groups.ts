@@ -2,12 +2,13 @@ import { Sensitive } from '../../base/brands.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import { allFinite } from '../../numerics/vector.js';
 import type { WorkRandom } from '../../random/source.js';
-import { cohortOf, groupOf, slotOf, tagOf } from './assignment.js';
+import { assignmentHashBytes, cohortOf, groupOf, slotOf, tagOf } from './assignment.js';
 import type {
   CohortPlan, Finished, FinishedSummaries, Plan, Summary, SummaryTable,
 } from '../contract/estimator.js';
 import { StateReader, StateWriter } from './codec.js';
 import { checkDimension, checkPlan, checkRow } from '../contract/given.js';
+import type { ByteSource } from './packed-rows.js';
 import { PairSlots } from './pairs.js';
 import { statesTable } from './table.js';
 
@@ -97,6 +98,56 @@ export function mergeGroups(plan: Plan, dimension: number, left: Groups, right: 
   return left;
 }
 
+/** Groups that are filled with rows at hand, many at a time. */
+export interface Filling {
+  readonly groups: Groups;
+  /**
+   * As `Groups.add` for each of `count` rows side by side, with a fresh assignment hash each. A row
+   * without data uses up its hash, too.
+   */
+  add(values: Float64Array, count: number): void;
+}
+
+/**
+ * Empty groups for rows at hand. Where there is one group, which looks at no tag, nothing depends
+ * on assignment hashes, and none are drawn.
+ */
+export function fillGroups(plan: Plan, dimension: number, hashes: ByteSource): Filling {
+  const groups = new GroupsOfPlan(plan, dimension);
+  const next = hashesFrom(hashes);
+  const row = new Float64Array(dimension);
+  const addRow = groups.isOfOneSum
+    ? (): void => groups.addToFirst(row) : (): void => groups.add(next(), row);
+  return {
+    groups,
+    add(values, count) {
+      for (let i = 0, at = 0; i < count; i++) {
+        for (let j = 0; j < dimension; j++) row[j] = values[at++]!;
+        addRow();
+      }
+    },
+  };
+}
+
+const noHash = new Uint8Array(assignmentHashBytes);
+/** Assignment hashes that are drawn at a time. */
+const hashesAtOnce = 1024;
+
+/** The bytes of each hash are good until the next one. */
+function hashesFrom(source: ByteSource): () => Uint8Array {
+  const drawn = new Uint8Array(hashesAtOnce * assignmentHashBytes);
+  const hash = new Uint8Array(assignmentHashBytes);
+  let at = drawn.length;
+  return () => {
+    if (at === drawn.length) {
+      source.fill(drawn);
+      at = 0;
+    }
+    for (let i = 0; i < assignmentHashBytes; i++) hash[i] = drawn[at++]!;
+    return hash;
+  };
+}
+
 class GroupsOfPlan implements Groups {
   readonly #plans: readonly CohortPlan[];
   readonly #cohorts: readonly Cohort[];
@@ -104,6 +155,13 @@ class GroupsOfPlan implements Groups {
   constructor(plan: Plan, private readonly dimension: number) {
     this.#plans = plan.cohorts;
     this.#cohorts = plan.cohorts.map((cohort) => emptyCohort(cohort, plan.summary(cohort.name)));
+  }
+
+  /** Every row goes to the one group, whatever its hash is, and its tag is not looked at. */
+  get isOfOneSum(): boolean {
+    const [{ plan, summary }, ...others] = this.#cohorts as [Cohort, ...Cohort[]];
+    return others.length === 0 && plan.groups === 1 && plan.unit === 'row'
+      && summary.untagged === true;
   }
 
   isFor(plan: Plan, dimension: number): boolean {
@@ -131,6 +189,14 @@ class GroupsOfPlan implements Groups {
     rows[group]! += 1;
     if (pairs === null) table.add(group, row, assignmentHash);
     else pairs[group]!.add(slotOf(assignmentHash, plan.slots ?? 1), tagOf(assignmentHash), row);
+  }
+
+  /** As `add`, where `isOfOneSum` holds. */
+  addToFirst(row: Float64Array): void {
+    if (!allFinite(row)) return;
+    const { rows, table } = this.#cohorts[0]!;
+    rows[0]! += 1;
+    table.add(0, row, noHash);
   }
 
   progress(): GroupsProgress {

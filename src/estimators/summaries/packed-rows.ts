@@ -1,5 +1,5 @@
 import { highWord } from '../../base/byte-order.js';
-import { sharedDoubles } from '../../numerics/kernels/shared.js';
+import { copyNumbers, sharedDoubles } from '../../numerics/kernels/shared.js';
 import { checkRow } from '../contract/given.js';
 import { assignmentHashBytes, tagWordOf } from './assignment.js';
 
@@ -20,23 +20,31 @@ export interface PackedRows {
 
 /** Room for so many rows at first, where nobody says how many there are. */
 const firstRows = 1024;
-/** Assignment hashes that are drawn at a time. */
-const hashesAtOnce = 1024;
+/** Rows of a block, and assignment hashes that are drawn at a time. */
+const rowsAtOnce = 1024;
 
 /**
- * Calls `take` with each row in turn. It waits only for rows that are not at hand: a promise for
- * each of a million rows in memory would cost more than to add them up.
+ * Calls `take` with blocks of the rows side by side, each block good until it returns. It waits
+ * only for rows that are not at hand: a promise for each of a million rows in memory would cost
+ * more than to add them up.
  * @throws InvalidParameterError for a row without `dimension` numbers.
  */
-export async function eachRow(
-  rows: RowStream, dimension: number, take: (row: ArrayLike<number>) => void,
+export async function eachBlock(
+  rows: RowStream, dimension: number, take: (values: Float64Array, count: number) => void,
 ): Promise<void> {
-  const checked = (row: ArrayLike<number>): void => {
+  const block = new Float64Array(rowsAtOnce * dimension);
+  let count = 0;
+  const add = (row: ArrayLike<number>): void => {
     checkRow(row, dimension);
-    take(row);
+    for (let j = 0, at = count * dimension; j < dimension; j++, at++) block[at] = row[j]!;
+    count += 1;
+    if (count < rowsAtOnce) return;
+    take(block, count);
+    count = 0;
   };
-  if (Symbol.iterator in rows) for (const row of rows) checked(row);
-  else for await (const row of rows) checked(row);
+  if (Symbol.iterator in rows) for (const row of rows) add(row);
+  else for await (const row of rows) add(row);
+  if (count > 0) take(block, count);
 }
 
 /**
@@ -46,13 +54,15 @@ export async function eachRow(
 export async function packRows(rows: RowStream, dimension: number): Promise<PackedRows> {
   let values = sharedDoubles((Array.isArray(rows) ? rows.length : firstRows) * dimension);
   let at = 0;
-  await eachRow(rows, dimension, (row) => {
-    if (at + dimension > values.length) {
-      const larger = sharedDoubles(2 * Math.max(values.length, dimension));
-      larger.set(values);
+  await eachBlock(rows, dimension, (block, count) => {
+    const added = count * dimension;
+    if (at + added > values.length) {
+      const larger = sharedDoubles(2 * Math.max(values.length, added));
+      copyNumbers(values.subarray(0, at), larger.subarray(0, at));
       values = larger;
     }
-    for (let j = 0; j < dimension; j++) values[at++] = row[j]!;
+    copyNumbers(block.subarray(0, added), values.subarray(at, at + added));
+    at += added;
   });
   return { count: at / dimension, values };
 }
@@ -65,11 +75,11 @@ export async function packRows(rows: RowStream, dimension: number): Promise<Pack
 export function tagsFrom(
   hashes: ByteSource, isNull: Uint8Array | null,
 ): (into: BigUint64Array) => void {
-  const block = new Uint8Array(hashesAtOnce * assignmentHashBytes);
-  let next = hashesAtOnce;
+  const block = new Uint8Array(rowsAtOnce * assignmentHashBytes);
+  let next = rowsAtOnce;
   let row = 0;
   const hash = (): number => {
-    if (next === hashesAtOnce) {
+    if (next === rowsAtOnce) {
       hashes.fill(block);
       next = 0;
     }

@@ -28,6 +28,7 @@ export interface CountsState {
 export function countsSummary(dimension: number, bins: number, binOf: BinOf): Summary<CountsState> {
   const form = { format: 0x4b_43_4e_31, dimension };
   return {
+    untagged: true,
     exact: true,
     empty: () => ({ counts: new Float64Array(bins) }),
     add(state, row) {
@@ -61,6 +62,7 @@ export type OpenCountsState = Map<number, number>;
 export function openCountsSummary(dimension: number, binOf: BinOf): Summary<OpenCountsState> {
   const form = { format: 0x4b_43_4f_31, dimension };
   return {
+    untagged: true,
     exact: true,
     empty: () => new Map(),
     add(state, row) {
