@@ -131,7 +131,13 @@ function testOf(text: string, types: ReadonlyMap<string, ColumnType>): Test {
   const key = ({ '=': 'is', '!=': 'not', '>=': 'at-least', '<': 'below' } as const)[
     sign as '=' | '!=' | '>=' | '<'
   ];
-  return { column, test: { [key]: valueOf(column, value!, types.get(column) ?? typeUsual) } };
+  const type = types.get(column);
+  if (type === undefined && (key === 'is' || key === 'not') && Number.isNaN(Number(value))) {
+    const likely = value === 'true' || value === 'false' ? 'boolean' : 'text';
+    throw new UsageError(`--where takes ${column} for a number, and "${value}" is none: give the `
+      + `column its type, as in --type ${column}=${likely}`);
+  }
+  return { column, test: { [key]: valueOf(column, value!, type ?? typeUsual) } };
 }
 
 /** The tests by column, as a study file has them. */

@@ -6,7 +6,7 @@ import { flightsName } from '../data/flights.js';
 import { headerChoice } from '../input/header-flag.js';
 import type { InputFormat } from '../input/rows.js';
 import type { TableRequest } from '../input/table.js';
-import { readTypes } from '../input/typed-columns.js';
+import { readTypes, type TypedColumns } from '../input/typed-columns.js';
 import { autoName } from './chosen.js';
 
 const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
@@ -68,7 +68,7 @@ export function tableRequest(
   args: InputFlags, types: readonly string[],
   about: { readonly asked: string; readonly readsCells: boolean }, output: Output,
 ): TableRequest {
-  const { reduce: ofStudy, ...typed } = readTypes(args.columns, args.study, types, '--study');
+  const { reduce: ofStudy, ...typed } = columnsOfValues(args, types);
   const groups = listFlag(args.groups, '--groups');
   const group = args['group-by'];
   if (/^\s*discover\s*(:|$)/.test(args.groups ?? '')) {
@@ -104,6 +104,30 @@ export function tableRequest(
     reduce: reduce === 'sum' ? 'sum' : 'mean',
     ...inputFlags(args, output),
     ...(group === undefined || groups === undefined ? {} : { group, groups }),
+  };
+}
+
+/**
+ * The columns that hold values, and their types: without those of groups and contributors, which
+ * are compared as they are written.
+ * @throws UsageError for a type of such a column, and as `readTypes`.
+ */
+function columnsOfValues(args: InputFlags, types: readonly string[]): TypedColumns {
+  const flags = (['group-by', 'contributor'] as const)
+    .filter((flag) => args[flag] !== undefined);
+  for (const flag of flags) {
+    const type = types.find((text) => text.startsWith(`${args[flag]}=`));
+    if (type === undefined) continue;
+    throw new UsageError(`--type gives ${args[flag]} a type, and --${flag} takes its values as `
+      + `they are written: leave --type ${type} out`);
+  }
+  const typed = readTypes(args.columns, args.study, types, '--study');
+  if (args.study === undefined || args.columns !== undefined) return typed;
+  const names = flags.map((flag) => args[flag]!);
+  const columns = typed.columns!.filter((name) => !names.includes(name));
+  return {
+    ...typed, columns,
+    ...(typed.types && { types: new Map(columns.map((name) => [name, typed.types!.get(name)!])) }),
   };
 }
 

@@ -9,8 +9,8 @@ export const refusalRemedies: Readonly<Record<RefusalReason, string>> = {
     + 'people came: give scale or cap as numbers, or lower the cohort.',
   'centre-not-found': 'Too few people came: use longer epochs, or a smaller cohort. '
     + 'Or scale is too small: raise it.',
-  'groups-disagree': 'More contributors are hostile than planned, or a radius is too small: raise '
-    + 'corruption or the radius.',
+  'groups-disagree': 'Too few people came: use longer epochs, or a smaller cohort. Or more of them '
+    + 'are hostile than planned, or rows vary more than scale or a radius says: raise these.',
   'rows-too-wide': 'Rows spread wider than scale says, or they are too few for the test of it: '
     + 'raise scale or the cohort.',
   'too-few-left': 'Honest rows are not normal, or more of them are hostile than stated: use '

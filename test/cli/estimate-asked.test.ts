@@ -124,7 +124,10 @@ budget: { epsilon: 8, delta: 1e-5 }
     ['half a test', ['count', rows, ...asked, '--where', 'minutes='], 'is no test'],
     ['a test twice', ['count', rows, ...asked, '--where', 'minutes<5', '--where', 'minutes<6'],
       'tests twice what minutes below'],
-    ['a number that is none', ['count', rows, ...asked, '--where', 'minutes=five'], '--where min'],
+    ['a number that is none', ['count', rows, ...asked, '--where', 'minutes=five'],
+      'as in --type minutes=text'],
+    ['an order by a number that is none', ['count', rows, ...asked, '--where', 'minutes<five'],
+      '--where minutes'],
     ['a boolean that is none', [
       'count', rows, ...asked, '--where', 'late=maybe', '--type', 'late=boolean',
     ], 'late is true or false'],
@@ -177,6 +180,58 @@ describe('keelson estimate by groups', () => {
     expect([none.status, none.stderr]).toEqual([
       2, expect.stringContaining('there are no rows of these groups: compare --groups') as string,
     ]);
+  });
+
+  const mean = ['mean', rows, '--group-by', 'region', '--groups', 'north,south', '--contributor',
+    'id', '--epsilon', '8', '--delta', '1e-6', '--set', 'range=0..100'];
+  const values = ['--columns', 'minutes'];
+
+  it.each([
+    ['beside columns', [...values, '--type', 'region=text'], 'region=text', '--group-by'],
+    ['alone', ['--type', 'region=category:north,south'], 'region=category:north,south',
+      '--group-by'],
+    ['of contributors', [...values, '--type', 'id=integer'], 'id=integer', '--contributor'],
+  ])('takes no type of a column of groups, and works without: %s', async (_, more, type, flag) => {
+    const refused = await keelson(['estimate', ...mean, ...more]);
+    expect([refused.status, refused.stderr]).toEqual([
+      2, expect.stringContaining(`and ${flag} takes its values as they are written: leave --type `
+        + `${type} out`) as string,
+    ]);
+    expect((await keelson(['estimate', ...mean, ...values])).status).toBe(0);
+  });
+
+  it('takes its columns from a study file, without the one of the groups', async () => {
+    const types = file('groups.yaml', `study: groups
+columns: { minutes: number, region: { type: category, of: [north, south] } }
+cohort: 1000
+epoch: { every: 1d }
+questions: { people: { estimator: count } }
+privacy: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 8, delta: 1e-5 }
+`);
+    const run = await keelson(['estimate', ...mean, '--study', types, '--json']);
+    expect(run.status, run.stderr).toBe(0);
+    expect(JSON.parse(run.stdout))
+      .toMatchObject({ groups: [{ group: 'north' }, { group: 'south' }] });
+  });
+
+  it.each([['region=north', 'region=text'], ['late=true', 'late=boolean']])(
+    'names the type that the test %s needs', async (test, type) => {
+      const words = ['count', rows, ...asked, '--where', test];
+      const refused = await keelson(['estimate', ...words]);
+      expect(refused.stderr).toContain(`give the column its type, as in --type ${type}\n`);
+      await answer([...words, '--type', type]);
+    });
+
+  it('shows 100 groups that it finds, and more where --groups discover:N says so', async () => {
+    const many = Array.from({ length: 9_000 }, (_, i) => `${i},app ${i % 150}`);
+    const words = ['count', file('many.csv', ['id,app', ...many].join('\n')), '--contributor', 'id',
+      '--cohort', '9000', '--epsilon', '8', '--delta', '1e-6', '--group-by', 'app', '--keys-max',
+      '1'];
+    expect((await answer([...words, '--groups', 'discover'])).keys).toHaveLength(100);
+    expect((await answer([...words, '--groups', 'discover:500'])).keys).toHaveLength(150);
+    const none = await keelson(['estimate', ...words, '--groups', 'discover:0']);
+    expect([none.status, none.stderr]).toEqual([2, expect.stringContaining('discover:') as string]);
   });
 
   it('finds groups of whole numbers once it knows their range, as its remedy says', async () => {

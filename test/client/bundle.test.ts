@@ -79,6 +79,12 @@ describe('the browser bundle', () => {
     expect(['other-writer', 'other-reader'].map(bytesOf)).toEqual([0, 0]);
   });
 
+  it.each(['docs/guides/embed-the-client.md', 'client/package/README.md'])(
+    'has the size that %s names', (page) => {
+      expect(readFileSync(root + page, 'utf8').replaceAll(/\s+/g, ' '))
+        .toContain(`less than ${contributorBytes.toLocaleString('en')} bytes compressed`);
+    });
+
   it('grows by at most 3 KiB for a page that seals', async () => {
     const compressed = async (contents: string): Promise<number> =>
       gzipSync((await bundle(contents)).outputFiles[0]!.text).length;

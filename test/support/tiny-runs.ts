@@ -254,6 +254,7 @@ export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/build.js': 'test/support/build-once.ts',
   'scripts/image.js': 'test/deploy/image.test.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',
+  'scripts/pack-pages.js': 'test/docs/packed-links.test.ts',
   'scripts/test-planted.js': 'test/planted',
   'scripts/test-postgres.js': 'test/store/postgres-server.test.ts',
 };

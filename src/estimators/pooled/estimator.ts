@@ -183,7 +183,10 @@ function cohortFor(few: TooFew, pipeline: PooledPipeline, request: DesignRequest
     designFor(pipeline, { ...request, facts: { ...request.facts, cohort } }).kind === 'design');
 }
 
-/** A cohort that suffices for the scale may be too small for the rest, and is then not named. */
+/**
+ * A cohort that suffices for the scale may be too small for the rest, and is then not named. Nor is
+ * a given scale named as a remedy where the cohort is too small even with one.
+ */
 function alsoForTheRest(
   scale: Infeasible, pipeline: PooledPipeline, values: ParameterValues, facts: StudyFacts,
 ): Infeasible {
@@ -193,8 +196,16 @@ function alsoForTheRest(
   if (choice.kind === 'infeasible') return scale;
   const request = requestOf(values, choice);
   const rest = designFor(pipeline, request);
-  if (rest.kind !== 'too-few') return scale;
-  return needsCohort(scale.reason, cohortFor(rest, pipeline, request), rest.others);
+  if (rest.kind === 'too-few') {
+    return needsCohort(scale.reason, cohortFor(rest, pipeline, request), rest.others);
+  }
+  const units = new Float64Array(facts.dimension).fill(1);
+  const given = { values, facts, scale: units, range: null, bounds: null };
+  const still = designFor(pipeline, given);
+  if (still.kind !== 'too-few') return scale;
+  const fewest = cohortFor(still, pipeline, given);
+  return needsCohort(scale.reason, scale.cohortNeeded, 'fewer columns or a larger epsilon'
+    + (fewest < scale.cohortNeeded ? `, or scale and a cohort of ${fewest}` : ''));
 }
 
 function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: StudyFacts): Plan {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../../src/base/errors.js';
+import type { Outcome } from '../../../src/base/outcome.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { parseParameters } from '../../../src/estimators/contract/parameters.js';
 import { chiSquareCdf } from '../../../src/numerics/chi-square.js';
@@ -126,7 +127,30 @@ describe('populous-mean in small groups', () => {
     const outcome =
       await releaseOf(plan, 2, contaminated(dataSource('narrow'), 6_000, 2, 0, 0), 'narrow');
     expect(outcome).toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
-    expect(outcome.kind === 'refused' && outcome.text).toMatch(/6000 contributors.*raise scale/);
+    expect(outcome.kind === 'refused' && outcome.text)
+      .toMatch(/6000 contributors.*raise corruption or scale/);
+  });
+
+  it('answers far from zero, and names the distance beyond which it does not', async () => {
+    const plan = planOf('populous-mean', { scale: 1 }, factsOf(1, 3_000));
+    const data = dataSource('far');
+    const honest = Array.from({ length: 3_000 }, () => data.normal());
+    const at = (centre: number): Promise<Outcome> =>
+      releaseOf(plan, 1, honest.map((value) => [centre + value]), 'far');
+    const refused = await at(1e200);
+    const limit = Number(/at most ([\d.e+]+) scales from zero/.exec(
+      refused.kind === 'refused' ? refused.text : '')![1]);
+    expect(limit).toBeGreaterThan(1e9);
+    for (const [centre, kind] of [[limit * 0.9, 'value'], [limit * 1.1, 'refused']] as const) {
+      expect((await at(centre)).kind).toBe(kind);
+    }
+  });
+
+  it('names the cohort among the causes where a third of the people came', async () => {
+    const plan = planOf('populous-mean', { scale: 1 }, factsOf(2, 18_000));
+    const outcome =
+      await releaseOf(plan, 2, contaminated(dataSource('few'), 6_000, 2, 0, 0), 'few');
+    expect(outcome.kind === 'refused' && outcome.text).toMatch(/18000 contributors.*lower cohort/);
   });
 
   it('does not take groups that nobody joined, or that are out of range, for agreement at '

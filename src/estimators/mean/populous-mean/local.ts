@@ -19,7 +19,7 @@ const groupThreshold = 2.5;
  * Points beyond this many grid steps count as absent, so that differences of points are exact in
  * doubles.
  */
-const gridStepsMax = 2 ** 52;
+export const gridStepsMax = 2 ** 52;
 
 /**
  * What a group reports: 1 and its point in grid steps times the grid, or 0 and zeros when it has

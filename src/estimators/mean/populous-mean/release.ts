@@ -17,7 +17,7 @@ import {
 } from './agreement.js';
 import type { Design, DesignFacts } from './design.js';
 import { cohortName } from './events.js';
-import { gatherPoints } from './local.js';
+import { gatherPoints, gridStepsMax } from './local.js';
 
 /** Public constants that a release needs. */
 export interface ReleaseContext {
@@ -96,7 +96,8 @@ function pointsNear(
   return { count: rows.length, dimension, values: own };
 }
 
-function disagreement({ design, designFacts }: ReleaseContext): Outcome {
+function disagreement({ design, designFacts, average }: ReleaseContext): Outcome {
+  const farthest = gridStepsMax * average.grid;
   return {
     kind: 'refused',
     reason: 'groups-disagree',
@@ -104,7 +105,8 @@ function disagreement({ design, designFacts }: ReleaseContext): Outcome {
       + 'scales than the noisy '
       + `test asks for. Planned for ${designFacts.cohort} contributors, at most a share of `
       + `${designFacts.corruption} `
-      + 'of them hostile, and rows that vary by about one scale: check each, then raise scale or '
-      + 'corruption, or lower cohort.',
+      + 'of them hostile, and rows that vary by about one scale and are at most '
+      + `${farthest.toPrecision(2)} scales from zero: check each, then lower cohort, raise `
+      + 'corruption or scale, or subtract a public number from each row.',
   };
 }
