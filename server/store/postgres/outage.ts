@@ -25,9 +25,7 @@ export async function throughOutage<T>(
     try {
       return await action();
     } catch (error) {
-      const waits = error instanceof PostgresFailure
-        && (error.kind === 'lost' || error.kind === 'full');
-      if (!waits || isOver()) throw error;
+      if (!(error instanceof PostgresFailure) || !error.retryable || isOver()) throw error;
       await pause(clock, outageStepMs);
     }
   }
