@@ -2,11 +2,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import type { SharedStore } from '../../server/store/shared.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
+import { Connections } from '../../server/store/postgres/connection.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { rowExtraBytes } from '../../server/store/postgres/row-seal.js';
 import {
   amount, batch, budget, epochOf, idOf, registration, verdicts,
 } from '../support/store-fixtures.js';
+import { CuttingProxy } from '../support/postgres/cutting-proxy.js';
 import { MeddlingProxy } from '../support/postgres/meddling-proxy.js';
 import {
   describePrivatePostgres, psql, startPrivatePostgres,
@@ -206,6 +208,25 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
         and relkind = 'r' and relname not like 'journal%')
       and attnum > 0 and not attisdropped and col_description(attrelid, attnum) is null`);
     expect(missing).toBe('');
+  });
+});
+
+describePrivatePostgres('connections that are silent', (server) => {
+  it('keep no process once they are closed', async () => {
+    const { proxy, url } = await CuttingProxy.start(await server().createDatabase());
+    try {
+      const kept = (): number =>
+        process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+      const connections = await Connections.open({ url }, 2);
+      await connections.use((session) => session.text('SELECT 1'));
+      const before = kept();
+      proxy.freeze();
+      await connections.close();
+      // Those of the proxy, in both directions, are left.
+      expect(kept()).toBe(before - 1);
+    } finally {
+      await proxy.stop();
+    }
   });
 });
 
