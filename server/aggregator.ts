@@ -9,7 +9,7 @@ import type { BatchChecks } from './checks/contract.js';
 import { inlineChecks } from './checks/inline.js';
 import { checkThreadsFor, threadedChecks } from './checks/threads.js';
 import { allRoles, type Role } from './base/roles.js';
-import { isShared } from './store/shared.js';
+import { reportFull } from './store/full-disk.js';
 import { checkClock } from './store/clock-check.js';
 import { systemClock, whileAlive, type Clock } from './base/clock.js';
 import type { EpochRunner } from './epochs/contract.js';
@@ -194,7 +194,9 @@ async function start(
   // This comes first, so that a refused start creates no folder and no keys.
   await checkBeforeListening({ ...network, host, port });
   const openStore = options.openStore
-    ?? ((directory: string) => openSqliteStore({ directory, clock, acceptRollback }));
+    ?? ((directory: string) => openSqliteStore({
+      directory, clock, acceptRollback, onFull: (why) => reportFull(logger, why),
+    }));
   const store = await openStore(dataDirectory, clock, roles.has('lead'));
   const opened: (() => Promise<void>)[] = [() => store.close()];
   const closeAll = (): Promise<void> => closeEach(opened);
@@ -245,7 +247,7 @@ async function start(
       paths: keys.paths, created: keys.created, failed: failure.promise,
       renewTls: (identity) => listener.renewTls(identity),
       close: () => {
-        if (isShared(store)) store.endSoon();
+        store.endSoon?.();
         return closing ??= closeAll();
       },
     };

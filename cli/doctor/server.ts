@@ -36,10 +36,7 @@ export async function serverFindings(address: URL, nowMs: () => number): Promise
   const metrics = await ask(new URL('/metrics', address));
   const studies = await ask(new URL('/v1/studies', address));
   return [
-    health.status === 200 ? ok('server', 'says that it is well')
-      : fail('server', `answers ${health.status} to /healthz`,
-        health.status === 503 ? 'it is stopping: start it again'
-          : 'name it with --allow-host, and look at the proxy before it'),
+    healthFinding(health),
     dateFinding(health.dateMs, from, to),
     tlsFinding(address, health, to),
     page.status === 200 ? ok('dashboard', 'is served')
@@ -49,6 +46,27 @@ export async function serverFindings(address: URL, nowMs: () => number): Promise
       : ok('metrics', 'are for the operator only'),
     ...studyFindings(studies),
   ];
+}
+
+/** What is wrong, and what to do, by the status that /healthz names. */
+const ailments: Readonly<Record<string, readonly [found: string, remedy: string]>> = {
+  stopping: ['is stopping', 'start it again'],
+  'database-away': ['its database does not answer',
+    'check that the database runs and can be reached; nothing that was acknowledged is lost'],
+  'database-full': ['the disk of its database is full: batches are refused, and releases wait',
+    'free space on that disk; it goes on by itself within seconds'],
+  'row-key-missing': ['it lacks a row key, so it cannot take all batches',
+    'give it the folder that the other servers have with --row-keys; its log names the key'],
+};
+
+function healthFinding({ status, text }: Answer): Finding {
+  if (status === 200) return ok('server', 'says that it is well');
+  const named = /"status": *"([a-z-]+)"/.exec(text)?.[1] ?? '';
+  const known = status === 503 && Object.hasOwn(ailments, named) ? ailments[named] : undefined;
+  if (known !== undefined) return fail('server', ...known);
+  return fail('server', `answers ${status} to /healthz`, status === 503
+    ? 'start it again, or look at the proxy before it'
+    : 'name it with --allow-host, and look at the proxy before it');
 }
 
 function dateFinding(dateMs: number, from: number, to: number): Finding {

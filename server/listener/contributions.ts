@@ -306,9 +306,9 @@ export class Contributions {
     }
     if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
-      const { retryAtMs, lacksKeyRoom } = result;
+      const { retryAtMs, lacksKeyRoom, lacksDisk } = result;
       const told = {
-        ...facts, fault, lacksKeyRoom,
+        ...facts, fault, lacksKeyRoom, lacksDisk,
         ...(retryAtMs !== undefined && { retryInMs: retryAtMs - this.context.clock.nowMs() }),
       };
       metrics.refused.add(1, { study, code });

@@ -21,6 +21,8 @@ export interface TextFacts {
   readonly fault?: string | undefined;
   /** With `overloaded`: the room for keys that nobody listed is full, not the journal. */
   readonly lacksKeyRoom?: true | undefined;
+  /** With `overloaded`: the disk of the store is full, and the journal is not behind. */
+  readonly lacksDisk?: true | undefined;
   /** With `shutting-down`: false where a server takes no batches, and does not stop. */
   readonly takesBatches?: false;
 }
@@ -73,7 +75,10 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'credit-exceeded': ({ limits }) =>
     `more than ${limits.creditBatches} batches in flight on this channel: wait for acks`
     + ` (${limits.strayFramesPerSocket} such frames close the socket)`,
-  overloaded: ({ lacksKeyRoom }) => (lacksKeyRoom === true
+  overloaded: ({ lacksKeyRoom, lacksDisk }) => (lacksDisk === true
+    ? 'the disk of the server is full: send the same bytes again later; the operator must free '
+      + 'space on it (docs/operating/operations.md, "A full disk")'
+    : lacksKeyRoom === true
     ? `there is no more room for keys that nobody listed: an epoch has ${epochMebibytes} MiB, and all `
       + `epochs that are not released yet have ${serverMebibytes} MiB together. Send the same bytes in `
       + 'the next epoch; the operator makes room with a smaller keysMax, or fewer bytes for the '

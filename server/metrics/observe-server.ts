@@ -40,6 +40,9 @@ export function observeServer(registry: MetricRegistry, observed: ObservedServer
   observeBudgets(registry, hub);
   registry.gauge('keelson_studies_refused', 'Studies that are configured and do not run.',
     () => [{ value: hub.refused?.().length ?? 0 }]);
+  registry.gauge('keelson_store_full',
+    '1 while the disk of the store is full: batches are refused, and releases wait.',
+    () => [{ value: hub.storeFull?.() === true ? 1 : 0 }]);
   registry.gauge('keelson_overloaded', '1 while the journal is past its bound.',
     () => [{ value: Number(hub.overloaded()) }]);
   registry.gauge('keelson_check_threads', 'Threads that check signatures; 0: the main thread does.',

@@ -157,9 +157,9 @@ function statusOf(
   { hub, isStopping }: Exchange,
 ): 'ok' | 'stopping' | 'database-away' | 'database-full' | 'row-key-missing' {
   if (isStopping()) return 'stopping';
-  const { storeAwaySeconds = null, storeFull = false, lacksKey = false } = hub.node?.() ?? {};
+  const { storeAwaySeconds = null, lacksKey = false } = hub.node?.() ?? {};
   if (storeAwaySeconds !== null) return 'database-away';
-  if (storeFull) return 'database-full';
+  if (hub.storeFull?.() === true) return 'database-full';
   return lacksKey ? 'row-key-missing' : 'ok';
 }
 

@@ -4,7 +4,7 @@ import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import type { DiscoveredKeys } from '../../src/questions/key-table.js';
 import type { SealedSeries } from '../../src/base/running-totals.js';
-import type { StoreHealth } from './health.js';
+import type { StoreHealth, Waits } from './health.js';
 
 /** Lower-case hex of 32 bytes. */
 export type StudyId = string;
@@ -180,6 +180,8 @@ export interface AdmissionResult {
   readonly retryAtMs?: number;
   /** With `overloaded`: the epoch has no more room for discovered keys. */
   readonly lacksKeyRoom?: true;
+  /** With `overloaded`: the disk of the store is full. */
+  readonly lacksDisk?: true;
 }
 
 /** A contributor takes back its rows from an epoch. The signature was verified before. */
@@ -303,7 +305,7 @@ export interface Rollback {
  * transaction is durable (fsync), and rejects with StorageError when it is not. There is one
  * writer. test/support/store-suite.ts tests this contract on every implementation.
  */
-export interface Store {
+export interface Store extends Waits {
   // ---- studies
   /**
    * Creates the study and its budget, or returns the existing ones. An existing budget keeps its

@@ -12,3 +12,18 @@ export interface StoreHealth {
   readonly fileBytes: number;
   readonly walBytes: number;
 }
+
+/** What a store says and hears of its writes that wait. */
+export interface Waits {
+  /**
+   * Why the store takes no writes, as its disk is full, with the remedy; null while it takes them.
+   * Batches are refused meanwhile, other writes wait, and reads go on. Optional: a store without it
+   * fails instead.
+   */
+  fullBecause?(): string | null;
+  /**
+   * The server is ending: writes that wait for a disk or a database wait no longer than some
+   * seconds from now on, and reject then.
+   */
+  endSoon?(): void;
+}

@@ -151,11 +151,6 @@ export interface SharedStore extends Store {
    * standings say. @returns a function that stops it.
    */
   onNews(listener: () => void): () => void;
-  /**
-   * The server is ending: a database that does not answer is waited for no longer than some seconds
-   * from now on. What waits for it then rejects with KeelsonError('closed').
-   */
-  endSoon(): void;
   /** Asks the leader to open no further epoch. The study ends after the open one. */
   askEnd(studyId: StudyId): Promise<void>;
   tally(studyId: StudyId, epoch: bigint): Promise<EpochTally>;

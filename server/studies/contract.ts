@@ -76,6 +76,8 @@ export interface SubmitResult {
   readonly retryAtMs?: number;
   /** With `overloaded`: the open epoch has no more room for keys that nobody listed. */
   readonly lacksKeyRoom?: true;
+  /** With `overloaded`: the disk of the store is full. */
+  readonly lacksDisk?: true;
 }
 
 /** What happened to the studies of a hub. */
@@ -164,5 +166,7 @@ export interface StudyHub {
   refused?(): readonly RefusedStudy[];
   /** What this node says of itself, on a store that several servers share; else null. */
   node?(): NodeHealth | null;
+  /** Whether the disk of the store is full, so that batches are refused and releases wait. */
+  storeFull?(): boolean;
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

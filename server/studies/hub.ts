@@ -287,6 +287,10 @@ class Hub implements RunningHub {
     return this.#studies.health?.() ?? null;
   }
 
+  storeFull(): boolean {
+    return (this.options.store.fullBecause?.() ?? null) !== null;
+  }
+
   async settled(): Promise<void> {
     await this.#queue.drained();
     await this.#studies.settled();

@@ -5,8 +5,6 @@ export interface NodeHealth {
   readonly follows: readonly string[];
   /** Seconds since the database last answered, once that is more than a moment; else null. */
   readonly storeAwaySeconds: number | null;
-  /** The disk of the database is full, so it takes no writes. */
-  readonly storeFull: boolean;
   /** Whether it lacks a key under which rows are sealed, so that it cannot take all batches. */
   readonly lacksKey: boolean;
   /** Why this node leads no study; null when it may. */

@@ -1,3 +1,4 @@
+import { reportFull } from '../store/full-disk.js';
 import type { Standings } from '../store/shared.js';
 import type { HubContext } from './context.js';
 import type { SharedStudy } from './shared-study.js';
@@ -31,7 +32,7 @@ export class NodeWatch {
     const awayFor = this.context.clock.monotonicMs() - this.#answeredMs;
     return {
       storeAwaySeconds: awayFor > awayMs ? Math.round(awayFor / 1_000) : null,
-      storeFull: this.#isFull, lacksKey: this.#lacksKey !== null, clockAheadMs: this.#clockAheadMs,
+      lacksKey: this.#lacksKey !== null, clockAheadMs: this.#clockAheadMs,
       leadsNothing: this.#clock === 'wrong' ? this.#clockText()
         : this.#lacksKey !== null ? 'it lacks a row key; its log says which' : null,
     };
@@ -116,11 +117,9 @@ export class NodeWatch {
   }
 
   #noteFull(why: string | null): void {
-    const { logger } = this.context;
     if ((why !== null) === this.#isFull) return;
     this.#isFull = why !== null;
-    if (why === null) logger.info({}, 'the database takes writes again');
-    else logger.error({}, `${why}. Until then batches are refused, and releases wait`);
+    reportFull(this.context.logger, why);
   }
 
   #offText(): string {

@@ -126,15 +126,29 @@ describe('doctor, of a server', () => {
     expect(await tls(Date.UTC(2400, 0))).toMatchObject({ state: 'fail', found: /ends in -\d+ days/ });
   });
 
-  it('is told of a server that does not answer, or stops', async () => {
+  it('is told of a server that does not answer, or is not well', async () => {
     expect(await serverFindings(new URL('http://127.0.0.1:9'), Date.now))
       .toMatchObject([{ check: 'server', state: 'fail' }]);
-    const stopping = createServer((_, response) => response.writeHead(503).end('{}'));
-    await new Promise<void>((resolve) => stopping.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void stopping.close());
-    const { port } = stopping.address() as AddressInfo;
-    const { status, findings } = await doctor(`ws://127.0.0.1:${port}`);
-    expect([status, findings[0]!.state]).toEqual([1, 'fail']);
-    expect(findings[0]!.remedy).toContain('stopping');
+    let status = 'stopping';
+    const ill = createServer((_, response) =>
+      response.writeHead(503).end(JSON.stringify({ status })));
+    await new Promise<void>((resolve) => ill.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void ill.close());
+    const { port } = ill.address() as AddressInfo;
+    for (const [named, found, remedy] of [
+      ['stopping', /stopping/, /start it again/],
+      ['database-away', /does not answer/, /can be reached/],
+      ['database-full', /disk of its database is full/, /free space on that disk/],
+      ['row-key-missing', /lacks a row key/, /--row-keys/],
+      ['__proto__', /answers 503/, /start it again/],
+    ] as const) {
+      status = named;
+      const told = await doctor(`ws://127.0.0.1:${port}`);
+      expect([told.status, told.findings[0]!.state]).toEqual([1, 'fail']);
+      expect(told.findings[0]).toMatchObject({
+        found: expect.stringMatching(found) as string,
+        remedy: expect.stringMatching(remedy) as string,
+      });
+    }
   });
 });

@@ -48,6 +48,7 @@ const causes: Readonly<Record<string, Cause>> = {
       hub.change(study, { state: 'exhausted', epoch: 0n, closesAtMs: 0 });
     },
   },
+  KeelsonStoreFull: { inject: ({ hub }) => Object.assign(hub, { storeFull: () => true }) },
   KeelsonOverloaded: { inject: ({ hub }) => Object.assign(hub, { overload: true }) },
   KeelsonManyRefused: {
     async inject(rig) {

@@ -124,7 +124,7 @@ describePrivatePostgres('keelson serve without its database', (server) => {
 });
 
 describePrivatePostgres('keelson serve at SIGTERM without its database', (server) => {
-  it.each(['crashed', 'silent'] as const)('ends within 20 s: %s',
+  it.each(['crashed', 'silent', 'back, and old connections silent'] as const)('ends within 20 s: %s',
     { tags: ['slow'], timeout: 120_000 }, async (how) => {
       const stage = new Stage();
       const url = await server().createDatabase();
@@ -134,7 +134,8 @@ describePrivatePostgres('keelson serve at SIGTERM without its database', (server
         const command = serve(stage, through, 'info');
         await command.line(({ type }) => type === 'listening');
         if (how === 'crashed') await server().crash();
-        else proxy.silence();
+        else if (how === 'silent') proxy.silence();
+        else proxy.freeze();
         await command.says('the database does not answer');
         const beganMs = performance.now();
         command.child.kill('SIGTERM');

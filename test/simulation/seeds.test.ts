@@ -50,7 +50,9 @@ describe('a simulated world', () => {
   it('answers lists of questions from what the journal holds, under every kind of '
     + 'fault', async () => {
     let [totals, remembered, alone] = [0, 0, 0];
-    for (let seed = 1; seed <= 8; seed++) {
+    // Few worlds show the same keys again: how many of the first eight do changes with what happens
+    // in them.
+    for (let seed = 1; seed <= 8 || (remembered <= 20 && seed <= 40); seed++) {
       const { checks } = await holds({ seed, steps: 1_500, rates: { ...rough, lists: 1 } });
       totals += checks['totals']!;
       remembered += checks['remembered']!;
@@ -97,7 +99,7 @@ describe('a simulated world', () => {
   /** Seeds that found them; when unrelated changes shift what happens, the ones after them do. */
   const firstSeeds: Readonly<Record<PlantName, number>> = {
     'ack-before-fsync': 6, 'charge-after-draw': 1, 'missing-dedupe': 4, 'group-by-arrival': 1,
-    'lost-wake-up': 82, 'noise-redrawn': 4, 'cap-at-restart': 55, 'one-stops-all': 2,
+    'lost-wake-up': 4, 'noise-redrawn': 4, 'cap-at-restart': 55, 'one-stops-all': 2,
     'clock-unseen': 566, 'mark-before-commit': 1, 'series-forgotten': 2,
     'keys-forgotten': 4,
   };
@@ -113,8 +115,8 @@ describe('a simulated world', () => {
   it.each(plantNames)('finds the planted fault %s', async (plant) => {
     let failure: string | null = null;
     for (let seed = firstSeeds[plant]; failure === null && seed < firstSeeds[plant] + 200; seed++) {
-      const { lists = 0, ...trials } = plantTrials[plant] ?? {};
-      ({ failure } = await simulate({ seed, plant, ...trials, rates: { ...rough, lists } }));
+      const { rates, ...trials } = plantTrials[plant] ?? {};
+      ({ failure } = await simulate({ seed, plant, ...trials, rates: { ...rough, ...rates } }));
     }
     expect(failure).toMatch(says[plant]);
   });

@@ -2,11 +2,13 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import type { SharedStore } from '../../server/store/shared.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
+import { Connections } from '../../server/store/postgres/connection.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { rowExtraBytes } from '../../server/store/postgres/row-seal.js';
 import {
   amount, batch, budget, epochOf, idOf, registration, verdicts,
 } from '../support/store-fixtures.js';
+import { CuttingProxy } from '../support/postgres/cutting-proxy.js';
 import { MeddlingProxy } from '../support/postgres/meddling-proxy.js';
 import {
   describePrivatePostgres, psql, startPrivatePostgres,
@@ -121,11 +123,19 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
       .toEqual({ rho: 200n, delta: 10n });
   });
 
-  it('refuses batches while the database has no room, and waits with the rest', async () => {
+  /** @param state what every write of a table with the trigger `no_room` fails with. */
+  const noRoom = (state: string): Promise<string> =>
     // A number that is drawn stays drawn, also where the transaction fails.
-    await sql(`create sequence refusals;
+    sql(`create sequence refusals;
       create function no_room() returns trigger language plpgsql as $$ begin
-        perform nextval('refusals'); raise exception 'full' using errcode = '53100'; end $$`);
+        perform nextval('refusals'); raise exception 'full' using errcode = '${state}'; end $$`);
+  const refusals = async (): Promise<number> =>
+    Number(await sql('select last_value from refusals'));
+  const onEpochs = `create trigger no_room before insert or update on epochs
+    execute function no_room()`;
+
+  it('refuses batches while the database has no room, and waits with the rest', async () => {
+    await noRoom('53100');
     // A row that is replaced may find room on its page where a new row finds none.
     for (const table of ['nodes', 'contributors']) {
       await sql(`create trigger no_room before insert or update on ${table}
@@ -134,16 +144,34 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
       expect((await store.standings()).fullBecause).toContain('free space on the disk');
       await sql(`drop trigger no_room on ${table}`);
     }
-    await sql(`create trigger no_room before insert or update on epochs
-      execute function no_room()`);
+    await sql(onEpochs);
     const closing = store.beginClose(idOf('s'), 1n);
     // More often than one transaction is tried where others come first.
-    await until(async () => Number(await sql('select last_value from refusals')) > 24);
+    await until(async () => await refusals() > 24);
     await sql('drop trigger no_room on epochs');
     await closing;
     expect(await verdicts(store, [batch('a', 1, 1)])).toHaveLength(1);
     expect((await store.standings()).fullBecause).toBeNull();
   });
+
+  it('waits for room no longer once the server is told to end', async () => {
+    await noRoom('53100');
+    await sql(onEpochs);
+    const closing = expect(store.beginClose(idOf('s'), 1n)).rejects
+      .toMatchObject({ kind: 'full', retryable: true });
+    await until(async () => await refusals() > 1);
+    store.endSoon!();
+    await closing;
+  });
+
+  it('does not take a database without memory for one without room', { tags: ['long'] },
+    async () => {
+      await noRoom('53200');
+      await sql(onEpochs);
+      await expect(store.beginClose(idOf('s'), 1n)).rejects
+        .toThrow(/full \(53200\); give the database more memory/);
+      expect([await refusals(), store.fullBecause!()]).toEqual([20, null]);
+    });
 
   it('waits with a write for as long as the database is away, and with a read for a minute',
     async () => {
@@ -180,6 +208,25 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
         and relkind = 'r' and relname not like 'journal%')
       and attnum > 0 and not attisdropped and col_description(attrelid, attnum) is null`);
     expect(missing).toBe('');
+  });
+});
+
+describePrivatePostgres('connections that are silent', (server) => {
+  it('keep no process once they are closed', async () => {
+    const { proxy, url } = await CuttingProxy.start(await server().createDatabase());
+    try {
+      const kept = (): number =>
+        process.getActiveResourcesInfo().filter((name) => name === 'PipeWrap').length;
+      const connections = await Connections.open({ url }, 2);
+      await connections.use((session) => session.text('SELECT 1'));
+      const before = kept();
+      proxy.freeze();
+      await connections.close();
+      // Those of the proxy, in both directions, are left.
+      expect(kept()).toBe(before - 1);
+    } finally {
+      await proxy.stop();
+    }
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Clock } from '../../base/clock.js';
 import { assert } from '../../../src/base/assert.js';
 import type { AdmissionRequest, AdmissionResult, ContributorState, StudyId } from '../contract.js';
+import { noRoom } from '../full-disk.js';
 import type { Latencies } from '../latencies.js';
 import type { Standings } from '../shared.js';
 import { ListAdmission } from '../rules/admission-list.js';
@@ -78,7 +79,7 @@ export class Admission {
           const isRefusal = error instanceof PostgresFailure && (error.kind === 'again'
             || error.kind === 'full' || error.code === 'row-key-missing');
           if (!isRefusal) throw error;
-          return batches.map(() => crowdedOut);
+          return batches.map(() => (error.kind === 'full' ? noRoom : crowdedOut));
         });
       this.latencies.note((this.clock.monotonicMs() - before) / 1_000, batches.length, tries);
       return results;

@@ -167,9 +167,23 @@ export class Connections {
     for (const socket of this.sockets) socket.destroy();
   }
 
+  /** How many bytes have come on each connection so far. */
+  heard(): ReadonlyMap<Socket, number> {
+    return new Map([...this.sockets].map((socket) => [socket, socket.bytesRead]));
+  }
+
+  /** Ends each connection on which nothing has come since `heard`, with what waits on it. */
+  cutSilent(heard: ReadonlyMap<Socket, number>): void {
+    for (const [socket, bytes] of heard) {
+      if (socket.bytesRead === bytes) socket.destroy();
+    }
+  }
+
   async close(): Promise<void> {
     await this.pool.end();
     if (this.hearing !== this.pool) await this.hearing.end();
+    // A farewell on a connection that is silent would keep the process for minutes.
+    for (const socket of this.sockets) socket.unref();
   }
 }
 

@@ -2,10 +2,10 @@ import { KeelsonError, StorageError, type StorageCode } from '../../../src/base/
 
 /**
  * `lost`: the connection or the database is gone; wait, and ask whether the transaction was
- * committed. `full`: the database takes no writes, and nothing was written; wait and try again.
- * `again`: another transaction came first; try again at once. `taken`: another node has the lease,
- * or the database knows this node no more.
- * `other`: a defect, or something that an operator must change.
+ * committed. `full`: the disk of the database is full, and nothing was written; wait and try again.
+ * `again`: another transaction came first, or memory was short; try again at once. `taken`: another
+ * node has the lease, or the database knows this node no more. `other`: a defect, or something that
+ * an operator must change.
  */
 export type FailureKind = 'lost' | 'full' | 'again' | 'taken' | 'other';
 
@@ -22,8 +22,11 @@ export class PostgresFailure extends StorageError {
   }
 }
 
-/** A transaction that had to make way, and one that read what another changed meanwhile. */
-const again = new Set(['40001', '40P01', 'KE002']);
+/**
+ * A transaction that had to make way, one that read what another changed meanwhile, and one for
+ * which there was no memory.
+ */
+const again = new Set(['40001', '40P01', 'KE002', '53200']);
 /**
  * Connection failures, shutdowns and crashes of the database, too many connections, and a session
  * that the database ended because its transaction did nothing.
@@ -38,8 +41,8 @@ export const isStalePlan = (error: unknown): boolean => {
   return code === '0A000' && /cached plan/.test(String(message));
 };
 
-/** The disk or the memory of the database is full: it takes no writes now. */
-const full = new Set(['53100', '53200']);
+/** The disk of the database is full: it takes no writes now. */
+const full = '53100';
 /** It is a standby. Another connection may find the primary. */
 const readOnly = '25006';
 /** Errors whose text has no data: who may connect, what exists, what is full. */
@@ -51,7 +54,8 @@ const remedies: Readonly<Record<string, string>> = {
   '3D000': 'create the database, or correct its name in the address',
   '42501': 'give this user the rights on the schema, or name its owner in the address',
   '42P01': 'a table is missing: was the schema changed by hand? Restore a copy',
-  '53100': 'free space on the disk of the database',
+  [full]: 'free space on the disk of the database',
+  '53200': 'give the database more memory, or a greater max_locks_per_transaction',
   '25006': 'the database is read-only: name the primary in the address',
   '58030': 'check the disk of the database',
 };
@@ -80,7 +84,7 @@ export function asStoreError(error: unknown): KeelsonError {
   }
   const told = tellable.test(sqlState) ? `${text} (${sqlState})` : sqlState;
   const remedy = remedies[sqlState] === undefined ? '' : `; ${remedies[sqlState]}`;
-  const kind = again.has(sqlState) ? 'again' : full.has(sqlState) ? 'full'
+  const kind = again.has(sqlState) ? 'again' : sqlState === full ? 'full'
     : sqlState === readOnly ? 'lost' : 'other';
   return new PostgresFailure(
     `the store failed: ${told}${remedy}`, kind, 'storage-failed', sqlState,

@@ -120,6 +120,7 @@ class PostgresStore {
   /** Names of reads that need several queries. */
   readonly #longReads = new Set<string>();
   #closing: Promise<void> | undefined;
+  #endsSoon = false;
   #isClosed = false;
 
   constructor(
@@ -131,8 +132,11 @@ class PostgresStore {
     },
   ) {
     const { keys } = settings;
-    this.#writer = new Writer(connections, node, clock, () => this.#closing !== undefined,
-      (session) => renewRowKey(session, keys));
+    const stops = {
+      isClosing: () => this.#closing !== undefined, endsSoon: () => this.#endsSoon,
+    };
+    this.#writer =
+      new Writer(connections, node, clock, stops, (session) => renewRowKey(session, keys));
     this.#leases = new Leases(connections, this.#writer, node, clock, settings.leaseMs);
     this.#news = new News(connections, clock);
     this.#admission = new Admission(connections, this.#writer, clock, this.#latencies, keys);
@@ -162,6 +166,12 @@ class PostgresStore {
         readJournal(session, this.settings.keys, ...page)),
       releases: (...which) => this.#session((session) => this.#readReleases(session, which)),
       health: () => this.#session((session) => this.#health(session)),
+      fullBecause: () => this.#writer.fullBecause,
+      endSoon: () => {
+        if (this.#endsSoon) return;
+        this.#endsSoon = true;
+        void cutWhenSilent(this.connections, this.clock, () => this.#isClosed);
+      },
       close: () => (this.#closing ??= this.#close()),
     };
   }
@@ -206,9 +216,6 @@ class PostgresStore {
       },
       standings: () => this.#session((session) => this.#standings(session)),
       onNews: (listener) => this.#news.follow(listener),
-      endSoon: () => {
-        void cutWhenSilent(this.connections, this.clock, () => this.#isClosed);
-      },
       askEnd: (studyId) => this.#change({ studies: [studyId] }, () => askEnd(studyId)),
       tally: (...which) => this.#session((session) => readTally(session, ...which)),
       shareKey: (key) => this.#session((session) => shareKey(session, key)),
@@ -379,8 +386,8 @@ class PostgresStore {
         || (error instanceof KeelsonError && error.code === 'closed');
       if (!isGone) throw error;
     });
-    this.#isClosed = true;
     await this.connections.close();
+    this.#isClosed = true;
   }
 }
 

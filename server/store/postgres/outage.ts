@@ -7,6 +7,8 @@ const outageMostMs = 60_000;
 export const outageStepMs = 250;
 /** How long a server that is ending waits for a database that does not answer. */
 const endMostMs = 8_000;
+/** How long it waits on a connection that it already had, and on which nothing comes. */
+const silentMostMs = 4_000;
 
 export const pause = (clock: Clock, ms: number): Promise<void> =>
   new Promise((resolve) => { clock.after(ms, resolve); });
@@ -25,9 +27,7 @@ export async function throughOutage<T>(
     try {
       return await action();
     } catch (error) {
-      const waits = error instanceof PostgresFailure
-        && (error.kind === 'lost' || error.kind === 'full');
-      if (!waits || isOver()) throw error;
+      if (!(error instanceof PostgresFailure) || !error.retryable || isOver()) throw error;
       await pause(clock, outageStepMs);
     }
   }
@@ -36,18 +36,26 @@ export async function throughOutage<T>(
 /**
  * Watches the database of a server that is ending, and cuts its connections when no query has been
  * answered for `endMostMs`. A network that is cut says nothing, so a query may wait for a minute.
+ * After such a network is back, new connections answer, and those of before may stay silent for
+ * minutes: of these each on which nothing comes is cut sooner, and what waits on it begins again.
  */
 export async function cutWhenSilent(
   connections: Connections, clock: Clock, isOver: () => boolean,
 ): Promise<void> {
+  const heard = connections.heard();
+  const keep = clock.after(silentMostMs, () => connections.cutSilent(heard));
   let answeredMs = clock.monotonicMs();
   const answers = (): Promise<boolean> =>
     connections.use((session) => session.text('SELECT 1')).then(() => true, () => false);
   while (!isOver()) {
     const leftMs = answeredMs + endMostMs - clock.monotonicMs();
-    if (leftMs <= 0) return connections.cut();
+    if (leftMs <= 0) {
+      connections.cut();
+      break;
+    }
     const isThere = await Promise.race([answers(), pause(clock, leftMs).then(() => false)]);
     if (isThere) answeredMs = clock.monotonicMs();
     await pause(clock, outageStepMs);
   }
+  keep();
 }

@@ -16,6 +16,14 @@ export interface Locks {
   readonly seals?: boolean;
 }
 
+/** How far a server is on its way to its end. */
+export interface Stops {
+  /** Its store closes: nothing waits for a database any more. */
+  readonly isClosing: () => boolean;
+  /** It was told to end: nothing waits for room any more, which may take days. */
+  readonly endsSoon: () => boolean;
+}
+
 /** So long after a write was refused the database counts as full, unless a write succeeds. */
 const fullMs = 10_000;
 /** Tries of one transaction that others got in the way of. */
@@ -36,7 +44,7 @@ export class Writer {
 
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
-    private readonly clock: Clock, private readonly isClosing: () => boolean,
+    private readonly clock: Clock, private readonly stops: Stops,
     /** Makes sure that there is a row key of this day. */
     private readonly renewKey: (session: Session) => Promise<void>,
   ) {}
@@ -84,8 +92,8 @@ export class Writer {
    * once.
    * @param action gets the parameters of `begin_write`. It notes its result before it commits, and
    *   returns whether it wrote anything.
-   * @param options.waitsWhileFull whether it waits, without an end, for a database that takes no
-   *   writes. Else it throws what the database says.
+   * @param options.waitsWhileFull whether it waits for a database that takes no writes until there
+   *   is room, or the server ends. Else it throws what the database says.
    */
   async write<T>(
     action: (
@@ -109,7 +117,7 @@ export class Writer {
           // The database answered, so nothing was written. However long it takes: a server that
           // ends does not come back by itself once there is room.
           this.#full = { why: error.message, atMs: this.clock.monotonicMs() };
-          if (!waitsWhileFull || this.isClosing()) throw error;
+          if (!waitsWhileFull || this.stops.endsSoon() || this.stops.isClosing()) throw error;
           tries = 0;
           await pause(this.clock, outageStepMs);
         } else if (error.kind === 'lost') {
@@ -127,7 +135,7 @@ export class Writer {
    */
   async #isCommitted(number: bigint): Promise<boolean> {
     this.node.last = await throughOutage(this.clock, () =>
-      this.connections.use((session) => this.#lastOf(session, number)), this.isClosing);
+      this.connections.use((session) => this.#lastOf(session, number)), this.stops.isClosing);
     return this.node.last === number;
   }
 

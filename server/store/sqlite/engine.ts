@@ -24,7 +24,8 @@ import { readReleases } from './releases.js';
 import { FolderMark, readRollbacks } from './rollback.js';
 
 /** The store's methods that are one call each. `admit` and `purgeEpoch` have their own code. */
-export type PlainMethods = Omit<Required<Store>, 'admit' | 'purgeEpoch' | 'close' | 'health'>;
+export type PlainMethods = Omit<
+  Required<Store>, 'admit' | 'purgeEpoch' | 'close' | 'health' | 'fullBecause' | 'endSoon'>;
 
 type Synchronous<Methods> = {
   readonly [Name in keyof Methods]: Methods[Name] extends (

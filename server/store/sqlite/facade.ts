@@ -1,31 +1,15 @@
 import type { Clock } from '../../base/clock.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
-import type { AdmissionRequest, AdmissionResult, Store } from '../contract.js';
+import type { Store } from '../contract.js';
+import type { Caller } from './caller.js';
 import type { PlainMethods } from './engine.js';
 import type { GroupCommit } from '../group-commit.js';
 import type { PurgeProgress } from './journal.js';
-import type { NamedMethod } from './messages.js';
-
-/**
- * Runs the engine, on this thread or on a worker. Calls are executed in the order they were made.
- */
-export interface Caller {
-  call(method: NamedMethod, args: readonly unknown[]): Promise<unknown>;
-  admit(batches: readonly AdmissionRequest[]): Promise<readonly AdmissionResult[]>;
-  close(): Promise<void>;
-}
+import { readMethods, WhileFull } from './while-full.js';
 
 /** Time between two checks whether a reader still prevents the truncation of the log. */
 const purgeRetryMs = 100;
 const purgeRetries = 50;
-
-/** Methods that change nothing. They do not send the batches that wait in the group. */
-const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
-  'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
-  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'keyRoom',
-  'releases', 'series',
-  'quarantines', 'quarantineOf', 'rotations', 'newestTime', 'rollbacks',
-]);
 
 /**
  * The Store over a caller. With `group`, batches wait so that several share one commit. A call that
@@ -36,6 +20,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
   const open = (): void => {
     if (closing !== undefined) throw new KeelsonError('closed', 'the store is closed');
   };
+  const full = caller instanceof WhileFull ? caller : null;
   const plain = <Name extends keyof PlainMethods>(name: Name): PlainMethods[Name] => {
     const send = async (...args: readonly unknown[]): Promise<unknown> => {
       open();
@@ -76,6 +61,8 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
       open();
       return caller.call('health', []) as ReturnType<Store['health']>;
     },
+    fullBecause: () => full?.fullBecause ?? null,
+    endSoon: () => full?.endSoon(),
     close: () => {
       if (closing === undefined) {
         group?.flush();

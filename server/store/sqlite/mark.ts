@@ -86,7 +86,8 @@ export function publishMark(directory: string): void {
     renameSync(draftFile(directory), markFile(directory));
     syncFolder(markFile(directory));
   } catch (cause) {
-    throw markFailure(directory, cause);
+    // The transaction is committed, so the same call must not be made again.
+    throw markFailure(directory, cause, false);
   }
 }
 
@@ -105,12 +106,12 @@ export function readMark(directory: string): Mark | null {
   return decodeMark(text, markFile(directory));
 }
 
-function markFailure(directory: string, cause: unknown): StorageError {
+function markFailure(directory: string, cause: unknown, mayRepeat = true): StorageError {
   const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
   const remedy = reason === 'ENOSPC'
-    ? 'free space on its disk' : 'check its disk and who may write there';
+    ? 'free space on the disk of the data folder' : 'check its disk and who may write there';
   return new StorageError(`${markFile(directory)} cannot be read or written (${reason}): ${remedy}`,
-    'storage-failed', { retryable: reason === 'ENOSPC', details: { reason }, cause });
+    'storage-failed', { retryable: mayRepeat && reason === 'ENOSPC', details: { reason }, cause });
 }
 
 const digestOf = (body: string): string => createHash('sha256').update(body).digest('hex');

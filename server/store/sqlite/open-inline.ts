@@ -1,6 +1,7 @@
 import type { AdmissionRequest, AdmissionResult, Store } from '../contract.js';
 import { openEngine, type Engine } from './engine.js';
-import { storeOver, type Caller } from './facade.js';
+import type { Caller } from './caller.js';
+import { storeOver } from './facade.js';
 import type { NamedMethod } from './messages.js';
 import type { SqliteStoreOptions } from './open.js';
 

@@ -2,6 +2,7 @@ import type { Clock } from '../../base/clock.js';
 import type { Store } from '../contract.js';
 import { storeOver } from './facade.js';
 import { GroupCommit } from '../group-commit.js';
+import { WhileFull } from './while-full.js';
 import { WorkerCaller } from './worker-caller.js';
 
 /** Which folder a store opens, and by which clock. */
@@ -14,6 +15,11 @@ export interface SqliteStoreOptions {
    * `acceptRollback` can be called on it. Default: such a folder is refused.
    */
   readonly acceptRollback?: boolean;
+  /**
+   * The store stays while the disk is full (while-full.ts), and calls this when that begins, with
+   * the cause, and with null when it has room again. Default: a call that finds no room fails.
+   */
+  readonly onFull?: (why: string | null) => void;
 }
 
 /**
@@ -22,8 +28,11 @@ export interface SqliteStoreOptions {
  *   storage-failed when the folder cannot be written.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const caller = await WorkerCaller.open(options.directory, options.acceptRollback === true);
+  const { directory, clock, acceptRollback = false, onFull } = options;
+  const worker = await WorkerCaller.open(directory, acceptRollback);
+  const caller = onFull === undefined
+    ? worker : new WhileFull(worker, { clock, onChange: onFull });
   return storeOver(
-    caller, options.clock, new GroupCommit(options.clock, (batches) => caller.admit(batches)),
+    caller, clock, new GroupCommit(clock, (batches) => caller.admit(batches)),
   );
 }

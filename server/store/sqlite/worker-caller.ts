@@ -6,7 +6,7 @@ import { errorFromMessage } from './failures.js';
 import {
   packList, reusedBytes, type NamedMethod, type Request, type Response,
 } from './messages.js';
-import type { Caller } from './facade.js';
+import type { Caller } from './caller.js';
 
 interface Pending {
   readonly resolve: (value: unknown) => void;

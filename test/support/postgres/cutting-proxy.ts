@@ -61,6 +61,14 @@ export class CuttingProxy {
     for (const pair of this.#pairs) for (const socket of pair) socket.pause();
   }
 
+  /**
+   * Nothing passes any more on the connections that there are; new ones work. So it is after a
+   * network was away: what was sent meanwhile is sent again only minutes later.
+   */
+  freeze(): void {
+    for (const pair of this.#pairs) for (const socket of pair) socket.pause();
+  }
+
   /** Everything from now on arrives so much later, in both directions; 0 until `delay`. */
   delay(ms: number): void {
     this.#delayMs = ms;

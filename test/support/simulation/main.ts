@@ -76,9 +76,11 @@ interface Kind {
   readonly plants: readonly string[];
   run(options: Run): Promise<AnyResult>;
   /** Where to look for a planted fault. */
-  trials(plant: string): { readonly from: number; readonly steps: number; readonly lists?: 1 };
-  /** The same kind with lists of questions, or without. */
-  withLists(lists: number): Kind;
+  trials(plant: string): {
+    readonly from: number; readonly steps: number; readonly rates?: Partial<FaultRates>;
+  };
+  /** The same kind with other rates. */
+  withRates(rates: Partial<FaultRates>): Kind;
   replay(seed: number, steps: number): string;
 }
 
@@ -89,7 +91,7 @@ function serverKind(shares: Partial<FaultRates>): Kind {
     run: ({ plant, ...options }) =>
       simulate({ ...options, plant: plant as PlantName | null, rates }),
     trials: (plant) => ({ from: 1, steps: 500, ...plantTrials[plant as PlantName] }),
-    withLists: (lists) => serverKind({ ...shares, lists }),
+    withRates: (changed) => serverKind({ ...shares, ...changed }),
     replay: (seed, steps) => replayCommand(seed, steps, null, rates),
   };
 }
@@ -101,7 +103,7 @@ function clusterKind(shares: Partial<FaultRates>): Kind {
     run: ({ plant, ...options }) =>
       simulateCluster({ ...options, plant: plant as ClusterPlantName | null, rates }),
     trials: () => ({ from: 1, steps: clusterSteps }),
-    withLists: (lists) => clusterKind({ ...shares, lists }),
+    withRates: (changed) => clusterKind({ ...shares, ...changed }),
     replay: replayClusterCommand,
   };
 }
@@ -157,8 +159,8 @@ async function planted(kind: Kind, seeds: number): Promise<number> {
   const rows: Record<string, { seed: number | string; found: string }> = {};
   for (const plant of kind.plants) {
     rows[plant] = { seed: `none of ${seeds}`, found: '' };
-    const { lists = 0, from, steps } = kind.trials(plant);
-    const worlds = kind.withLists(lists);
+    const { rates = {}, from, steps } = kind.trials(plant);
+    const worlds = kind.withRates(rates);
     for (let seed = from; seed < from + seeds; seed++) {
       const { failure } = await worlds.run({ seed, steps, plant });
       if (failure === null) continue;

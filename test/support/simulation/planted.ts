@@ -1,6 +1,7 @@
 import type { Clock } from '../../../server/base/clock.js';
 import type { EpochRunner } from '../../../server/epochs/contract.js';
 import { InvariantError, KeelsonError } from '../../../src/base/errors.js';
+import type { FaultRates } from './faults.js';
 import type { ListenerLimits } from '../../../server/network/options.js';
 import type { AdmissionRequest, ChargeResult, Store } from '../../../server/store/contract.js';
 
@@ -28,13 +29,20 @@ export type PlantName = (typeof plantNames)[number];
 export const plantTrials: Readonly<
   Partial<Record<PlantName, {
     readonly from: number; readonly steps: number;
-    /** Only studies that list questions show it. */
-    readonly lists?: 1;
+    /** What worlds that show it have more of, or less. */
+    readonly rates?: Partial<FaultRates>;
   }>>
 > = {
   'cap-at-restart': { from: 55, steps: 1_500 }, 'clock-unseen': { from: 566, steps: 500 },
-  'series-forgotten': { from: 1, steps: 1_500, lists: 1 },
-  'keys-forgotten': { from: 1, steps: 1_500, lists: 1 },
+  'series-forgotten': { from: 1, steps: 1_500, rates: { lists: 1 } },
+  'keys-forgotten': { from: 1, steps: 1_500, rates: { lists: 1 } },
+  // Batches are written for longer, so more timers end meanwhile, and no restart sets them again.
+  'lost-wake-up': {
+    from: 1, steps: 500,
+    rates: {
+      slowDisk: 0.3, fsyncFailed: 0, crashInSync: 0, crashEveryMs: Infinity, stopEveryMs: Infinity,
+    },
+  },
 };
 
 export function plantOf(name: PlantName | null): Plant {

@@ -10,6 +10,7 @@ import {
 import type { Store } from '../../../server/store/contract.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
 import { storeOver } from '../../../server/store/sqlite/facade.js';
+import { WhileFull } from '../../../server/store/sqlite/while-full.js';
 import { GroupCommit } from '../../../server/store/group-commit.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
 import { createStudyHub, type RunningHub } from '../../../server/studies/hub.js';
@@ -144,7 +145,7 @@ export class ServerProcess {
 
   #store(clock: Clock): Store {
     const { disk, chance, rates, counts, model, plant, studies } = this.options;
-    const caller = new SimulatedCaller({
+    const disked = new SimulatedCaller({
       timers: this.timers, disk, engine: this.#engine, chance, rates, counts,
       answersEarly: plant.answersEarly === true, onPowerLoss: this.options.onPowerLoss,
       watcher: {
@@ -162,6 +163,7 @@ export class ServerProcess {
         },
       },
     });
+    const caller = new WhileFull(disked, { clock, onChange: () => undefined });
     const real =
       storeOver(caller, clock, new GroupCommit(clock, (batches) => caller.admit(batches)));
     return plant.store?.(real) ?? real;

@@ -3,7 +3,7 @@ import type {
   AdmissionRequest, AdmissionResult, WithdrawalRequest, WithdrawalResult,
 } from '../../../server/store/contract.js';
 import type { Engine } from '../../../server/store/sqlite/engine.js';
-import type { Caller } from '../../../server/store/sqlite/facade.js';
+import type { Caller } from '../../../server/store/sqlite/caller.js';
 import type { NamedMethod } from '../../../server/store/sqlite/messages.js';
 import type { Chance } from './chance.js';
 import type { SimulatedDisk } from './disk.js';

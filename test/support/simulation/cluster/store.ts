@@ -52,7 +52,10 @@ export class SimulatedSharedStore {
   constructor(private readonly options: SimulatedStoreOptions) {
     const { node, clock } = options;
     const connections = options.connections.asProduct;
-    this.#writer = new Writer(connections, node, clock, () => this.#isClosing, async () => {});
+    this.#writer = new Writer(
+      connections, node, clock,
+      { isClosing: () => this.#isClosing, endsSoon: () => this.#isClosing }, async () => {},
+    );
     this.#leases = new Leases(connections, this.#writer, node, clock, leaseMs);
     this.#news = new News(connections, clock);
     this.#group = new GroupCommit(clock, (batches) => this.#admit(batches));
@@ -90,7 +93,6 @@ export class SimulatedSharedStore {
           lacksKey: null, isDeaf: false, fullBecause: null,
         })),
       onNews: (listener) => this.#news.follow(listener),
-      endSoon: () => undefined,
       askEnd: (studyId) => this.#ask(() => {
         database.ends.add(studyId);
         news(this.options.connections.options);
