@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { packageFile } from '../../server/base/place.js';
 import type { PageFile } from './web.js';
@@ -12,7 +13,9 @@ const files = [
   ['/uplot.css', 'uplot.css', 'text/css'],
 ] as const;
 
-const read = (name: string): Buffer => readFileSync(packageFile(`dist/dashboard/site/${name}`));
+/** The package has only the compressed form. */
+const read = (name: string): Buffer =>
+  gunzipSync(readFileSync(packageFile(`dist/dashboard/site/${name}.gz`)));
 
 /** The lab's page. @throws InvalidInputError if it is not built. */
 export function labFiles(): ReadonlyMap<string, PageFile> {

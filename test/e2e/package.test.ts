@@ -253,4 +253,12 @@ describe('an installation of the package', () => {
     const { status } = await server.interrupt();
     expect(status).toBe(0);
   });
+
+  it('shows the laboratory', async () => {
+    const lab = stage.start(['lab', '--port', '0'], { command, directory: place });
+    const address = /http:\/\/\S+/;
+    while (!address.test(lab.stdout)) await lab.next();
+    expect((await fetch(address.exec(lab.stdout)![0])).status).toBe(200);
+    expect((await lab.interrupt()).stderr).toBe('');
+  });
 });
