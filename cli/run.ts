@@ -4,7 +4,7 @@ import { errorText, exitStatusOf, UsageError } from './base/errors.js';
 import { commandHelp, overviewHelp } from './base/help.js';
 import type { ExitStatus, Io } from './base/io.js';
 import { createOutput } from './base/output.js';
-import { packageVersion } from '../server/base/package-version.js';
+import { packageVersion } from '../server/base/place.js';
 import { didYouMean } from '../src/base/suggest.js';
 
 /** Words that people try as a command, and what to write for them. */

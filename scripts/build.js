@@ -7,6 +7,7 @@ import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
 import { withoutComments } from './blank-comments.js';
 import { buildClient } from './build-client.js';
+import { bundleNode } from './bundle-node.js';
 import { bundlePage } from './bundle-page.js';
 import { bundlePlanner } from './bundle-planner.js';
 import './generate.js';
@@ -23,7 +24,7 @@ compile('tsconfig.browser.json');
 // The compiler leaves the outputs of sources that are gone. They must not reach the package.
 for (const path of readdirSync(`${root}dist`, { recursive: true })) {
   const source = path.replace(/^declarations\b./, '').replace(/\.(js|js\.map|d\.ts)$/, '.ts');
-  const isBundle = /^(browser|dashboard.site)\b/.test(path);
+  const isBundle = /^(browser|bundle|dashboard.site)\b/.test(path);
   if (source === path || isBundle) continue;
   const output = `${root}dist/${path}`;
   if (!existsSync(root + source)) rmSync(output);
@@ -50,7 +51,8 @@ for (const path of readdirSync(`${root}dist`, { recursive: true })) {
   if (isBeside) rmSync(`${root}dist/${path}`);
 }
 for (const path of kept) cpSync(root + inDeclarations(path), root + path);
-const bundle = (from, to, more = {}) => buildSync({
+const metafiles = [];
+const bundle = (from, to, more = {}) => metafiles.push(buildSync({
   absWorkingDir: root,
   entryPoints: [from],
   outfile: to,
@@ -58,9 +60,10 @@ const bundle = (from, to, more = {}) => buildSync({
   minify: true,
   format: 'esm',
   platform: 'browser',
+  metafile: true,
   logLevel: 'warning',
   ...more,
-});
+}).metafile);
 // The client as one file for pages without a bundler: the whole client, and the part for
 // contributors.
 bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
@@ -69,6 +72,7 @@ bundle('dist/client/tokens.js', 'dist/browser/keelson-tokens.js');
 bundle('dist/client/sealing.js', 'dist/browser/keelson-sealing.js');
 const small = { alias: { long: `${root}scripts/long-bits.cjs` } };
 bundle('dist/dashboard/element/index.js', 'dist/browser/keelson-chart.js', small);
+const ofClient = [...metafiles];
 // The dashboard: its scripts, and files as they are. Parts of an earlier build have other names.
 const site = 'dist/dashboard/site';
 rmSync(`${root}${site}`, { recursive: true, force: true });
@@ -94,15 +98,16 @@ bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, { ...small, external:
 const embed = readFileSync(`${root}${site}/embed.js`, 'utf8');
 writeFileSync(`${root}${site}/embed.js`, embed.replace(element, './keelson-chart.js'));
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);
-await bundlePage(site);
-await bundlePlanner(site);
+metafiles.push(await bundlePage(site), await bundlePlanner(site));
 // Beside each file its compressed form. The server reads only these, and only these are published.
 for (const name of readdirSync(`${root}${site}`)) {
   const path = `${root}${site}/${name}`;
   if (name.endsWith('.gz')) continue;
   writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
 }
+// What runs on Node, and what it says of all packages that are in bundles.
+bundleNode(metafiles);
 // The generated pages of the reference, and the JSON Schema of study files.
 await import('./reference.js');
 // The package of the client alone.
-buildClient();
+buildClient(ofClient);

@@ -9,6 +9,7 @@ const main = 'dist/dashboard/main.js';
  * Bundles the page of studies into `site`. What is not on the first view is in parts of its own,
  * which the page loads later. The page names the part that it needs at once, so that the browser
  * asks for it together with the script.
+ * @returns what esbuild says of the bundle.
  */
 export async function bundlePage(site) {
   const options = {
@@ -36,6 +37,7 @@ export async function bundlePage(site) {
     .map((path) => `<link rel="modulepreload" href="/${basename(path)}">`);
   const page = readFileSync(`${root}dashboard/index.html`, 'utf8');
   writeFileSync(`${root}${site}/index.html`, page.replace('</head>', `${needed.join('\n')}\n</head>`));
+  return metafile;
 }
 
 /** The modules that the page loads later. */

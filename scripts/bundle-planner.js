@@ -4,9 +4,10 @@ import { root } from './generated.js';
 /**
  * Bundles the worker of the what-if page into `site`. Plans read no rows, so what only rows need
  * stays away: decompositions of matrices, and the code of the kernels.
+ * @returns what esbuild says of the bundle.
  */
 export async function bundlePlanner(site) {
-  await build({
+  const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: ['dist/dashboard/plan/worker.js'],
     outfile: `${site}/plan-worker.js`,
@@ -14,10 +15,12 @@ export async function bundlePlanner(site) {
     minify: true,
     format: 'esm',
     platform: 'browser',
+    metafile: true,
     logLevel: 'warning',
     alias: { 'ml-matrix': `${root}scripts/no-matrices.cjs` },
     plugins: [withoutKernels],
   });
+  return metafile;
 }
 
 const withoutKernels = {

@@ -75,6 +75,8 @@ function write(file, text) {
   writeFileSync(join(copy, file), text);
   const { code } = transformSync(text, { loader: 'ts', format: 'esm', target: 'es2022' });
   writeFileSync(join(copy, 'dist', file.replace(/\.ts$/, '.js')), code);
+  const { status, stderr } = run(['scripts/bundle-node.js']);
+  if (status !== 0) throw new Error(stderr);
 }
 
 function outcomeOf(each) {

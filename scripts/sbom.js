@@ -1,4 +1,5 @@
-// Lists the packages that Keelson needs at run time, as a CycloneDX bill of materials.
+// Lists the packages that Keelson needs at run time, as a CycloneDX bill of materials: those in its
+// bundles, as the build noted them, and those that an installation brings. Needs the build.
 // npm run sbom -- [FILE]: writes dist/sbom.cdx.json, or FILE. The same lock file gives the same
 // bytes. Packages that may be absent, such as optional peers, are listed too.
 // A licence that is not on the list below fails the run.
@@ -37,7 +38,7 @@ if (refused.length > 0) {
 writeFileSync(file, `${JSON.stringify(bill, null, 2)}\n`);
 console.log(`${bill.components.length} packages, all under allowed licences: ${file}`);
 
-/** References to the package itself and to all that its dependencies lead to. */
+/** References to the package itself, to what is in its bundles, and to all it depends on. */
 function neededAtRunTime() {
   const root = bill.metadata.component['bom-ref'];
   const below = new Map(bill.dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
@@ -48,6 +49,10 @@ function neededAtRunTime() {
     if (!found.has(ref)) waiting.push(...(below.get(ref) ?? []));
     found.add(ref);
   }
+  // A bundled package is listed for itself: what it needed of others is in the bundles too.
+  const bundled = new Set(JSON.parse(readFileSync('dist/bundle/packages.json', 'utf8'))
+    .map(({ name, version }) => `${name}@${version}`));
+  for (const { 'bom-ref': ref } of bill.components) if (bundled.has(ref)) found.add(ref);
   return found;
 }
 

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type {
   LossBlock, LossPool, LossRequest, OutputBlock, TrialPool, TrialRequest,
 } from '../../src/audit/index.js';
-import { workerUrl } from '../../server/base/worker-url.js';
+import { workerUrl } from '../../server/base/place.js';
 import type { WorkerCall, WorkerStart } from './worker.js';
 
 /** Trials on worker threads. */
@@ -44,7 +44,7 @@ class Member {
 
   constructor(start: WorkerStart) {
     this.#worker =
-      new Worker(workerUrl(import.meta.url, './worker.js'), { workerData: start, execArgv: [] });
+      new Worker(workerUrl('cli/audit/worker'), { workerData: start, execArgv: [] });
     this.#worker.on('message', ({ id, block }: {
       id: number; block: OutputBlock | LossBlock | null;
     }) => {

@@ -1,11 +1,8 @@
-import { createRequire } from 'node:module';
 import type { Interval95 } from '../../src/base/outcome.js';
-import type Tables from 'cli-table3';
+import Table from 'cli-table3';
 import { decimalsFor, halfOf } from '../../src/base/digits.js';
 import { quotedText } from '../../src/base/shown-text.js';
 import { terminalColumns, type Io } from './io.js';
-
-const require = createRequire(import.meta.url);
 
 /**
  * Where a command writes. With `--json`, only `json` and `jsonLine` write to standard output.
@@ -100,8 +97,6 @@ const noLines = Object.fromEntries(
  * between words.
  */
 export function renderTable(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  // Loaded here, so that commands without a table start sooner.
-  const Table = require('cli-table3') as typeof Tables;
   const table = new Table({
     ...(head.every((title) => title === '') ? {} : { head: [...head] }),
     chars: noLines,

@@ -2,11 +2,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { workerUrl } from '../../server/base/place.js';
 import { defineCommand } from '../base/command.js';
 import { numberFlag } from '../base/numbers.js';
 import { runConformance, type CaseResult } from '../conform/runner.js';
-
-const ownClient = fileURLToPath(new URL('../conform/own-client.js', import.meta.url));
 
 const shown = { passed: 'passed', failed: 'FAILED', 'left-out': 'left out' } as const;
 
@@ -36,7 +35,8 @@ export const conform = defineCommand({
   ],
   async run({ args, output }) {
     const seconds = numberFlag(args.limit, '--limit', { atLeast: 1, atMost: 3_600 });
-    const words = args._.length > 0 ? args._ : [process.execPath, ownClient];
+    const words = args._.length > 0 ? args._
+      : [process.execPath, fileURLToPath(workerUrl('cli/conform/own-client'))];
     const folder = mkdtempSync(join(tmpdir(), 'keelson-conform-'));
     let results: readonly CaseResult[];
     try {

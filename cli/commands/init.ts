@@ -2,6 +2,7 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseStudyText } from '../../server/study-file/index.js';
+import { packageFile } from '../../server/base/place.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
 import { defineCommand } from '../base/command.js';
@@ -143,11 +144,8 @@ function write(file: string, content: string): void {
  * installed.
  */
 function schemaFor(file: string): string | undefined {
-  const name = 'docs/reference/study-file.schema.json';
-  // Above cli/commands/, and above dist/cli/commands/.
-  const found = [`../../${name}`, `../../../${name}`]
-    .map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) => existsSync(path));
-  if (found === undefined) return undefined;
+  const found = fileURLToPath(packageFile('docs/reference/study-file.schema.json'));
+  if (!existsSync(found)) return undefined;
   const path = relative(dirname(resolve(file)), found).replaceAll('\\', '/');
   // Editors end the path at a space.
   return /\s/.test(path) ? pathToFileURL(found).href : path;

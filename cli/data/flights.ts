@@ -1,5 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { brotliDecompressSync } from 'node:zlib';
+import { packageFile } from '../../server/base/place.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 
 /**
@@ -71,14 +72,12 @@ function decompressed(file: Buffer): Buffer {
   }
 }
 
-/** The package's data folder, from cli/data/ or from dist/cli/data/. */
+/** The package's own file. */
 function flightsFile(): URL {
-  const candidates = ['../../', '../../../'].map((up) =>
-    new URL(`${up}data/flights.bin.br`, import.meta.url));
-  const found = candidates.find((candidate) => existsSync(candidate));
-  if (found === undefined) {
+  const file = packageFile('data/flights.bin.br');
+  if (!existsSync(file)) {
     throw new InvalidInputError('data/flights.bin.br is missing: run "npm run data:flights" '
       + 'or install the package again');
   }
-  return found;
+  return file;
 }

@@ -1,11 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { packageFile } from '../../server/base/place.js';
 import type { PageFile } from './web.js';
-
-/** True in dist/cli/lab; false in cli/lab, for runs from the sources. */
-const isBuilt = import.meta.url.includes('/dist/cli/');
-const folder =
-  new URL(isBuilt ? '../../dashboard/site/' : '../../dist/dashboard/site/', import.meta.url);
 
 const files = [
   ['/lab', 'lab.html', 'text/html'],
@@ -16,11 +13,15 @@ const files = [
   ['/uplot.css', 'uplot.css', 'text/css'],
 ] as const;
 
+/** The package has only the compressed form. */
+const read = (name: string): Buffer =>
+  gunzipSync(readFileSync(packageFile(`dist/dashboard/site/${name}.gz`)));
+
 /** The lab's page. @throws InvalidInputError if it is not built. */
 export function labFiles(): ReadonlyMap<string, PageFile> {
   return new Map(files.map(([path, name, type]) => {
     try {
-      return [path, { type: `${type}; charset=utf-8`, body: readFileSync(new URL(name, folder)) }];
+      return [path, { type: `${type}; charset=utf-8`, body: read(name) }];
     } catch {
       throw new InvalidInputError('the laboratory\'s page is not built: run "npm run build", or '
         + 'play without it by --epochs');

@@ -10,7 +10,7 @@ const pages = {
   '/': ['text/html; charset=utf-8', here('index.html')],
   '/survey.css': ['text/css; charset=utf-8', here('survey.css')],
   '/survey.js': ['text/javascript; charset=utf-8', here('survey.js')],
-  // In a project of your own: node_modules/keelson/dist/browser/keelson-contribute.js
+  // In a project of your own: node_modules/@keelson/client/dist/browser/keelson-contribute.js
   '/keelson-contribute.js': [
     'text/javascript; charset=utf-8', here('../../dist/browser/keelson-contribute.js'),
   ],

@@ -1,5 +1,5 @@
 import { ROOT_CONTEXT, trace as api, type Attributes, type Span } from '@opentelemetry/api';
-import { packageVersion } from './package-version.js';
+import { packageVersion } from './place.js';
 
 /**
  * One piece of work that is traced, and its steps, one after the other. Fields are public facts and

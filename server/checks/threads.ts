@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { workerUrl } from '../base/worker-url.js';
+import { workerUrl } from '../base/place.js';
 import type { Logger } from '../base/logger.js';
 import type { SignedBatch } from '../../src/wire/index.js';
 import type { BodyMemory, SharedBody } from './body-memory.js';
@@ -76,7 +76,7 @@ class CheckThread {
     this.#logger = logger;
     const workerData: CheckSetup = { serverKeys };
     this.#worker = new Worker(
-      entry ?? workerUrl(import.meta.url, './worker.js'), { workerData, execArgv: [] });
+      entry ?? workerUrl('server/checks/worker'), { workerData, execArgv: [] });
     this.#worker.on('message', (reply: CheckReply) => this.#receive(reply));
     this.#worker.on('error', (error) => this.#die(error));
     this.#worker.on('exit', () => this.#die());

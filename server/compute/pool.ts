@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { InvariantError } from '../../src/base/errors.js';
 import type { Compute } from '../../src/estimators/contract/estimator.js';
-import { workerUrl } from '../base/worker-url.js';
+import { workerUrl } from '../base/place.js';
 import type { ComputeCall, ComputeReply, ComputeSetup } from './worker.js';
 
 /** Worker threads for row kernels. */
@@ -26,7 +26,7 @@ interface Waiting {
  * @param entry - of the threads; tests give their own.
  */
 export function createComputePool(
-  threads: number, niceness = 0, entry: URL = workerUrl(import.meta.url, './worker.js'),
+  threads: number, niceness = 0, entry: URL = workerUrl('server/compute/worker'),
 ): ComputePool {
   const members: Member[] = [];
   let isClosed = false;

@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { InvariantError, KeelsonError } from '../../src/base/errors.js';
-import { workerUrl } from '../base/worker-url.js';
+import { workerUrl } from '../base/place.js';
 import { errorOfParts, type EpochRequest, type EpochResponse } from './messages.js';
 
 type Distribute<Request> = Request extends unknown ? Omit<Request, 'id'> : never;
@@ -27,7 +27,7 @@ export class EpochThread {
    * @param entry of the thread; tests give one that dies.
    */
   constructor(
-    onDeath: (error: KeelsonError) => void, entry: URL = workerUrl(import.meta.url, './worker.js'),
+    onDeath: (error: KeelsonError) => void, entry: URL = workerUrl('server/epochs/worker'),
   ) {
     this.#worker = new Worker(entry);
     this.#worker.on('message', (response: EpochResponse) => this.#receive(response));

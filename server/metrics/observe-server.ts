@@ -4,7 +4,7 @@ import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { refusalReasons } from '../../src/base/outcome.js';
 import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
 import { questionsOf } from '../../src/base/questions.js';
-import { packageVersion } from '../base/package-version.js';
+import { packageVersion } from '../base/place.js';
 import type { Clock } from '../base/clock.js';
 import type { ProcessFigures, ProcessWatch } from '../base/process-figures.js';
 import type { LedgerBalance } from '../store/contract.js';

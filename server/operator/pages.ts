@@ -1,12 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
+import { packageFile } from '../base/place.js';
 import type { Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
-
-/** This module runs in dist/server/operator, or as a source in server/operator. */
-const isBuilt = import.meta.url.includes('/dist/server/');
-const dist = new URL(isBuilt ? '../../' : '../../dist/', import.meta.url);
 
 /**
  * Pages use only their own scripts and styles, none inline. They can reach only this server and its
@@ -23,8 +20,8 @@ let packedElement: Promise<Buffer> | undefined;
 
 /** The package has the element once, as bundlers need it, so it is compressed here. */
 async function packedFile(name: string): Promise<Buffer> {
-  if (name !== element) return readFile(new URL(`dashboard/site/${name}.gz`, dist));
-  packedElement ??= readFile(new URL(`browser/${element}`, dist))
+  if (name !== element) return readFile(packageFile(`dist/dashboard/site/${name}.gz`));
+  packedElement ??= readFile(packageFile(`dist/browser/${element}`))
     .then(async (plain) => promisify(gzip)(plain, { level: 9 }))
     .catch((error: unknown) => {
       packedElement = undefined;

@@ -1,6 +1,7 @@
 import { keelson as read } from './generated/contributor-reader.js';
 import { keelson as sent } from './generated/contributor-writer.js';
-import { ownSized, present, sized, studyIdBytes, toBigint, toLong, uint32 } from './fields.js';
+import { ownSized, present, sized, studyIdBytes, uint32 } from './fields.js';
+import { toBigint, toLong } from './long-bits.js';
 import type { BatchBody } from './messages.js';
 import { malformed, readStrictly } from './reader.js';
 import { written } from './writer.js';

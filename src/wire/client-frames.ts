@@ -2,8 +2,9 @@ import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/contributor-writer.js';
 import {
   keyBytes, nonceBytes, owned, ownedEndAligned, ownSized, present, signatureBytes, sized,
-  studyIdBytes, toBigint, toLong, uint32,
+  studyIdBytes, uint32,
 } from './fields.js';
+import { toBigint, toLong } from './long-bits.js';
 import type { ClientFrame, Hello, SignedBatch, Withdraw } from './messages.js';
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';

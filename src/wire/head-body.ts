@@ -1,7 +1,7 @@
 import {
-  digestBytes, keyBytes, ownSized, sized, stateFromWire, stateToWire, studyIdBytes, toBigint,
-  toLong,
+  digestBytes, keyBytes, ownSized, sized, stateFromWire, stateToWire, studyIdBytes,
 } from './fields.js';
+import { toBigint, toLong } from './long-bits.js';
 import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
 import type { HeadBody } from './messages.js';

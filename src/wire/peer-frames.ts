@@ -1,7 +1,8 @@
 import {
-  digestBytes, keyBytes, nonceBytes, owned, ownSized, present, signatureBytes, sized, stateFromWire,
-  stateToWire, studyIdBytes, toBigint, toLong, uint32,
+  digestBytes, keyBytes, nonceBytes, owned, ownSized, present, signatureBytes, sized,
+  stateFromWire, stateToWire, studyIdBytes, uint32,
 } from './fields.js';
+import { toBigint, toLong } from './long-bits.js';
 import { keelson as read } from './generated/peer-reader.js';
 import { keelson as sent } from './generated/peer-writer.js';
 import { entriesPerFrame, type EpochStanding, type PeerFrame } from './peer-messages.js';

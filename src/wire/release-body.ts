@@ -1,7 +1,6 @@
 import { questionLimits } from '../base/questions.js';
-import {
-  digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes, toBigint, toLong,
-} from './fields.js';
+import { digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes } from './fields.js';
+import { toBigint, toLong } from './long-bits.js';
 import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
 import type {

@@ -2,9 +2,9 @@ import { keelson as read } from './generated/contributor-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
 import {
   boxKeyBytes, codeFromWire, codeToWire, keyBytes, nonceBytes, optionalSized, owned, ownSized,
-  present, signatureBytes, sized, stateFromWire, stateToWire, studyIdBytes, toBigint, toLong,
-  uint32,
+  present, signatureBytes, sized, stateFromWire, stateToWire, studyIdBytes, uint32,
 } from './fields.js';
+import { toBigint, toLong } from './long-bits.js';
 import type {
   Ack, Notice, Ready, Refusal, ServerFrame, SignedHead, SignedRelease, SignedStudy, Spend, Welcome,
   WireLimits,

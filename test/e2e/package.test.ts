@@ -1,7 +1,7 @@
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import {
-  cpSync, existsSync, mkdirSync, readFileSync, rmSync, symlinkSync,
+  cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -34,20 +34,23 @@ describe('the package', () => {
   it('holds what runs and what explains it, and nothing else', () => {
     const paths = packed.files.map(({ path }) => path);
     const needed = [
-      'package.json', 'LICENSE', 'bin/keelson.js', 'dist/cli/main.js', 'dist/src/index.js',
-      'dist/src/index.d.ts', 'dist/client/index.js', 'dist/browser/keelson-client.js',
-      'dist/browser/keelson-contribute.js', 'dist/server/index.js',
-      'dist/server/store/sqlite/worker.js', 'dist/server/epochs/worker.js',
-      'dist/src/wire/generated/contributor-reader.js', 'dist/src/wire/generated/other-reader.js',
+      'package.json', 'LICENSE', 'NOTICE', 'bin/keelson.js', 'dist/bundle/NOTICE',
+      'dist/bundle/cli/main.js', 'dist/bundle/src/index.js', 'dist/src/index.d.ts',
+      'dist/bundle/client/index.js', 'dist/bundle/browser/client/index.js',
+      'dist/bundle/server/index.js', 'dist/bundle/server/store/sqlite/worker.js',
+      'dist/bundle/server/epochs/worker.js', 'dist/browser/keelson-chart.js',
       'data/flights.bin.br', 'proto/keelson/v1/wire.proto',
       'studies/flights-mean.yaml', 'docs/reference/protocol.md',
       'docs/reference/study-file.schema.json',
     ];
     expect(needed.filter((path) => !paths.includes(path))).toEqual([]);
-    expect(packed.size).toBeLessThan(2_450_000);
+    expect(packed.size).toBeLessThan(2_250_000);
     const folders = new Set(paths.map((path) => (path.includes('/') ? path.split('/')[0] : '')));
     const allowed = ['', 'bin', 'dist', 'data', 'examples', 'proto', 'studies', 'docs', 'deploy'];
     expect([...folders].filter((folder) => !allowed.includes(folder!))).toEqual([]);
+    // What runs is the bundle: none of the modules that it was made of.
+    expect(paths.filter((path) =>
+      /^dist\/(?!bundle\/|browser\/).*\.js$/.test(path))).toEqual([]);
     expect(paths.filter((path) =>
       /\.test\.|^dist\/test|\.log$|demo-data|keelson-data|\.map$/.test(path))).toEqual([]);
   });
@@ -71,11 +74,11 @@ describe('the package', () => {
       .toEqual([]);
   });
 
-  it('holds no file whose source is gone', () => {
+  it('holds no declaration whose source is gone', () => {
     const code =
-      packed.files.map(({ path }) => /^dist\/(?!browser\/)(.*)\.(?:js|d\.ts)$/.exec(path)?.[1]);
+      packed.files.map(({ path }) => /^dist\/(?!browser\/)(.*)\.d\.ts$/.exec(path)?.[1]);
     const names = code.filter((name) => name !== undefined);
-    expect(names.length).toBeGreaterThan(500);
+    expect(names.length).toBeGreaterThan(100);
     const hasSource = (name: string): boolean =>
       existsSync(`${root}${name}.ts`) || existsSync(`${root}${name}.js`);
     expect(names.filter((name) => !hasSource(name))).toEqual([]);
@@ -92,19 +95,43 @@ describe('the package', () => {
     const file = stage.path('sbom.json');
     execFileSync(process.execPath, ['scripts/sbom.js', file], { cwd: root });
     const { components } = JSON.parse(readFileSync(file, 'utf8')) as {
-      components: { purl: string; hashes?: unknown }[];
+      readonly components: readonly { readonly purl: string }[];
     };
-    const needed = Object.keys((JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
-      dependencies: Record<string, string>;
-    }).dependencies);
-    for (const name of needed) {
-      expect(components.some(({ purl }) => decodeURIComponent(purl).startsWith(`pkg:npm/${name}@`)))
-        .toBe(true);
-    }
+    const { dependencies } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
+      readonly dependencies: Readonly<Record<string, string>>;
+    };
+    const bundled = JSON.parse(readFileSync(`${root}dist/bundle/packages.json`, 'utf8')) as {
+      readonly name: string; readonly version: string;
+    }[];
+    const needed = [
+      ...Object.entries(dependencies).map(([name, version]) => `${name}@${version}`),
+      ...bundled.map(({ name, version }) => `${name}@${version}`),
+    ];
+    const listed = components.map(({ purl }) => decodeURIComponent(purl).replace('pkg:npm/', ''));
+    expect(needed.filter((each) => !listed.includes(each))).toEqual([]);
+    expect(listed.filter((each) => /^(vitest|typescript|esbuild)@/.test(each))).toEqual([]);
   });
 
-  it('runs the demonstration from where it is installed', async () => {
-    const place = stage.path('place');
+  it('says in its README which of the pages that it links to are in the repository alone', () => {
+    const paths = packed.files.map(({ path }) => path);
+    const pages = [...new Set(paths.filter((path) => /^docs\/.*\//.test(path)).map(dirname))];
+    const text = readFileSync(`${root}README.md`, 'utf8');
+    const [, said] = /An installed package has ([^;]*);/.exec(text)!;
+    expect([...said!.matchAll(/`([^`]+)`/g)].map(([, folder]) => folder)).toEqual(pages.sort());
+    const links = [...text.matchAll(/\]\(([^)#]+)/g)].map(([, link]) => link!);
+    const missing = links.filter((link) => !/^[a-z]+:/.test(link) && !paths.includes(link));
+    expect(missing.filter((link) => paths.some((path) => dirname(path) === dirname(link)
+      && dirname(link) !== '.'))).toEqual([]);
+  });
+});
+
+describe('an installation of the package', () => {
+  let place: string;
+  let command: string;
+
+  beforeAll(() => {
+    place = stage.path('place');
+    command = `${place}/node_modules/.bin/keelson`;
     mkdirSync(place);
     npm(['init', '--yes'], place);
     const quiet = ['--prefer-offline', '--no-audit', '--no-fund'];
@@ -125,26 +152,113 @@ describe('the package', () => {
     } else {
       rmSync(`${place}/${native}`, { recursive: true });
     }
+  });
+
+  /** What a program in the folder prints as JSON. */
+  const printed = (program: string): unknown => JSON.parse(execFileSync(
+    process.execPath, ['--input-type=module', '-e', program], { cwd: place, encoding: 'utf8' }));
+
+  it('brings few packages besides itself', () => {
+    const { packages } = JSON.parse(
+      readFileSync(`${place}/node_modules/.package-lock.json`, 'utf8'),
+    ) as { packages: Record<string, { optional?: boolean }> };
+    const needed = Object.keys(packages).filter((path) => packages[path]!.optional !== true);
+    expect(needed.map((path) => path.replace('node_modules/', '')).sort())
+      .toEqual(['@opentelemetry/api', 'keelson', 'nodemailer']);
+  });
+
+  it('gives programs each public entry, and each class once', () => {
+    const { exports: entries } = JSON.parse(readFileSync(`${root}package.json`, 'utf8')) as {
+      exports: Record<string, unknown>;
+    };
+    // The chart is for pages.
+    const names = Object.keys(entries).filter((entry) => !/chart|json/.test(entry))
+      .map((entry) => entry.replace('.', 'keelson'));
+    expect(names.length).toBeGreaterThan(7);
+    const { found, apart } = printed(`
+      const found = {};
+      const classes = new Map();
+      const apart = [];
+      for (const entry of ${JSON.stringify(names)}) {
+        const all = await import(entry);
+        found[entry] = Object.keys(all);
+        for (const [name, value] of Object.entries(all)) {
+          if (!/^[A-Z]/.test(name)) continue;
+          if ((classes.get(name) ?? value) !== value) apart.push(name);
+          classes.set(name, value);
+        }
+      }
+      console.log(JSON.stringify({ found, apart }));`) as {
+      found: Record<string, string[]>; apart: string[];
+    };
+    expect(apart).toEqual([]);
+    expect(names.filter((name) => found[name]!.length === 0)).toEqual([]);
+    expect(found['keelson']).toContain('KeelsonError');
+    expect(found['keelson/client'])
+      .toEqual(expect.arrayContaining(['createContributor', 'subscribe', 'openOutbox']));
+    expect(found['keelson/server']).toContain('createAggregator');
+  });
+
+  it('runs the demonstration', async () => {
     expect(existsSync(`${place}/node_modules/vitest`)).toBe(false);
     const few = [
       '--contributors', '300', '--epochs', '1', '--every', '2', '--epsilon', '12', '--hostile',
       '0.05',
     ];
-    const command = `${place}/node_modules/.bin/keelson`;
     const run = await stage.run(['demo', ...few, '--json'], { command, directory: place });
     expect(run.stderr).toBe('');
     const types = run.stdout.trimEnd()
       .split('\n').map((line) => (JSON.parse(line) as { type: string }).type);
     expect(types)
       .toEqual(['started', 'connected', 'release', 'release', 'release', 'summary']);
-    const library = ['--input-type=module', '-e', `
-      const parts = ['keelson', 'keelson/client', 'keelson/server'].map((name) => import(name));
-      console.log(JSON.stringify((await Promise.all(parts)).map(Object.keys)));`];
-    const printed = execFileSync(process.execPath, library, { cwd: place, encoding: 'utf8' });
-    const [core, client, server] = JSON.parse(printed) as string[][];
-    expect(core!.length).toBeGreaterThan(3);
-    expect(client)
-      .toEqual(expect.arrayContaining(['createContributor', 'subscribe', 'openOutbox']));
-    expect(server).toContain('createAggregator');
+  });
+
+  it('runs what reads files of the package', async () => {
+    const own = { command, directory: place };
+    const answer = await stage.run(
+      ['estimate', 'count', 'flights', '--epsilon', '1', '--delta', '1e-6', '--json'], own);
+    expect([answer.stderr, answer.status]).toEqual(['', 0]);
+    const made = await stage.run([
+      'init', 'asked.yaml', '--question', 'mean', '--columns', 'a', '--range', 'a=0..1',
+      '--cohort', '1000',
+    ], own);
+    expect([made.stderr, made.status]).toEqual(['', 0]);
+    const [, schema] = /\$schema=(\S+)/.exec(readFileSync(`${place}/asked.yaml`, 'utf8'))!;
+    expect(existsSync(join(place, schema!))).toBe(true);
+    const planned = await stage.run(
+      ['plan', 'node_modules/keelson/studies/flights-robust.yaml', '--json'], own);
+    expect([planned.stderr, planned.status]).toEqual(['', 0]);
+    const conforming = await stage.run(['conform', '--json'], own);
+    expect([conforming.stderr, conforming.status]).toEqual(['', 0]);
+    const audited = await stage.run([
+      'audit', 'count', '--epsilon', '1', '--delta', '1e-6', '--trials', '2000', '--json',
+    ], own);
+    expect(audited.stderr).toBe('');
+    expect(JSON.parse(audited.stdout)).toMatchObject({ estimator: 'count' });
+  });
+
+  it('serves each study that comes with it, and its pages', async () => {
+    const studies = readdirSync(`${place}/node_modules/keelson/studies`)
+      .map((name) => `node_modules/keelson/studies/${name}`);
+    const server = stage.start([
+      'serve', ...studies, 'node_modules/keelson/examples/commute/study.yaml', '--port', '0',
+      '--json', '--log-level', 'warn',
+    ], { command, directory: place });
+    const address = String((await server.line(({ type }) => type === 'listening'))['address']);
+    const pages = ['/', '/plan', '/plan-worker.js', '/operator', '/keelson-chart.js', '/healthz'];
+    for (const page of pages) {
+      const { status } = await fetch(address + page);
+      expect([page, status]).toEqual([page, 200]);
+    }
+    const { status } = await server.interrupt();
+    expect(status).toBe(0);
+  });
+
+  it('shows the laboratory', async () => {
+    const lab = stage.start(['lab', '--port', '0'], { command, directory: place });
+    const address = /http:\/\/\S+/;
+    while (!address.test(lab.stdout)) await lab.next();
+    expect((await fetch(address.exec(lab.stdout)![0])).status).toBe(200);
+    expect((await lab.interrupt()).stderr).toBe('');
   });
 });

@@ -317,7 +317,7 @@ describePostgres('keelson serve --store', (server) => {
         const secrets = stage.path('secrets');
         const serve = async (roles: string): Promise<string> => {
           const command = stage.start(['serve', study, '--store', url, '--secrets', secrets,
-            '--roles', roles, '--port', '0', '--json'], { environment: smallSlices(1) });
+            '--roles', roles, '--port', '0', '--json'], smallSlices(1));
           return String((await command.line(({ type }) => type === 'listening'))['address']);
         };
         const back = await serve('lead,work');

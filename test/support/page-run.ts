@@ -5,7 +5,7 @@ import ts from 'typescript';
 import * as v from 'valibot';
 import { expect } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { alertsSchema } from '../../server/study-file/alerts.js';
+import { alertsSchema } from '../../server/study-file/alerts-schema.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import type { Block } from './doc-pages.js';
 import { Stage, type LiveCommand } from './live-command.js';

@@ -170,6 +170,13 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^0 % at 1000: told apart in \d of 1/, /^2 % at 1000: told apart/],
   },
   {
+    file: 'bench/start.js',
+    lines: [
+      /^estimate count, 200 rows +\d+ +\d+ +\d\.\d\d/, /^import of the server +\d/,
+      /^serve until it listens, RSS +\d/,
+    ],
+  },
+  {
     file: 'bench/store.js',
     lines: [
       /^filled 5000 replay rows/, /^SQLite, 65536 B, 256 in flight: \d+ batches\/s/,
@@ -251,6 +258,7 @@ export const tinyRuns: readonly TinyRun[] = [
  * itself.
  */
 export const runElsewhere: Readonly<Record<string, string>> = {
+  'scripts/audit.js': 'test/e2e/bundle.test.ts',
   'scripts/build.js': 'test/support/build-once.ts',
   'scripts/image.js': 'test/deploy/image.test.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',

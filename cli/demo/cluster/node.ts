@@ -1,10 +1,10 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import { packageFile } from '../../../server/base/place.js';
 import { fromHex } from '../../../src/base/bytes.js';
 
-/** The command itself, four folders above the built module. */
-const program = fileURLToPath(new URL('../../../../bin/keelson.js', import.meta.url));
+const program = fileURLToPath(packageFile('bin/keelson.js'));
 
 /** One server of the demonstration, in a process of its own, so that it can be killed. */
 export class DemoNode {

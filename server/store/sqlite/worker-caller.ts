@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
-import { workerUrl } from '../../base/worker-url.js';
+import { workerUrl } from '../../base/place.js';
 import type { AdmissionRequest, AdmissionResult } from '../contract.js';
 import { errorFromMessage } from './failures.js';
 import {
@@ -33,7 +33,7 @@ export class WorkerCaller implements Caller {
   static open(directory: string, acceptRollback: boolean): Promise<WorkerCaller> {
     // The worker gets no flags of the process: `--input-type=module` would make it refuse its file.
     const workerData = { directory, acceptRollback };
-    const entry = workerUrl(import.meta.url, './worker.js');
+    const entry = workerUrl('server/store/sqlite/worker');
     const worker = new Worker(entry, { workerData, execArgv: [] });
     const caller = new WorkerCaller(worker);
     return new Promise((resolve, reject) => {

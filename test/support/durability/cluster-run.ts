@@ -376,9 +376,7 @@ class ClusterNode {
   async start(): Promise<string> {
     this.command = this.stage.start([
       'serve', ...this.words, '--port', String(this.port), '--log-level', 'warn', '--json',
-    ], {
-      environment: smallSlices(slicePeople),
-    });
+    ], smallSlices(slicePeople));
     const listening = await this.command.line(({ type }) => type === 'listening');
     this.port = Number(new URL(String(listening['address'])).port);
     return String(listening['serverKey']);

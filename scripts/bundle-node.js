@@ -1,0 +1,93 @@
+// Bundles what runs on Node: node scripts/bundle-node.js bundles the modules in dist/ anew.
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
+import { packagesIn, writeNotice } from './bundled-packages.js';
+import { root } from './generated.js';
+
+/** What the bundle imports from where it is installed: native, optional, or one per process. */
+export const outside = [
+  '@opentelemetry/api', 'better-sqlite3', 'bufferutil', 'nodemailer', 'pg', 'utf-8-validate',
+];
+
+/** What runs by itself, besides the entries that package.json exports. */
+const programs = [
+  'cli/main', 'cli/audit/worker', 'cli/conform/own-client', 'server/checks/worker',
+  'server/compute/worker', 'server/epochs/worker', 'server/store/sqlite/worker',
+];
+
+/** Packages in CommonJS ask for Node's own modules by `require`. */
+const banner = "import{createRequire as requireOfBundle}from'node:module';"
+  + 'const require=requireOfBundle(import.meta.url);';
+
+/** The modules, in dist/, that a package exports from a folder of bundles, without `.js`. */
+function exported(folder, below) {
+  const { exports: entries } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  return Object.values(entries).flatMap((entry) => Object.values(entry))
+    .filter((path) => path.startsWith?.(below))
+    .map((path) => path.slice(below.length).replace(/\.js$/, ''));
+}
+
+/**
+ * One graph: what several entries need is in parts that they share, so that it is loaded once and
+ * each class exists once. Names stay as they are, for stack traces.
+ * @param entries modules in dist/, without `.js`.
+ */
+function bundleGraph(entries, outdir, platform) {
+  rmSync(outdir, { recursive: true, force: true });
+  const isNode = platform === 'node';
+  const { metafile } = buildSync({
+    absWorkingDir: root,
+    entryPoints: Object.fromEntries(entries.map((entry) => [entry, `dist/${entry}.js`])),
+    outdir,
+    chunkNames: 'parts/[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform,
+    ...(isNode ? { target: 'node20.19', external: outside, banner: { js: banner } } : {}),
+    alias: isNode ? {
+      '#signing': `${root}dist/src/signing/node.js`,
+      '#websocket': `${root}dist/client/websocket/node.js`,
+      '#outbox': `${root}dist/client/outbox/node.js`,
+    } : {},
+    minifyWhitespace: true,
+    minifySyntax: true,
+    charset: 'utf8',
+    // Texts of the bundle name paths in node_modules, which may be a link.
+    preserveSymlinks: true,
+    metafile: true,
+    logLevel: 'warning',
+  });
+  return metafile;
+}
+
+/**
+ * The bundles of a package: `dist/bundle` for Node, and `dist/bundle/browser` of what pages get.
+ * @param folder of its package.json.
+ * @param more entries besides those that it exports.
+ * @returns what esbuild says of each.
+ */
+export function bundlePackage(folder, more = []) {
+  const here = join(folder, 'dist/bundle');
+  const node = exported(folder, './dist/bundle/').filter((name) => !name.startsWith('browser/'));
+  return [
+    bundleGraph([...node, ...more], here, 'node'),
+    bundleGraph(exported(folder, './dist/bundle/browser/'), join(here, 'browser'), 'browser'),
+  ];
+}
+
+/**
+ * The bundle of the whole package.
+ * @param others metafiles of the other bundles in it.
+ */
+export function bundleNode(others = []) {
+  const metafiles = [...bundlePackage(root, programs), ...others];
+  const packages = packagesIn(metafiles);
+  writeNotice(packages, join(root, 'dist/bundle'));
+  writeFileSync(join(root, 'dist/bundle/packages.json'), `${JSON.stringify(
+    packages.map(({ name, version }) => ({ name, version })), null, 2)}\n`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) bundleNode();
