@@ -3,7 +3,7 @@ import { cpSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { root } from '../support/sources.js';
+import { root, sourceFiles } from '../support/sources.js';
 
 /** A copy of the files that git has. */
 const copy = mkdtempSync(`${tmpdir()}/keelson-pages-`) + '/';
@@ -68,6 +68,15 @@ describe('the pages of the package', () => {
     expect(texts()).toEqual(asTheyWere);
     run('after');
     expect([texts(), packed()]).toEqual([asTheyWere, paths]);
+  });
+
+  it('are those that messages name', () => {
+    const named = sourceFiles().flatMap(({ text }) => {
+      const code = text.replaceAll(/^ *(\/\/|\/?\*).*$/gm, '');
+      return [...code.matchAll(/docs\/[\w/-]+\.(?:md|json)/g)].map(([page]) => page);
+    });
+    expect(named.length).toBeGreaterThan(10);
+    expect(named.filter((page) => !paths.includes(page))).toEqual([]);
   });
 
   it('are made by npm itself', () => {

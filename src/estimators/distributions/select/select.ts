@@ -63,8 +63,8 @@ export const select: Estimator = {
   parameters: [
     {
       name: 'hypotheses', type: 'list', lengthMaximum: lineMaximum,
-      description: `public list, at most ${lineMaximum} for one column and ${spaceMaximum} for `
-        + 'several; see docs/internals/mixtures.md',
+      description: 'public list of distributions, such as { normal: { mean: 10, deviation: 4 } }; '
+        + `at most ${lineMaximum} for one column and ${spaceMaximum} for several`,
     },
     {
       name: 'alpha', type: 'number', default: 0.1, minimum: 0.005, maximum: 0.3,
