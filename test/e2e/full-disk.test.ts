@@ -193,7 +193,8 @@ describePrivatePostgres(title('a small disk under PostgreSQL'), (server) => {
       expect(performance.now() - beganMs).toBeLessThan(20_000);
       expect(ends.map(({ status }) => status)).toEqual([0, 0]);
       expect(mount('-o', 'remount,size=96m', folder)).toBe(true);
-      const again = [await serveOn(words, servers[0]!.port), await serveOn(words, servers[1]!.port)];
+      const again: Served[] = [];
+      for (const { port } of servers) again.push(await serveOn(words, port));
       for (const [i, load] of loads.entries()) await expectGoesOn(again[i]!, load);
       for (const load of loads) {
         await load.end();

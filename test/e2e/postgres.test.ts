@@ -124,7 +124,7 @@ describePrivatePostgres('keelson serve without its database', (server) => {
 });
 
 describePrivatePostgres('keelson serve at SIGTERM without its database', (server) => {
-  it.each(['crashed', 'silent', 'back, and old connections silent'] as const)('ends within 20 s: %s',
+  it.each(['crashed', 'silent', 'back on new connections only'] as const)('ends within 20 s: %s',
     { tags: ['slow'], timeout: 120_000 }, async (how) => {
       const stage = new Stage();
       const url = await server().createDatabase();
