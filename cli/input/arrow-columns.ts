@@ -1,4 +1,4 @@
-import { Type, type Batch, type Column, type DataType } from '@uwdata/flechette';
+import { Precision, Type, type Batch, type Column, type DataType } from '@uwdata/flechette';
 import type { CellColumn, TypedCell } from './cells.js';
 import { damaged } from './damage.js';
 import { bytesFault, decimalFault, nestedFault, timeFault } from './parquet-columns.js';
@@ -54,6 +54,8 @@ interface Inside {
  */
 export function cellsOf(batch: Batch<unknown>, from: number, source: string): CellColumn {
   const to = Math.min(batch.length, from + cellsAtOnce);
+  const numbers = numbersOf(batch);
+  if (numbers !== null) return numbers.subarray(from, to);
   const cells: TypedCell[] = new Array<TypedCell>(to - from);
   for (let i = from; i < to; i++) {
     const cell = (batch as Inside).at(i) as TypedCell | undefined;
@@ -63,6 +65,15 @@ export function cellsOf(batch: Batch<unknown>, from: number, source: string): Ce
     cells[i - from] = cell;
   }
   return cells;
+}
+
+type Numbers = CellColumn & { subarray(from: number, to: number): CellColumn };
+
+/** The buffer of a batch whose cells are its numbers as they are; else null. */
+function numbersOf({ type, nullCount, values }: Inside): Numbers | null {
+  const isNumbers = type.typeId === Type.Int
+    || (type.typeId === Type.Float && type.precision !== Precision.HALF);
+  return isNumbers && nullCount === 0 ? values as Numbers : null;
 }
 
 /**

@@ -1,4 +1,5 @@
 import { cellFault, type ColumnType } from '../../src/base/columns.js';
+import { factsLimits } from '../../src/base/facts-limits.js';
 import { textForm } from '../../src/base/text-form.js';
 import { selectColumns, type Selection } from './columns.js';
 import { floatIdFault, isFloatId, isOfNames } from './ids.js';
@@ -13,6 +14,9 @@ export type TypedCell = string | number | bigint | boolean | null;
 /** One column of some consecutive rows. */
 export type CellColumn = ArrayLike<TypedCell>;
 
+/** Texts that are remembered. */
+const formsMax = 4096;
+
 /**
  * Makes batches from columns of cells. A cell means what its text would mean in a CSV file, so both
  * files of the same rows give the same batches.
@@ -22,6 +26,7 @@ export class CellRows {
   private readonly builder: BatchBuilder;
   private readonly types: readonly (ColumnType | undefined)[];
   private row = 0;
+  private readonly forms = new Map<string, string>();
 
   /**
    * @param names - of all columns of the file, in its order.
@@ -55,15 +60,41 @@ export class CellRows {
     const cells = data.map((column) => columns.get(column)!);
     const contributors = columns.get(contributor);
     const groups = columns.get(group);
-    for (let i = 0; i < count; i++) {
-      this.row += 1;
-      this.fill(cells, i);
-      this.builder.endRow(
-        this.row,
-        contributors === undefined ? '' : this.idOf(contributors[i]!),
-        groups === undefined ? '' : textForm(this.nameOf(groups[i]!, group)),
-      );
+    for (let from = 0; from < count;) {
+      const to = Math.min(count, from + this.builder.room);
+      const isFilled = this.fillColumns(cells, from, to);
+      for (let i = from; i < to; i++) {
+        this.row += 1;
+        if (!isFilled) this.fill(cells, i);
+        this.builder.endRow(
+          this.row,
+          contributors === undefined ? '' : this.idOf(contributors[i]!),
+          groups === undefined ? '' : this.formOf(this.nameOf(groups[i]!, group)),
+        );
+      }
+      from = to;
     }
+  }
+
+  /**
+   * Writes the numbers of rows that end no batch but the present one, one column after the other.
+   * False: some cell is not simply a number that its column can hold, so `fill` has to look.
+   */
+  private fillColumns(cells: readonly CellColumn[], from: number, to: number): boolean {
+    const { target, offset } = this.builder;
+    return cells.every((column, i) => {
+      const type = this.types[i] ?? plainNumber;
+      if (type.type !== 'number' && type.type !== 'integer') return false;
+      const isWhole = type.type === 'integer';
+      for (let row = from, at = offset + i; row < to; row++, at += cells.length) {
+        const cell = column[row];
+        const value = typeof cell === 'bigint' ? Number(cell) : cell;
+        if (typeof value !== 'number' || !(Math.abs(value) <= factsLimits.valueMax)) return false;
+        if (isWhole && !Number.isSafeInteger(value)) return false;
+        target[at] = value;
+      }
+      return true;
+    });
   }
 
   *batches(all: boolean): Generator<RowBatch> {
@@ -110,8 +141,17 @@ export class CellRows {
     );
   }
 
+  /** As `textForm`. Files have the texts of groups and ids again and again. */
+  private formOf(text: string): string {
+    const known = this.forms.get(text);
+    if (known !== undefined) return known;
+    const form = textForm(text);
+    if (this.forms.size < formsMax) this.forms.set(text, form);
+    return form;
+  }
+
   private idOf(cell: TypedCell): string {
-    const id = textForm(this.nameOf(cell, this.selection.contributor));
+    const id = this.formOf(this.nameOf(cell, this.selection.contributor));
     if (id !== '') return id;
     throw refusedAt(
       this.options.source, { row: this.row, column: this.selection.contributor + 1 },

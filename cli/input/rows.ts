@@ -98,6 +98,11 @@ export class BatchBuilder {
     return this.count * this.columns.length;
   }
 
+  /** Rows that the present batch can still take: at least one. */
+  get room(): number {
+    return rowsPerBatch - this.count;
+  }
+
   /** What the cell of a text column becomes in `target`. Undefined: the column cannot hold it. */
   textPlace(column: number, cell: string): number | undefined {
     return this.texts[column]!.placeOf(cell);
