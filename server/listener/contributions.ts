@@ -306,9 +306,9 @@ export class Contributions {
     }
     if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
-      const { retryAtMs, lacksKeyRoom } = result;
+      const { retryAtMs, isFull } = result;
       const told = {
-        ...facts, fault, lacksKeyRoom,
+        ...facts, fault, isFull,
         ...(retryAtMs !== undefined && { retryInMs: retryAtMs - this.context.clock.nowMs() }),
       };
       metrics.refused.add(1, { study, code });

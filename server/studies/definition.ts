@@ -1,7 +1,8 @@
 import { needsQuestions } from '../../src/base/columns.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
-import type { DiscoveredKeys } from '../../src/questions/key-table.js';
+import { peopleMaxOf } from '../../src/base/people.js';
+import { keyMemoryOf } from '../../src/questions/key-table.js';
 import { planStudy, type StudyPlan } from '../../src/plan-study.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
@@ -19,8 +20,10 @@ export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
    * digest of the list.
    */
   readonly enrolled: ReadonlySet<string> | null;
-  /** Of each question that discovers keys. Empty: every key is listed. */
-  readonly discovered: readonly DiscoveredKeys[];
+  /** The most people of an epoch. */
+  readonly peopleMax: number;
+  /** The most memory that the keys of one epoch take, in bytes. 0: every key is listed. */
+  readonly keyMemory: number;
 }
 
 /**
@@ -42,9 +45,11 @@ export function defineStudy(
       + 'one question over all columns cannot use: list questions');
   }
   const { caps, ...planned } = planStudy(document, findEstimator, order);
+  const peopleMax = peopleMaxOf(document);
+  const discovered = planned.questions.flatMap(({ discovered: own = [] }) => own);
   return {
-    document, ...planned, enrolled, budget: budgetSpecOf(document, caps),
-    discovered: planned.questions.flatMap(({ discovered = [] }) => discovered),
+    document, ...planned, enrolled, budget: budgetSpecOf(document, caps), peopleMax,
+    keyMemory: keyMemoryOf(discovered, document.contribution.rowsMax, peopleMax),
   };
 }
 

@@ -22,7 +22,7 @@ const purgeRetries = 50;
 /** Methods that change nothing. They do not send the batches that wait in the group. */
 const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
-  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'keyRoom',
+  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'peopleCount',
   'releases', 'series',
   'quarantines', 'quarantineOf', 'rotations', 'newestTime', 'rollbacks',
 ]);
@@ -55,7 +55,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
     balance: plain('balance'), balances: plain('balances'),
     ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'),
     journal: plain('journal'), contributorCount: plain('contributorCount'),
-    leftOutCount: plain('leftOutCount'), keyRoom: plain('keyRoom'), releases: plain('releases'),
+    leftOutCount: plain('leftOutCount'), peopleCount: plain('peopleCount'), releases: plain('releases'),
     series: plain('series'), withdraw: plain('withdraw'),
     newestTime: plain('newestTime'), repairTimes: plain('repairTimes'),
     acceptRollback: plain('acceptRollback'), rollbacks: plain('rollbacks'),
