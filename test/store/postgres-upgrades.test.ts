@@ -86,8 +86,8 @@ describePostgres('upgrades of a PostgreSQL store', (server) => {
     const shown = await keelson(['store', 'migrate', url]);
     expect(shown.stdout).toMatch(/^nothing changed.*\n/);
     expect(shown.stdout).toMatch(
-      /version 8; this program needs 7 or later, and programs before 7 cannot use it\n/);
-    expect(shown.stdout).toMatch(/server .*, of version 7: it goes on with these tables\n/);
+      /version 9; this program needs 8 or later, and programs before 8 cannot use it\n/);
+    expect(shown.stdout).toMatch(/server .*, of version 8: it goes on with these tables\n/);
   });
 
   it('change nothing while servers run that may not use the newer tables', async () => {
@@ -102,7 +102,7 @@ describePostgres('upgrades of a PostgreSQL store', (server) => {
     await store.close();
     expect(await upgrade(ownVersion + 1)).toMatchObject({ version: ownVersion + 1 });
     await expect(open()).rejects.toMatchObject({ code: 'schema-too-new' });
-    await expect(open()).rejects.toThrow(/programs of schema 8 and later.*install the newer program/);
+    await expect(open()).rejects.toThrow(/programs of schema 9 and later.*install the newer program/);
     expect((await postgresStatus({ url })).warnings[0]).toMatch(/install the newer program/);
   });
 
@@ -144,10 +144,10 @@ describePostgres('upgrades of a PostgreSQL store', (server) => {
 
   it('tell which servers of the version before go on', async () => {
     url = await server().createDatabase();
-    await migrateSchema({ url }, undefined, migrations.slice(0, 6));
+    await migrateSchema({ url }, undefined, migrations.slice(0, 7));
     await psql(url, "insert into keelson.nodes (name, last, seen_at) values ('old 1', 0, now())");
     const refused = await keelson(['store', 'init', url]);
-    expect(refused.stderr).toMatch(/has schema 6, this program needs 7 or later: run keelson store/);
+    expect(refused.stderr).toMatch(/has schema 7, this program needs 8 or later: run keelson store/);
     expect((await keelson(['store', 'migrate', url])).stdout).toMatch(
       /server {7}old 1: .*, of version 6: it goes on with these tables, replace it with this pr/);
   });
