@@ -23,7 +23,7 @@ export class PostgresFailure extends StorageError {
 }
 
 /** A transaction that had to make way, and one that read what another changed meanwhile. */
-const again = new Set(['40001', '40P01', 'KE002']);
+const again = new Set(['40001', '40P01', '55P03', 'KE002']);
 /**
  * Connection failures, shutdowns and crashes of the database, too many connections, and a session
  * that the database ended because its transaction did nothing.
@@ -53,6 +53,7 @@ const remedies: Readonly<Record<string, string>> = {
   '42P01': 'a table is missing: was the schema changed by hand? Restore a copy',
   '53100': 'free space on the disk of the database',
   '25006': 'the database is read-only: name the primary in the address',
+  '55P03': 'other programs have used the same tables all the time: run this again',
   '58030': 'check the disk of the database',
 };
 

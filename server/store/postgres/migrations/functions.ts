@@ -17,7 +17,9 @@
  *   anything, or finds another revision and writes nothing. What lists of all nodes share, the
  *   counts of new keys and the people of an epoch (rules/people.ts), it locks last and in order:
  *   for the shortest time, and with nothing left to wait for. The number of people is checked
- *   under that lock, so that lists of several nodes never pass it together.
+ *   under that lock, so that lists of several nodes never pass it together. It locks `nodes`
+ *   first, as all that write do: a migration, which keeps them out there, then waits for none that
+ *   waits for it (versions.ts).
  */
 export const functions = `
 CREATE OR REPLACE FUNCTION gate_class() RETURNS int LANGUAGE sql STABLE AS $$
@@ -123,6 +125,7 @@ DECLARE
   more bigint;
   most bigint;
 BEGIN
+  LOCK TABLE nodes IN ROW EXCLUSIVE MODE;
   FOREACH gate IN ARRAY study_keys LOOP
     PERFORM pg_advisory_xact_lock_shared(gate_class(), gate::int);
   END LOOP;
