@@ -3,6 +3,7 @@ import { KeelsonError } from '../../src/base/errors.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { peopleMaxOf } from '../../src/base/people.js';
 import { keyMemoryOf } from '../../src/questions/key-table.js';
+import { contributionBytes } from '../../src/questions/reduction.js';
 import { planStudy, type StudyPlan } from '../../src/plan-study.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
@@ -22,7 +23,10 @@ export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
   readonly enrolled: ReadonlySet<string> | null;
   /** The most people of an epoch. */
   readonly peopleMax: number;
-  /** The most memory that the keys of one epoch take, in bytes. 0: every key is listed. */
+  /**
+   * The most memory that the keys of one epoch take, in bytes, with the contributions that are not
+   * complete. 0: every key is listed.
+   */
   readonly keyMemory: number;
 }
 
@@ -46,11 +50,19 @@ export function defineStudy(
   }
   const { caps, ...planned } = planStudy(document, findEstimator, order);
   const peopleMax = peopleMaxOf(document);
-  const discovered = planned.questions.flatMap(({ discovered: own = [] }) => own);
   return {
     document, ...planned, enrolled, budget: budgetSpecOf(document, caps), peopleMax,
-    keyMemory: keyMemoryOf(discovered, document.contribution.rowsMax, peopleMax),
+    keyMemory: memoryOf(planned, document.contribution.rowsMax, peopleMax),
   };
+}
+
+/** A contribution may be incomplete until the close, and then its keys come into the tables. */
+function memoryOf(
+  { questions }: Pick<StudyPlan, 'questions'>, rowsMax: number, people: number,
+): number {
+  const discovered = questions.flatMap(({ discovered: own = [] }) => own);
+  return discovered.length === 0 ? 0 : keyMemoryOf(discovered, rowsMax, people)
+    + people * contributionBytes(questions, rowsMax);
 }
 
 function budgetSpecOf(document: StudyDocument, caps: BudgetCaps): BudgetSpec {

@@ -4,6 +4,7 @@ import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/e
 import { protocolLimits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
+import { machineBytes } from '../base/memory.js';
 import { recordsInMemory, type PausedStudies } from '../base/operator-records.js';
 import { noTracing } from '../base/tracing.js';
 import { isShared } from '../store/shared.js';
@@ -20,7 +21,6 @@ import type { StudyDefinition } from './definition.js';
 import { gatherEvidence } from './evidence.js';
 import type { ContributorEvidence, QuarantineOutcome } from './evidence-contract.js';
 import type { RunningHub, StudyHubOptions } from './hub-options.js';
-import { machineBytes } from './key-memory.js';
 import { refuseSealed } from './open-sealed.js';
 import { quarantineIfFar } from './quarantine.js';
 import { noStudyStarts, type RefusedStudy } from './refused-study.js';

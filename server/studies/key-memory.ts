@@ -1,21 +1,11 @@
-import { totalmem } from 'node:os';
-import process from 'node:process';
 import { KeelsonError } from '../../src/base/errors.js';
+import { keyShare } from '../base/memory.js';
 import type { StudyDefinition } from './definition.js';
 import { waitingMost } from './schedule.js';
 
-/** The part of a machine's memory that keys that nobody listed may take. */
-const keyShare = 1 / 2;
-
-/** Memory that this process may use, in bytes: the machine's, or that of its container. */
-export function machineBytes(): number {
-  const [most, all] = [process.constrainedMemory(), totalmem()];
-  return most > 0 && most < all ? most : all;
-}
-
 /**
- * The most memory that a study's keys take, in bytes: of the open epoch and of those that may wait
- * for their release. It depends on the study's facts only.
+ * The most memory that a study's keys take, in bytes, with its incomplete contributions: of the
+ * open epoch and of those that may wait for their release. It depends on the study's facts only.
  */
 export function reservedFor({ keyMemory, document }: StudyDefinition): number {
   return keyMemory * (1 + waitingMost(document));

@@ -121,6 +121,6 @@ it('refuses a study for whose people there is no memory, and runs the others', a
     code: 'invalid-study', details: { asked: reservedFor(two), left: reservedFor(two) - 1 },
   } }]);
   expect(hub.refused()[0]!.error.message).toMatch(
-    /^the study two needs 10\d\d MiB .* up to 110 people in each of 3 epochs, .*smaller peopleMax/);
+    /^the study two needs 52\d\d MiB .* up to 110 people in each of 3 epochs, .*smaller peopleMax/);
   await hub.close();
 });
