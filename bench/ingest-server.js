@@ -69,7 +69,7 @@ async function preload(store, studyId) {
       new DataView(digest.buffer).setFloat64(0, first + i);
       return {
         studyId, contributor, sequence: 1n, epoch: 1n, last: false, rows: 1, digest, body,
-        signature, rejectAs: 'not-finite',
+        signature, rejectAs: 'not-finite', peopleMax: keys.length,
       };
     }));
     if (results.some((result) => result.code !== 'not-finite')) {

@@ -36,7 +36,7 @@ const signature = new Uint8Array(64).fill(7);
 function batch(contributor, sequence, epoch, body) {
   return {
     studyId, contributor: keyOf(contributor), sequence: BigInt(sequence), epoch, last: true,
-    rows: 1, digest: digestOf(contributor * 64 + sequence), body, signature,
+    rows: 1, digest: digestOf(contributor * 64 + sequence), body, signature, peopleMax: 2 ** 30,
   };
 }
 

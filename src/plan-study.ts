@@ -72,10 +72,11 @@ export function planQuestionsOf(
   document: StudyDocument, find: (estimator: string) => Estimator,
   target: PrivacyTarget,
 ): QuestionsPlan | Infeasible {
-  const { cohort, participation, columns, types, running } = document;
+  const { cohort, participation, columns, types, running, epoch, peopleMax } = document;
   const facts = {
     cohort, participation, columns, target, ...(types !== undefined && { types }),
     ...(running !== undefined && { running }), rowsMax: document.contribution.rowsMax,
+    epoch, ...(peopleMax !== undefined && { peopleMax }),
   };
   if (document.questions !== undefined) {
     return planQuestions(document.questions, facts, { find, plan: planWithin });

@@ -16,6 +16,7 @@ columns:
   minutes: { type: number, low: 0, high: 240 }
   region: { type: category, of: [north, south, east, west] }
 cohort: ${cohort}
+peopleMax: ${cohort}
 participation: secret
 epoch: { every: 1h }
 contribution: { rowsMax: 1 }

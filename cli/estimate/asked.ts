@@ -62,7 +62,7 @@ export function askedQuestion(
   const { epsilon, deltaTotal: delta } = targetOfFlags(flags);
   const privacy = { epsilon, delta };
   const definition = planned({
-    study: 'these flags', cohort, epoch: { every: '1d' }, privacy,
+    study: 'these flags', cohort, peopleMax: cohort, epoch: { every: '1d' }, privacy,
     columns: Object.fromEntries(names.map((column) => [column, typeOf(column)])),
     contribution: { rowsMax: rowsOfFile(flags.contributor) },
     budget: { ...privacy, scope: 'study', ...(delta === 0 && { rule: 'pure' }) },

@@ -93,8 +93,8 @@ export interface EpochProgress {
   readonly complete: number;
   readonly groupsReached: number;
   readonly groups: number;
-  /** Of a study with discovered keys: bytes of memory that are reserved for them, and the most. */
-  readonly keyRoom?: { readonly reserved: number; readonly most: number };
+  /** Who came, also those who took everything back, and how many an epoch takes. */
+  readonly people?: { readonly came: number; readonly most: number };
 }
 
 /** One question of a study with a list of questions. */

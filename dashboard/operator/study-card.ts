@@ -5,7 +5,7 @@ import { Badge } from '../base/shell.js';
 import { useNow } from '../views/status.js';
 import { Figure, Meter, Refusals, Track } from './figures.js';
 import { Controls, Notes } from './controls.js';
-import { bytes, type QuestionProgress, type StudyOutcomes, type StudyProgress } from './model.js';
+import type { QuestionProgress, StudyOutcomes, StudyProgress } from './model.js';
 import { Outcomes } from './outcomes.js';
 
 const states = {
@@ -38,7 +38,8 @@ export function StudyCard(
         of=${progress.groups} />`}
       <${Meter} name="Contributions complete" value=${progress.complete} of=${progress.contributors}
         tone="good" />
-      ${progress.keyRoom !== undefined && html`<${KeyRoom} room=${progress.keyRoom} />`}</div>`}
+      ${progress.people !== undefined && html`<${Meter} name="People, of the most that an epoch takes"
+        value=${progress.people.came} of=${progress.people.most} />`}</div>`}
     ${study.leftOut > 0
       && html`<p class="small warn-text">${whole(
         study.leftOut,
@@ -53,16 +54,6 @@ export function StudyCard(
     ${outcomes !== null && html`<${Outcomes} of=${outcomes} study=${study} />`}
     <div class="stack"><h3>Batches refused</h3><${Refusals} refused=${batches.refused} /></div>
     <${Notes} study=${study} /><${Controls} study=${study} /></section>`;
-}
-
-/** Memory for keys that nobody listed. A full room refuses batches until the next epoch. */
-function KeyRoom({ room: { reserved, most } }: {
-  readonly room: { readonly reserved: number; readonly most: number };
-}): VNode {
-  const name = 'Room reserved for discovered keys';
-  return html`<div class="meter"><span class="meter-name">${name}</span>
-    <span class="meter-value">${bytes(reserved)} <span class="quiet">of ${bytes(most)}</span></span>
-    <${Track} name=${name} share=${reserved / most} tone="accent" /></div>`;
 }
 
 /** The questions of a study, each with its share of the cost and its last outcome. */

@@ -63,7 +63,9 @@ class ReducedContributions implements Contributions {
 
 /**
  * Of a study with a list of questions: each question reduces the rows that were sent. Memory: for
- * each incomplete contribution and question one row, or one for each of at most keysMax keys.
+ * each incomplete contribution and question one row, or one for each of at most keysMax keys, and
+ * in all at most `contributionBytes` for each of `peopleMax` people. Where keys are discovered, so
+ * much is reserved before the study runs (server/studies/key-memory.ts).
  */
 class SentContributions implements Contributions {
   /** By the bytes of the contributor's key, each a character. */

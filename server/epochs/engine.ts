@@ -38,7 +38,8 @@ const prepareShare = 1 / 8;
  * parts in the same order give the same summaries, on any thread and after any restart.
  *
  * Memory: one row per incomplete contribution, what the plan's summaries hold, and the tables of
- * discovered keys, for which room was reserved as batches were accepted: see roomTaken.
+ * discovered keys. Where keys are discovered, memory for the keys of peopleMax people was reserved
+ * before the study ran: see reserveKeyMemory.
  */
 export class EpochEngine {
   readonly #document: StudyDocument;

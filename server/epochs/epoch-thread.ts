@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { InvariantError, KeelsonError } from '../../src/base/errors.js';
+import { epochHeapMebibytes } from '../base/memory.js';
 import { workerUrl } from '../base/place.js';
 import { errorOfParts, type EpochRequest, type EpochResponse } from './messages.js';
 
@@ -29,7 +30,9 @@ export class EpochThread {
   constructor(
     onDeath: (error: KeelsonError) => void, entry: URL = workerUrl('server/epochs/worker'),
   ) {
-    this.#worker = new Worker(entry);
+    this.#worker = new Worker(entry, {
+      resourceLimits: { maxOldGenerationSizeMb: epochHeapMebibytes() },
+    });
     this.#worker.on('message', (response: EpochResponse) => this.#receive(response));
     const die = (cause?: Error): void => {
       if (this.#ended !== undefined) return;

@@ -306,9 +306,9 @@ export class Contributions {
     }
     if (result.verdict === 'rejected') {
       const code = result.code ?? 'unspecified';
-      const { retryAtMs, lacksKeyRoom, lacksDisk } = result;
+      const { retryAtMs, isFull, lacksDisk } = result;
       const told = {
-        ...facts, fault, lacksKeyRoom, lacksDisk,
+        ...facts, fault, isFull, lacksDisk,
         ...(retryAtMs !== undefined && { retryInMs: retryAtMs - this.context.clock.nowMs() }),
       };
       metrics.refused.add(1, { study, code });

@@ -1,6 +1,7 @@
 import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
+import { peopleMaxOf } from '../../src/base/people.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { keysOfRotation, verifyHello, type Verifier } from '../../src/signing/index.js';
 import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
@@ -53,7 +54,8 @@ export function judgeHello(
   if (claim !== null && !claim.isIssuedTo(hello.publicKey)) {
     return { code: 'not-enrolled', forged: true };
   }
-  const { admission, columns, types, contribution } = view.document;
+  const { document } = view;
+  const { admission, columns, types, contribution } = document;
   return {
     view,
     setup: {
@@ -66,7 +68,7 @@ export function judgeHello(
       dimension: columns.length, types, ...sealedForm(view.document),
       enrolled: claim ?? alwaysEnrolled,
       facts: {
-        limits, columns, rowsMax: contribution.rowsMax,
+        limits, columns, rowsMax: contribution.rowsMax, peopleMax: peopleMaxOf(document),
         ...(admission.kind === 'rate' && { newKeys: admission }),
       },
     },

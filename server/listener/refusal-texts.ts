@@ -2,7 +2,6 @@ import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js
 import { valueMaxText } from '../../src/base/facts-limits.js';
 import type { Rejection } from '../../src/wire/messages.js';
 import { durationText } from '../studies/guarantee.js';
-import { keyRoomBytes, serverKeyRoomBytes } from '../../src/questions/key-table.js';
 import type { ListenerLimits } from '../network/options.js';
 
 /** Public facts that a text may name. */
@@ -19,10 +18,12 @@ export interface TextFacts {
   readonly retryInMs?: number;
   /** Column, row and rule where one cell of a batch is at fault. Never a value. */
   readonly fault?: string | undefined;
-  /** With `overloaded`: the room for keys that nobody listed is full, not the journal. */
-  readonly lacksKeyRoom?: true | undefined;
   /** With `overloaded`: the disk of the store is full, and the journal is not behind. */
   readonly lacksDisk?: true | undefined;
+  /** With `overloaded`: the epoch has all its people; the journal is not behind. */
+  readonly isFull?: true | undefined;
+  /** The most people of an epoch. */
+  readonly peopleMax?: number;
   /** With `shutting-down`: false where a server takes no batches, and does not stop. */
   readonly takesBatches?: false;
 }
@@ -30,9 +31,6 @@ export interface TextFacts {
 /** Said by a server without the role `ingest`. */
 export const takesNoBatches =
   'this server takes no batches: connect to another server of the study';
-
-const [epochMebibytes, serverMebibytes] = [keyRoomBytes, serverKeyRoomBytes]
-  .map((bytes) => Math.floor(bytes / 2 ** 20));
 
 type Text = string | ((facts: TextFacts) => string);
 
@@ -75,14 +73,12 @@ const texts: Readonly<Record<WireCode, Text>> = {
   'credit-exceeded': ({ limits }) =>
     `more than ${limits.creditBatches} batches in flight on this channel: wait for acks`
     + ` (${limits.strayFramesPerSocket} such frames close the socket)`,
-  overloaded: ({ lacksKeyRoom, lacksDisk }) => (lacksDisk === true
+  overloaded: ({ lacksDisk, isFull, peopleMax }) => (lacksDisk === true
     ? 'the disk of the server is full: send the same bytes again later; the operator must free '
       + 'space on it (docs/operating/operations.md, "A full disk")'
-    : lacksKeyRoom === true
-    ? `there is no more room for keys that nobody listed: an epoch has ${epochMebibytes} MiB, and all `
-      + `epochs that are not released yet have ${serverMebibytes} MiB together. Send the same bytes in `
-      + 'the next epoch; the operator makes room with a smaller keysMax, or fewer bytes for the '
-      + 'texts of by'
+    : isFull === true
+    ? `the epoch has all the ${peopleMax === undefined ? '' : `${peopleMax} `}people that the study `
+      + 'takes in one: send the same bytes in the next epoch'
     : 'the journal is behind: send the same bytes again in a moment'),
   'rate-limited': ({ limits, perSecond = limits.helloPerSecond }) =>
     `more than ${perSecond} requests per second from this address: slow down and try again`,

@@ -2,7 +2,6 @@ import type { Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
-import type { DiscoveredKeys } from '../../src/questions/key-table.js';
 import type { SealedSeries } from '../../src/base/running-totals.js';
 import type { StoreHealth, Waits } from './health.js';
 
@@ -153,8 +152,8 @@ export interface AdmissionRequest {
    * consumed, and nothing is journalled.
    */
   readonly rejectAs?: WireCode;
-  /** Of each question of the study that discovers keys. The same in all requests of a study. */
-  readonly discovered?: readonly DiscoveredKeys[];
+  /** The most people of an epoch: a fact of the study, and the same in all its requests. */
+  readonly peopleMax: number;
 }
 
 /** The verdict on one batch. */
@@ -178,8 +177,8 @@ export interface AdmissionResult {
   readonly spend?: { readonly rho: Amount; readonly delta: Amount };
   /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
   readonly retryAtMs?: number;
-  /** With `overloaded`: the epoch has no more room for discovered keys. */
-  readonly lacksKeyRoom?: true;
+  /** With `overloaded`: the epoch has all the people that it takes. */
+  readonly isFull?: true;
   /** With `overloaded`: the disk of the store is full. */
   readonly lacksDisk?: true;
 }
@@ -445,8 +444,8 @@ export interface Store extends Waits {
    *   (permanent).
    * 5 The contribution is complete, or its rows would pass rowsMax -> `contribution-full`
    *   (permanent).
-   * 6 Keys are discovered, and the epoch has no room for those of the batch -> `overloaded` with
-   *   `lacksKeyRoom` (retryable), and nothing is written (rules/key-room.ts).
+   * 6 It would be the contributor's first in the epoch, which has all the people that it takes ->
+   *   `overloaded` with `isFull` (retryable), and nothing is written (rules/people.ts).
    * 7 Contributor scope and first row of the epoch: the cost is debited in this transaction. If it
    *   does not fit, or the study has running totals and the contributor was in one of the
    *   separation - 1 epochs before -> `contributor-budget-exhausted` (permanent), for this and
@@ -474,8 +473,8 @@ export interface Store extends Waits {
   contributorCount(studyId: StudyId, epoch: bigint): Promise<number>;
   /** Contributors left out of the epoch because their own budget did not pay. For the operator. */
   leftOutCount(studyId: StudyId, epoch: bigint): Promise<number>;
-  /** Bytes of memory that the epoch has reserved for discovered keys. For the operator. */
-  keyRoom(studyId: StudyId, epoch: bigint): Promise<number>;
+  /** Contributors with an accepted batch in the epoch, also withdrawn. For the operator. */
+  peopleCount(studyId: StudyId, epoch: bigint): Promise<number>;
 
   // ---- releases
   /**

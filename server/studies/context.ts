@@ -33,6 +33,8 @@ export interface HubContext {
    * releases show when ready.
    */
   readonly releaseTickMs: number;
+  /** Memory that the process may use, in bytes: see reserveKeyMemory. */
+  readonly memoryBytes: number;
   /** The key that seals what running totals leave in the store: 32 bytes. */
   readonly seriesKey: () => Uint8Array;
   /**

@@ -74,8 +74,8 @@ export interface SubmitResult {
   readonly ownSpend?: Spend;
   /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
   readonly retryAtMs?: number;
-  /** With `overloaded`: the open epoch has no more room for keys that nobody listed. */
-  readonly lacksKeyRoom?: true;
+  /** With `overloaded`: the open epoch has all the people that it takes. */
+  readonly isFull?: true;
   /** With `overloaded`: the disk of the store is full. */
   readonly lacksDisk?: true;
 }

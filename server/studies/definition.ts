@@ -1,7 +1,9 @@
 import { needsQuestions } from '../../src/base/columns.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
-import type { DiscoveredKeys } from '../../src/questions/key-table.js';
+import { peopleMaxOf } from '../../src/base/people.js';
+import { keyMemoryOf } from '../../src/questions/key-table.js';
+import { contributionBytes } from '../../src/questions/reduction.js';
 import { planStudy, type StudyPlan } from '../../src/plan-study.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
@@ -19,8 +21,13 @@ export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
    * digest of the list.
    */
   readonly enrolled: ReadonlySet<string> | null;
-  /** Of each question that discovers keys. Empty: every key is listed. */
-  readonly discovered: readonly DiscoveredKeys[];
+  /** The most people of an epoch. */
+  readonly peopleMax: number;
+  /**
+   * The most memory that the keys of one epoch take, in bytes, with the contributions that are not
+   * complete. 0: every key is listed.
+   */
+  readonly keyMemory: number;
 }
 
 /**
@@ -42,10 +49,20 @@ export function defineStudy(
       + 'one question over all columns cannot use: list questions');
   }
   const { caps, ...planned } = planStudy(document, findEstimator, order);
+  const peopleMax = peopleMaxOf(document);
   return {
-    document, ...planned, enrolled, budget: budgetSpecOf(document, caps),
-    discovered: planned.questions.flatMap(({ discovered = [] }) => discovered),
+    document, ...planned, enrolled, budget: budgetSpecOf(document, caps), peopleMax,
+    keyMemory: memoryOf(planned, document.contribution.rowsMax, peopleMax),
   };
+}
+
+/** A contribution may be incomplete until the close, and then its keys come into the tables. */
+function memoryOf(
+  { questions }: Pick<StudyPlan, 'questions'>, rowsMax: number, people: number,
+): number {
+  const discovered = questions.flatMap(({ discovered: own = [] }) => own);
+  return discovered.length === 0 ? 0 : keyMemoryOf(discovered, rowsMax, people)
+    + people * contributionBytes(questions, rowsMax);
 }
 
 function budgetSpecOf(document: StudyDocument, caps: BudgetCaps): BudgetSpec {

@@ -68,6 +68,8 @@ export interface StudyHubOptions {
    * true.
    */
   readonly worksForOthers?: boolean;
+  /** Memory that the process may use, in bytes. Default: see machineBytes. */
+  readonly memoryBytes?: number;
   /** @internal For tests: contributors of a slice. Default: see `slicesFor`. */
   readonly slicePeople?: number;
   /** Default: the registry. */

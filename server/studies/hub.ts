@@ -3,8 +3,8 @@ import { fromHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
-import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { signReady, type KeyRotation } from '../../src/signing/index.js';
+import { machineBytes } from '../base/memory.js';
 import { recordsInMemory, type PausedStudies } from '../base/operator-records.js';
 import { noTracing } from '../base/tracing.js';
 import { isShared } from '../store/shared.js';
@@ -79,6 +79,7 @@ class Hub implements RunningHub {
       runner: this.#runner,
       findEstimator: options.findEstimator ?? findRegistered,
       releaseTickMs: checkedTick(options.releaseTickMs ?? 0),
+      memoryBytes: options.memoryBytes ?? machineBytes(),
       seriesKey: once(options.seriesKey ?? (() => signing.randomBytes(32))),
       isPaused: (studyId) => this.#paused.has(studyId),
       turns: new BudgetTurns(), readsJournal: isShared(store),
@@ -228,9 +229,9 @@ class Hub implements RunningHub {
   async progress(studyId: string): Promise<EpochProgress | null> {
     const study = this.#study(studyId);
     const progress = await study.progress();
-    if (progress === null || study.definition.discovered.length === 0) return progress;
-    const reserved = await this.options.store.keyRoom(studyId, study.view.epoch);
-    return { ...progress, keyRoom: { reserved, most: keyRoomBytes } };
+    if (progress === null) return null;
+    const came = await this.options.store.peopleCount(studyId, study.view.epoch);
+    return { ...progress, people: { came, most: study.definition.peopleMax } };
   }
 
   onEvent(listener: (event: HubEvent) => void): () => void {
@@ -351,13 +352,11 @@ function checkedTick(releaseTickMs: number): number {
 function requestOf(batch: VerifiedBatch, study: HubStudy): AdmissionRequest {
   const { studyId, sequence, epoch, last, rows, digest, body, signature } = batch;
   const { definition } = study;
-  const { discovered } = definition;
   const rejectAs = batch.rejectAs ?? study.faultOf?.(batch)
     ?? (fits(batch, definition) ? undefined : 'wrong-dimension');
   return {
     studyId, contributor: hexOf(batch.contributor), sequence, epoch, last, rows, digest, body,
-    signature, ...(rejectAs !== undefined && { rejectAs }),
-    ...(discovered.length > 0 && { discovered }),
+    signature, peopleMax: definition.peopleMax, ...(rejectAs !== undefined && { rejectAs }),
   };
 }
 

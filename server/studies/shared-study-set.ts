@@ -7,6 +7,7 @@ import {
 import type { StudyRecord } from '../store/contract.js';
 import type { Standings, StudyStanding } from '../store/shared.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
+import { reserveKeyMemory } from './key-memory.js';
 import { noSlices, type NodeHealth } from './node-health.js';
 import { NodeWatch } from './node-watch.js';
 import { refuseSealedHere } from './open-sealed.js';
@@ -190,6 +191,8 @@ export class SharedStudySet implements StudyList {
     const running = this.#live.get(studyId);
     if (running !== undefined && !this.#takenUp.has(studyId)) return running;
     checkRoom(this.#live.size);
+    reserveKeyMemory([...this.#live.values()].map((study) => study.definition), definition,
+      this.context.memoryBytes);
     const registered = await register(this.context, definition, studyId, facts);
     // A study that was only being finished is configured again.
     await running?.close();

@@ -9,6 +9,7 @@ import type { EpochRecord, StudyRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
 import { LiveStudy } from './live-study.js';
+import { reserveKeyMemory } from './key-memory.js';
 import type { LiveStudyOptions } from './live-study-options.js';
 import type { OpenSealed } from './open-sealed.js';
 import { concernsOneStudy, isOwnFault, type RefusedStudy } from './refused-study.js';
@@ -136,6 +137,8 @@ export class StudySet implements StudyList {
     // Two instances must not release the same epochs.
     await this.#abandoned.get(studyId);
     checkRoom(this.#live.size);
+    reserveKeyMemory([...this.#live.values()].map((study) => study.definition), definition,
+      this.context.memoryBytes);
     const registered = await register(this.context, definition, studyId, facts);
     return this.#hold(registered.definition, registered.record, facts, 'run');
   }

@@ -8,7 +8,7 @@ export function answerOf(definition: StudyDefinition, result: AdmissionResult): 
     verdict: result.verdict,
     ...(result.code !== undefined && { code: result.code }),
     ...(result.retryAtMs !== undefined && { retryAtMs: result.retryAtMs }),
-    ...(result.lacksKeyRoom === true && { lacksKeyRoom: true as const }),
+    ...(result.isFull === true && { isFull: true as const }),
     ...(result.lacksDisk === true && { lacksDisk: true as const }),
     ...(result.spend !== undefined && { ownSpend: ownSpendOf(definition, result.spend) }),
   };

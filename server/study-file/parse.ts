@@ -1,6 +1,7 @@
 import { fromHex } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
+import { mostAwaited, usualPeopleMax } from '../../src/base/people.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
@@ -84,7 +85,7 @@ class StudyReader {
     const document: StudyDocument = {
       ...columns, study, ...(title !== undefined && { title }),
       ...(description !== undefined && { description }),
-      cohort, participation, late, privacy, ...asked,
+      cohort, ...this.#peopleMax(), participation, late, privacy, ...asked,
       epoch: this.#epoch(),
       budget: this.#budget(),
       admission,
@@ -207,6 +208,17 @@ class StudyReader {
       );
     }
     return { contributors: contributors! };
+  }
+
+  /** Without the default, so that one study has one id. */
+  #peopleMax(): Pick<StudyDocument, 'peopleMax'> {
+    const { cohort, peopleMax } = this.#content;
+    const facts = { cohort, epoch: this.#epoch() };
+    if (peopleMax === undefined || peopleMax === usualPeopleMax(facts)) return {};
+    const least = mostAwaited(facts);
+    if (peopleMax >= least) return { peopleMax };
+    throw this.#refused('peopleMax', peopleMax, `an epoch expects ${least} people`,
+      `give at least ${least}, better a few times as many, or leave it out`);
   }
 
   #estimator(name: string): Estimator {

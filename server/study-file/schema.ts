@@ -250,6 +250,10 @@ export const studySchema = v.strictObject({
   cohort: key(whole(1, protocolLimits.cohortMax),
     'About how many people you expect in each epoch. It is a public guess and never a count: the '
     + 'noise and the promised error are planned for it.', 3000),
+  peopleMax: key(v.optional(whole(1, protocolLimits.peopleMax)),
+    'The most people of an epoch. Those who come after them are asked to send again in the next '
+    + 'epoch. It is public: memory and the time of a release are planned for it, and not for the '
+    + 'people who come.', 48_000, '16 times the cohort'),
   participation: key(v.optional(oneOf('secret', 'public'), 'secret'),
     'secret: it is also protected whether a person takes part. public: only what people send is '
     + 'protected.', 'secret'),

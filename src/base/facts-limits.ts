@@ -24,6 +24,8 @@ export const factsLimits = {
   valueMax: 2 ** 64,
   /** Nominal contributors per epoch. */
   cohortMax: 10_000_000,
+  /** The greatest number of people of an epoch: 16 times the largest cohort. */
+  peopleMax: 160_000_000,
   /** Periods of blind tokens that a study's facts list. */
   tokenPeriods: 128,
 } as const;

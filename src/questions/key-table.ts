@@ -42,10 +42,8 @@ export const emptyTableBytes = 4 * firstSlots + 4 * pieceStarts + pieceBytes;
 
 /** The most memory that the table of one question may take, in bytes. */
 export const keyTableBytes = 2 ** 31;
-/** Bytes that the tables of all questions of one epoch may reserve. So one table may take them. */
+/** Bytes that the tables of all questions of one epoch may take. So one table may take them. */
 export const keyRoomBytes = keyTableBytes - emptyTableBytes;
-/** Bytes that the unfinished epochs of all studies of a server may reserve together. */
-export const serverKeyRoomBytes = 2 * keyRoomBytes;
 
 /** What the keys that one question discovers may take. */
 export interface DiscoveredKeys {
@@ -65,6 +63,13 @@ export interface DiscoveredKeys {
 export function keyRoomOf(discovered: readonly DiscoveredKeys[], rows: number): number {
   return discovered.reduce((sum, { keysMax, keyMemory: bytes }) =>
     sum + Math.min(rows, keysMax) * bytes, 0);
+}
+
+/** The most memory that the tables of one epoch take with so many people, in bytes. */
+export function keyMemoryOf(
+  discovered: readonly DiscoveredKeys[], rowsMax: number, people: number,
+): number {
+  return people * keyRoomOf(discovered, rowsMax) + discovered.length * emptyTableBytes;
 }
 
 /**

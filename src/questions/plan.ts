@@ -1,6 +1,7 @@
 import { utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
+import { peopleMaxOf, type PeopleFacts } from '../base/people.js';
 import { mayLoseKeys } from '../base/public-keys.js';
 import {
   isRunningQuestion, questionLimits, type GroupBy, type Question, type RunningFacts,
@@ -52,8 +53,7 @@ export interface QuestionsPlan {
 }
 
 /** The public facts of a study from which its questions are planned. */
-export interface QuestionsFacts extends StudyColumns {
-  readonly cohort: number;
+export interface QuestionsFacts extends StudyColumns, PeopleFacts {
   readonly participation: Participation;
   /** What all questions together may cost. */
   readonly target: PrivacyTarget;
@@ -181,20 +181,26 @@ function withKeyMemory(
   return { ...planned, discovered: { keysMax: by.keysMax, keyBytes, keyMemory: memory } };
 }
 
-/** There must be room for all keys of a cohort: see KeyTable. It depends on public numbers only. */
+/**
+ * There must be room for the keys of all people, whatever they are: see KeyTable. It depends on
+ * public numbers only.
+ */
 function lacksKeyRoom(
-  planned: readonly PlannedQuestion[], { cohort }: QuestionsFacts,
+  planned: readonly PlannedQuestion[], facts: QuestionsFacts,
 ): Infeasible | null {
+  const people = peopleMaxOf(facts);
   const tables: DiscoveredKeys[] = [];
   for (const { question: { name }, discovered } of planned) {
     if (discovered === undefined) continue;
     tables.push(discovered);
-    const people = Math.floor(keyRoomBytes / keyRoomOf(tables, Infinity));
-    if (cohort <= people) continue;
+    const fitting = Math.floor(keyRoomBytes / keyRoomOf(tables, facts.rowsMax));
+    if (people <= fitting) continue;
     return infeasible(
-      name, `the keys of the cohort may not find room${tables.length === 1 ? ''
-        : ' beside those of the questions before'}: there is room for those of ${people} people`,
-      'a smaller keysMax, fewer bytes for the texts of by, or fewer such questions',
+      name, `the keys of ${people} people, the most that an epoch takes, may not find room${
+        tables.length === 1 ? '' : ' beside those of the questions before'}: there is room for `
+        + `those of ${fitting} people`,
+      'a smaller peopleMax (16 times the cohort, where it is left out) or keysMax, fewer bytes for '
+        + 'the texts of by, or fewer such questions',
     );
   }
   return null;

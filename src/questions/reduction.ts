@@ -43,8 +43,6 @@ type Key = number | string;
 
 /** One contributor's rows for one question, reduced as they come. */
 export class QuestionRows extends KeptKeys<KeyRows, Key> {
-  ranks: KeyRanks | null = null;
-
   /** @param next - of the same contributor for the next question; null after the last one. */
   constructor(keysMax: number, readonly next: QuestionRows | null) {
     super(keysMax);
@@ -106,7 +104,7 @@ export class QuestionReduction {
   add(
     into: QuestionRows, sent: RankedRows, columns: number, secrets: ContributorSecrets,
   ): void {
-    const rankOf = this.#ranking(into, secrets);
+    const ranks = this.#ranking(secrets);
     const { values } = sent;
     const place = this.#numberedBy(sent);
     const known = new Array<KeyRows | undefined>(this.#numbersIn(sent, place));
@@ -116,13 +114,13 @@ export class QuestionReduction {
       // NaN where the cell is absent.
       const number = place === oneKey ? 0 : values[start + place]!;
       let held = place === noNumber ? undefined : known[number];
-      if (held === undefined && this.#isRefused(into, sent, number, place, rankOf)) {
+      if (held === undefined && this.#isRefused(into, sent, number, place, ranks)) {
         held = known[number] = refused;
       }
       if (held === undefined) {
         const key = this.#keyOf(sent, start);
         if (key === null) continue;
-        held = into.at(key, rankOf, this.#emptyRows) ?? refused;
+        held = into.at(key, ranks.ofKey, this.#emptyRows) ?? refused;
         if (place !== noNumber) known[number] = held;
       }
       if (held === refused || held === noRows) continue;
@@ -140,12 +138,11 @@ export class QuestionReduction {
    * has many end here, so they are never decoded.
    */
   #isRefused(
-    into: QuestionRows, { texts }: SentRows, number: number, place: number,
-    rankOf: (key: Key) => number,
+    into: QuestionRows, { texts }: SentRows, number: number, place: number, ranks: Ranking,
   ): boolean {
     if (this.#reader === null || place < 0 || Number.isNaN(number)) return false;
-    const largest = into.largestRank(rankOf);
-    return largest < Infinity && into.ranks!.ofText(texts![place] as TextTable, number) > largest;
+    const largest = into.largestRank(ranks.ofKey);
+    return largest < Infinity && ranks.ofText(texts![place] as TextTable, number) > largest;
   }
 
   /** The column whose numbers say which key of a batch a row has; else why there is none. */
@@ -206,21 +203,31 @@ export class QuestionReduction {
     for (let i = 0; i < places.length; i++) sums[i]! += values[start + places[i]!]!;
   }
 
-  /** Gives the rank of a key. The rank of each key of one batch is computed once. */
-  #ranking(into: QuestionRows, secrets: ContributorSecrets): (key: Key) => number {
+  /** The rank of each key of one batch is computed once. */
+  #ranking(secrets: ContributorSecrets): Ranking {
+    let seeded: KeyRanks | null = null;
+    const ranks = (): KeyRanks =>
+      seeded ??= keyRanks(secrets.keySecret(), this.question.by!.columns);
     let known: Map<Key, number> | null = null;
-    return (key) => {
-      into.ranks ??= keyRanks(secrets.keySecret(), this.question.by!.columns);
-      known ??= new Map();
-      const earlier = known.get(key);
-      if (earlier !== undefined) return earlier;
-      const rank = into.ranks.of(
-        typeof key === 'number' ? this.keys!.names[key]! : this.#partsOf(key),
-      );
-      known.set(key, rank);
-      return rank;
+    return {
+      ofKey: (key) => {
+        known ??= new Map();
+        const earlier = known.get(key);
+        if (earlier !== undefined) return earlier;
+        const parts = typeof key === 'number' ? this.keys!.names[key]! : this.#partsOf(key);
+        const rank = ranks().of(parts);
+        known.set(key, rank);
+        return rank;
+      },
+      ofText: (texts, place) => ranks().ofText(texts, place),
     };
   }
+}
+
+/** The ranks of one contributor's keys while a batch is added. */
+interface Ranking {
+  readonly ofKey: (key: Key) => number;
+  readonly ofText: (texts: TextTable, place: number) => number;
 }
 
 /**
@@ -282,4 +289,37 @@ export class StudyReduction {
       return rows;
     });
   }
+}
+
+/** What one contributor takes until its contribution is complete, in bytes of the heap. */
+const bytesOfContributor = 128;
+const bytesOfQuestion = 400;
+const bytesOfKey = 170;
+const bytesOfSums = 130;
+const bytesOfSum = 10;
+/** A text has a byte for a character, or two. As JSON, each byte of it may be two characters. */
+const [bytesInText, bytesInJson] = [2, 4];
+
+/** A question, and what a key of it may take in bytes of UTF-8, unless its keys are listed. */
+export interface ReducedQuestion {
+  readonly question: Pick<Question, 'columns' | 'by'>;
+  readonly discovered?: { readonly keyBytes: number };
+}
+
+/**
+ * The most memory that the rows of one contributor take until the contribution is complete, in
+ * bytes, whatever it sends. It depends on public facts only. The parts are measured: a test holds
+ * contributions of the largest kinds against it.
+ * @param rowsMax - the most rows of a contributor. Each has one key for each question.
+ */
+export function contributionBytes(
+  questions: readonly ReducedQuestion[], rowsMax: number,
+): number {
+  return questions.reduce((sum, { question: { columns, by }, discovered }) => {
+    const keys = Math.min(by?.keysMax ?? 1, rowsMax);
+    const sums = columns.length === 0 ? 0 : bytesOfSums + bytesOfSum * columns.length;
+    const perByte = (by?.columns.length ?? 0) > 1 ? bytesInJson : bytesInText;
+    const key = bytesOfKey + sums + perByte * (discovered?.keyBytes ?? 0);
+    return sum + bytesOfQuestion + keys * key;
+  }, bytesOfContributor);
 }

@@ -7,6 +7,7 @@ import {
 } from '../base/study-words.js';
 import { WireError } from '../base/errors.js';
 import { factsLimits as limits } from '../base/facts-limits.js';
+import { mostAwaited, usualPeopleMax } from '../base/people.js';
 import type { Question, RunningFacts } from '../base/questions.js';
 import { runningLimits } from '../base/root-factor.js';
 import { issuerName } from '../base/token-periods.js';
@@ -106,6 +107,9 @@ function readDocument(facts: Members, read: ReadQuestions, sealed: ReadSealed): 
     }),
     ...(version === 1 ? readNames(facts) : readTypedColumns(facts)),
     cohort: facts.integer('cohort', 1, limits.cohortMax),
+    ...(facts.has('peopleMax') && {
+      peopleMax: facts.integer('peopleMax', 1, limits.peopleMax),
+    }),
     participation: facts.choice('participation', ['secret', 'public']),
     epoch: facts.object('epoch', readEpoch),
     privacy: facts.object('privacy', readPrivacy),
@@ -125,6 +129,11 @@ function readDocument(facts: Members, read: ReadQuestions, sealed: ReadSealed): 
 function checkShared({ columns, epoch, admission, participation, ...rest }: SharedFacts): void {
   if (new Set(columns).size !== columns.length || columns.length === 0) {
     throw refused('facts.columns', 'one or more different names');
+  }
+  const { cohort, peopleMax } = rest;
+  if (peopleMax !== undefined && (peopleMax < mostAwaited({ cohort, epoch })
+    || peopleMax === usualPeopleMax({ cohort, epoch }))) {
+    throw refused('facts.peopleMax', 'at least the people awaited, and no default');
   }
   const isSecret = participation === 'secret';
   if (isSecret && 'contributors' in epoch) {

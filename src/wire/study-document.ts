@@ -48,6 +48,10 @@ export interface SharedFacts {
   readonly columnWords?: readonly ColumnWords[];
   /** Nominal contributors per epoch. */
   readonly cohort: number;
+  /**
+   * The most people of an epoch, at least the cohort. Absent: `usualPeopleMax`, which it never is.
+   */
+  readonly peopleMax?: number;
   readonly participation: Participation;
   /**
    * `everyMs`: epochs close on time. `contributors`: epochs close on a count; public participation

@@ -77,9 +77,9 @@ describe('batches with typed columns', () => {
   });
 });
 
-it('say that the room for keys is full, and who can make room', () => {
-  const text = refusalText('overloaded', { limits: protocolLimits, lacksKeyRoom: true });
-  expect(text).toMatch(/no more room for keys .* 2047 MiB, .* 4095 MiB .* next epoch; the op/);
-  expect(text).toMatch(/smaller keysMax/);
+it('say that the epoch has all its people, and when to send again', () => {
+  const facts = { limits: protocolLimits, peopleMax: 480 };
+  const text = refusalText('overloaded', { ...facts, isFull: true });
+  expect(text).toMatch(/^the epoch has all the 480 people .* the same bytes in the next epoch$/);
   expect(refusalText('overloaded', { limits: protocolLimits })).toMatch(/^the journal is/);
 });

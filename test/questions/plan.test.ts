@@ -168,7 +168,7 @@ describe('a question without a plan', () => {
       by: { columns: ['region'], keysMax: 32, discover }, estimator: 'count',
       parameters: parsed('count', {}),
     }, 10_000_000))
-      .toMatch(/^questions\.open: the keys of the cohort may not find room: .*\d+ people$/);
+      .toMatch(/^questions\.open: the keys of 160000000 people, the most .* room for .*\d+ people$/);
   });
 
   it('is named where the keys of all questions together may not find room', () => {
@@ -180,12 +180,14 @@ describe('a question without a plan', () => {
     const plannedFor = (cohort: number, ...questions: readonly Question[]) =>
       planQuestions(questions, { ...facts, cohort }, planner);
     const { reason } = plannedFor(10_000_000, found) as Infeasible;
-    const people = Number(/(\d+) people$/.exec(reason)![1]);
+    const fitting = Number(/(\d+) people$/.exec(reason)![1]);
+    const people = Math.floor(fitting / 16);
     expect(plannedFor(people, found).kind).toBe('plan');
     const both = plannedFor(people, found, { ...found, name: 'again' });
     expect(both).toMatchObject({
-      reason: 'questions.again: the keys of the cohort may not find room beside those of the '
-        + `questions before: there is room for those of ${Math.floor(people / 2)} people`,
+      reason: `questions.again: the keys of ${16 * people} people, the most that an epoch takes, `
+        + 'may not find room beside those of the questions before: there is room for those of '
+        + `${Math.floor(fitting / 2)} people`,
     });
   });
 

@@ -44,6 +44,18 @@ describe('a study file', () => {
     expect(() => rule('quarantine: { beyond: 8, automatic: sometimes }')).toThrow('true or false');
   });
 
+  it('says how many people an epoch takes, and has one form for the default', () => {
+    const most = (line: string) => {
+      const { document, peopleMax } = parse(fileWith({ cohort: `cohort: 3000\n${line}` }));
+      return [document.peopleMax, peopleMax];
+    };
+    expect(most('')).toEqual([undefined, 48_000]);
+    expect(most('peopleMax: 48000')).toEqual([undefined, 48_000]);
+    expect(most('peopleMax: 3000')).toEqual([3_000, 3_000]);
+    expect(refusalOf(() => most('peopleMax: 2999')).message)
+      .toMatch(/peopleMax.*2999.*an epoch expects 3000 people.*at least 3000/);
+  });
+
   it('excludes no keys by itself where liars could move the answer away from honest keys', () => {
     const refused = (
       estimator: string, beyond: number, parameters = '{ scale: 10, corruption: 0.05 }',

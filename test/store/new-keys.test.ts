@@ -77,7 +77,7 @@ it('keeps its count when the folder of an older program is upgraded', async () =
   await store.close();
   const database = connect(join(directory, 'keelson.db'));
   database.exec(`DROP TABLE running_series; DROP TABLE running_participations;
-    DROP TABLE key_rooms; DROP TABLE new_keys; ${newKeysSchema}
+    DROP TABLE epoch_people; DROP TABLE new_keys; ${newKeysSchema}
     INSERT INTO new_keys VALUES ('s', ${10 * perMs}, 2); PRAGMA user_version = 7`);
   database.close();
   await open();

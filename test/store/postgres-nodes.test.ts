@@ -4,7 +4,6 @@ import { migrations } from '../../server/store/postgres/migrations/index.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { Session } from '../../server/store/postgres/session.js';
-import { keyRoomBytes } from '../../src/questions/key-table.js';
 import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { HandClock } from '../listener/hand-clock.js';
@@ -355,16 +354,17 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
       + `${migrations[0]!.sql} insert into meta values ('schema_version', 1), ('store_id', 7);
         insert into budgets values (7, 'study:old', 'study', 'zcdp', null, 9, 9, 0, 0, 0, 0, 1, 1);
         insert into studies values (7, '${idOf('old')}', 'old', '{}', 7, 'open', 0, '', 1, 1);
-        insert into epochs values (7, 7, 1, 'open', 1, 0, 1, 1, 4, 'next', 0, 0, 0, 0);`);
+        insert into epochs values (7, 7, 1, 'open', 1, 0, 1, 1, 4, 'next', 0, 0, 0, 0);
+        insert into epoch_tallies values (7, 2, 3, 0);`);
     await expect(openPostgresStore({ rowKeys, url: old })).rejects.toThrow(/run keelson store migrate/);
     expect(await migrateSchema({ url: old })).toMatchObject({ version: migrations.length });
     const store = await openPostgresStore({ rowKeys, url: old });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);
-    // Nobody counted the keys of an epoch that was open, so it takes no more of them.
-    expect(await store.keyRoom(idOf('old'), 1n)).toBeGreaterThanOrEqual(keyRoomBytes);
-    expect(await store.keyRoom(s, 1n)).toBe(0);
+    // Those who came to the epoch that was open were counted by server 2.
+    expect(await store.peopleCount(idOf('old'), 1n)).toBe(3);
+    expect(await store.peopleCount(s, 1n)).toBe(1);
     await store.close();
   });
 }, ['long']);

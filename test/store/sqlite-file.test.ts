@@ -9,6 +9,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import { migrations } from '../../server/store/sqlite/migrations/index.js';
 import { newKeysSchema } from '../../server/store/sqlite/migrations/0005-new-keys.js';
+import { keyRoomsSchema } from '../../server/store/sqlite/migrations/0010-key-rooms.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
@@ -171,7 +172,7 @@ describe('a folder that an older program wrote', () => {
     tamper('DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; '
       + 'DROP INDEX ledger_charged; DROP TABLE quarantines; DROP TABLE key_rotations; DROP TABLE '
       + 'new_keys; DROP TABLE withdrawals; DROP TABLE rollback_charges; DROP TABLE rollbacks; '
-      + 'DROP TABLE running_series; DROP TABLE running_participations; DROP TABLE key_rooms; '
+      + 'DROP TABLE running_series; DROP TABLE running_participations; DROP TABLE epoch_people; '
       + 'PRAGMA user_version = 1');
   }
 
@@ -189,9 +190,9 @@ describe('a folder that an older program wrote', () => {
     expect(await store.balance('study:s')).not.toHaveProperty('windowMs');
     expect(await verdicts(store, [batch('a', 1, 1), batch('b', 2, 2)]))
       .toEqual(['duplicate@1', 'rejected:contribution-full']);
-    // Nobody counted the keys of the open epoch, so it takes no more of them.
-    const discovered = [{ keysMax: 1, keyMemory: 100 }];
-    const found = (epoch: number) => batch('c', 1, epoch, { discovered });
+    // Two people came to the open epoch before anybody counted them.
+    expect(await store.peopleCount(idOf('s'), 2n)).toBe(2);
+    const found = (epoch: number) => batch('c', 1, epoch, { peopleMax: 2 });
     expect(await verdicts(store, [found(2)])).toEqual(['rejected:overloaded']);
     await finishEpoch(store, 2, 1);
     await store.openEpoch(epochOf(3));
@@ -216,6 +217,7 @@ describe('a folder that an older program wrote', () => {
     `DROP TABLE new_keys; ${newKeysSchema}`,
     'DROP TABLE running_series; DROP TABLE running_participations;',
     'DROP TABLE key_rooms;',
+    `DROP TABLE epoch_people; ${keyRoomsSchema}`,
   ];
   it('is upgraded from every schema there was, and keeps what it holds', async () => {
     expect(added).toHaveLength(migrations.length - 1);

@@ -147,6 +147,8 @@ export interface HubOptions {
   readonly runner?: EpochRunner;
   readonly releaseTickMs?: number;
   readonly strict?: boolean;
+  /** Default: those of this machine. */
+  readonly memoryBytes?: number;
   readonly refused?: readonly RefusedStudy[];
   readonly held?: boolean;
   readonly openSealed?: OpenSealed;
@@ -187,6 +189,7 @@ export class Bench {
       ...(options.paused !== undefined && { paused: options.paused }),
       ...(options.releaseTickMs !== undefined && { releaseTickMs: options.releaseTickMs }),
       ...(options.strict !== undefined && { strict: options.strict }),
+      ...(options.memoryBytes !== undefined && { memoryBytes: options.memoryBytes }),
       ...(options.refused !== undefined && { refused: options.refused }),
       ...(options.held !== undefined && { held: options.held }),
       ...(options.openSealed !== undefined && { openSealed: options.openSealed }),

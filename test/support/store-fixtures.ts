@@ -39,7 +39,7 @@ export function batch(
   const body = rest.body ?? Buffer.from(content ?? `${contributor}/${sequence}`);
   return {
     studyId: idOf('s'), contributor: idOf(contributor), sequence: BigInt(sequence),
-    epoch: BigInt(epoch), last: false, rows: 1,
+    epoch: BigInt(epoch), last: false, rows: 1, peopleMax: 1_000_000,
     digest: new Uint8Array(createHash('sha512').update(body).digest()), body,
     signature: new Uint8Array(64).fill(3), ...rest,
   };

@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../server/store/contract.js';
-import { keyRoomBytes, serverKeyRoomBytes } from '../../src/questions/key-table.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { AdmissionModel } from './admission-model.js';
 import {
@@ -529,72 +528,55 @@ function admissionTests(bench: Bench, tags: string[]): void {
       .toEqual(['accepted@2', 'accepted@2!']);
   });
 
-  it('6: takes batches while there is room for their keys, and writes nothing of '
-    + 'others', async () => {
+  it('6: takes as many people as an epoch does, and writes nothing of others', async () => {
     const { store } = bench;
-    // Room for five keys.
-    const discovered = [{ keysMax: 2, keyMemory: Math.floor(keyRoomBytes / 5) }];
     const asked = (who: string, sequence: number, rows: number, epoch = 1) =>
-      batch(who, sequence, epoch, { rows, discovered });
-    const keys = async (epoch = 1n): Promise<number> =>
-      (await bench.store.keyRoom(idOf('s'), epoch)) / discovered[0]!.keyMemory;
-    expect(await keys()).toBe(0);
+      batch(who, sequence, epoch, { rows, peopleMax: 3 });
+    const people = (epoch = 1n): Promise<number> => bench.store.peopleCount(idOf('s'), epoch);
+    expect(await people()).toBe(0);
     expect(await verdicts(store, [
-      asked('a', 1, 1), asked('a', 2, 1), asked('a', 3, 1), asked('b', 1, 3),
-      { ...asked('c', 1, 1), rejectAs: 'not-finite' }, asked('c', 2, 2), batch('d', 1, 1),
-    ])).toEqual(['accepted@1', 'accepted@1', 'accepted@1', 'accepted@1', 'rejected:not-finite',
-      'rejected:overloaded', 'accepted@1']);
-    expect(await keys()).toBe(4);
+      asked('a', 1, 1), asked('a', 2, 1), asked('b', 1, 3),
+      { ...asked('c', 1, 1), rejectAs: 'not-finite' }, asked('d', 1, 1), asked('c', 2, 2),
+    ])).toEqual(['accepted@1', 'accepted@1', 'accepted@1', 'rejected:not-finite', 'accepted@1',
+      'rejected:overloaded']);
+    expect(await people()).toBe(3);
     const [full] = await store.admit([asked('c', 2, 2)]);
     expect(full).toEqual({
-      verdict: 'rejected', code: 'overloaded', lacksKeyRoom: true, epoch: 0n, position: 0n,
+      verdict: 'rejected', code: 'overloaded', isFull: true, epoch: 0n, position: 0n,
       complete: false,
     });
     expect(await store.contributorState(idOf('s'), idOf('c'))).toMatchObject({ nextSequence: 2n });
-    // Withdrawn rows keep their room.
+    // Somebody who withdraws leaves no place to others.
     const signature = new Uint8Array(64);
     await store.withdraw(
       { studyId: idOf('s'), contributor: idOf('b'), epoch: 1n, signature, nowMs: 1 });
     await bench.reopen();
-    expect(await keys()).toBe(4);
+    expect([await people(), await bench.store.contributorCount(idOf('s'), 1n)]).toEqual([3, 2]);
     expect(await verdicts(bench.store, [
-      asked('c', 2, 2), asked('e', 1, 1), asked('f', 1, 1), asked('a', 4, 1), asked('e', 1, 1),
-    ])).toEqual(['rejected:overloaded', 'accepted@1', 'rejected:overloaded', 'accepted@1!',
-      'duplicate@1']);
-    expect(await bench.store.journal(idOf('s'), 1n, 0n, 9)).toHaveLength(6);
+      asked('c', 2, 2), asked('a', 3, 1), asked('a', 3, 1), asked('e', 1, 1),
+    ])).toEqual(['rejected:overloaded', 'accepted@1', 'duplicate@1', 'rejected:overloaded']);
     await bench.store.turnEpoch(idOf('s'), 1n, epochOf(2));
     expect(await verdicts(bench.store, [asked('c', 2, 2)])).toEqual(['accepted@2']);
-    expect([await keys(), await keys(2n), await keys(3n)]).toEqual([5, 2, 0]);
+    expect([await people(), await people(2n), await people(3n)]).toEqual([3, 1, 0]);
   });
 
-  it('6: takes so much room for keys in all unfinished epochs together, and no more', async () => {
-    // Four batches, of which an epoch has room for two.
-    const discovered = [{ keysMax: 1, keyMemory: serverKeyRoomBytes / 4 }];
-    const names = ['t', 'u', 'v'];
-    const asked = (name: string, who: string) =>
-      batch(who, 1, 1, { studyId: idOf(name), discovered });
-    for (const name of names) {
+  it('6: answers the same, whatever others send, until an epoch has all its people', async () => {
+    const answers: string[][] = [];
+    for (const [name, others, rows] of [['t', 0, 0], ['u', 13, 1], ['v', 14, 4]] as const) {
       const studyId = idOf(name);
       await bench.store.registerStudy(
         registration({ studyId, name, budget: budget({ key: `study:${name}` }) }));
       await bench.store.openEpoch(epochOf(1, { studyId }));
+      const facts = { peopleMax: 20, studyId };
+      const sent = Array.from({ length: others }, (_, i) =>
+        batch(`${i}`, 1, 1, { ...facts, rows }));
+      const first = await bench.store.admit(sent);
+      expect(first.every(({ verdict }) => verdict === 'accepted')).toBe(true);
+      answers.push(await verdicts(bench.store, Array.from({ length: 6 }, (_, i) =>
+        batch(`new ${i}`, 1, 1, { ...facts, rows: 4 }))));
     }
-    // Also within one list.
-    expect(await verdicts(bench.store, ['a', 'b', 'c'].map((who) => asked('t', who))))
-      .toEqual(['accepted@1', 'accepted@1', 'rejected:overloaded']);
-    expect(await verdicts(bench.store, ['u', 'v', 'u'].map((name) => asked(name, 'a'))))
-      .toEqual(['accepted@1', 'accepted@1', 'duplicate@1']);
-    expect(await verdicts(bench.store, [asked('u', 'b')])).toEqual(['rejected:overloaded']);
-    await bench.store.beginClose(idOf('t'), 1n);
-    await bench.reopen();
-    const [full] = await bench.store.admit([asked('u', 'b')]);
-    expect(full).toMatchObject({ code: 'overloaded', lacksKeyRoom: true });
-    expect(await verdicts(bench.store, [batch('c', 1, 1, { studyId: idOf('u') })]))
-      .toEqual(['accepted@1']);
-    // Its keys are let go with its release.
-    await bench.store.lapseEpoch(idOf('t'), 1n, 4_000);
-    expect(await verdicts(bench.store, [asked('u', 'b'), asked('v', 'b'), asked('v', 'c')]))
-      .toEqual(['accepted@1', 'accepted@1', 'rejected:overloaded']);
+    const all = Array.from({ length: 6 }, () => 'accepted@1!');
+    expect(answers).toEqual([all, all, all]);
   });
 
   it('keeps contributors and studies apart', async () => {

@@ -46,7 +46,7 @@ const equal: readonly (readonly [name: string, columns: string, key: string])[] 
   ['rollback_charges', 'entry_id, rollback', 'entry_id'],
   ['running_series', 'study_key, question, sealed', 'study_key, question'],
   ['running_participations', 'study_key, contributor_id, epoch', 'study_key, contributor_id'],
-  ['key_rooms', 'epoch_key, bytes', 'epoch_key'],
+  ['epoch_people', 'epoch_key, people', 'epoch_key'],
 ];
 
 const budgetsText = `SELECT budget_id, budget_key, scope, rule, renyi_order, rho_cap, delta_cap,

@@ -114,7 +114,7 @@ export class Admission {
     try {
       const facts = await this.#read(session, new Set(batches.map(({ studyId }) => studyId)));
       const windows = await readWindows(session, pairsOf(batches, facts));
-      const extras = await readExtras(session, windows.values(), facts, batches);
+      const extras = await readExtras(session, windows.values(), facts);
       const base = await this.#base(session);
       const list = new LoadedList(facts, windows, extras, base, () => this.clock.nowMs());
       const admission = new ListAdmission<PostgresFacts>(list);

@@ -26,7 +26,7 @@ export class PostgresFailure extends StorageError {
  * A transaction that had to make way, one that read what another changed meanwhile, and one for
  * which there was no memory.
  */
-const again = new Set(['40001', '40P01', 'KE002', '53200']);
+const again = new Set(['40001', '40P01', '55P03', 'KE002', '53200']);
 /**
  * Connection failures, shutdowns and crashes of the database, too many connections, and a session
  * that the database ended because its transaction did nothing.
@@ -57,6 +57,7 @@ const remedies: Readonly<Record<string, string>> = {
   [full]: 'free space on the disk of the database',
   '53200': 'give the database more memory, or a greater max_locks_per_transaction',
   '25006': 'the database is read-only: name the primary in the address',
+  '55P03': 'other programs have used the same tables all the time: run this again',
   '58030': 'check the disk of the database',
 };
 

@@ -1,6 +1,4 @@
-import type { AdmissionRequest } from '../contract.js';
 import type { Spend } from '../rules/budgets.js';
-import { keyRoomsText } from '../rules/key-room.js';
 import type { NewKeyPeriod } from '../rules/new-keys.js';
 import { spendOf, type Amounts } from '../rules/own-budget.js';
 import type { PostgresFacts } from './admission-facts.js';
@@ -23,10 +21,6 @@ export interface Extras {
   readonly periods: readonly {
     readonly study: string; readonly perMs: number; readonly period: NewKeyPeriod;
   }[];
-  /** Bytes that an epoch has given to discovered keys. */
-  readonly keyRooms: ReadonlyMap<bigint, number>;
-  /** Bytes that all unfinished epochs have given to them; 0 where no batch of the list needs it. */
-  readonly keyRoomInAll: number;
 }
 
 interface StoredDebit extends Amounts {
@@ -36,7 +30,7 @@ interface StoredDebit extends Amounts {
 
 export const emptyExtras: Extras = {
   excluded: new Map(), spends: new Map(), debits: new Map(), entered: new Map(),
-  known: new Set(), periods: [], keyRooms: new Map(), keyRoomInAll: 0,
+  known: new Set(), periods: [],
 };
 
 interface Pair {
@@ -71,38 +65,16 @@ const knownText = `SELECT DISTINCT s.name, pair.contributor_id
 /** Reads what the studies of a list need besides windows. Most need nothing. */
 export async function readExtras(
   session: Session, windows: Iterable<Window>, facts: ReadonlyMap<string, PostgresFacts>,
-  batches: readonly AdmissionRequest[] = [],
 ): Promise<Extras> {
-  const rooms = await readKeyRooms(session, batches, facts);
   const studies = new Map([...facts.values()].map((study) => [study.studyKey, study]));
   const needs = [...studies.values()].some(({ excludes, own, rate }) =>
     excludes || own !== null || rate !== null);
-  if (!needs) return { ...emptyExtras, ...rooms };
+  if (!needs) return emptyExtras;
   const pairs = [...windows].filter(({ contributorId }) => contributorId !== 0n)
     .map(({ studyKey, contributorId }) => ({ study: studies.get(studyKey)!, contributorId }));
   return {
     ...await readContributors(session, pairs), ...await readDebits(session, pairs),
-    ...await readNewKeys(session, pairs, [...studies.values()]), ...rooms,
-  };
-}
-
-async function readKeyRooms(
-  session: Session, batches: readonly AdmissionRequest[], facts: ReadonlyMap<string, PostgresFacts>,
-): Promise<Pick<Extras, 'keyRooms' | 'keyRoomInAll'>> {
-  const epochs = new Set<bigint>();
-  for (const { studyId, discovered } of batches) {
-    const open = discovered === undefined ? null : facts.get(studyId)?.open ?? null;
-    if (open !== null) epochs.add(open.epochKey);
-  }
-  const { keyRooms, keyRoomInAll } = emptyExtras;
-  if (epochs.size === 0) return { keyRooms, keyRoomInAll };
-  const rows = await session.text<{ readonly epoch_key: bigint; readonly bytes: bigint }>(
-    'SELECT epoch_key, bytes FROM key_rooms WHERE epoch_key = ANY ($1::bigint[])',
-    [int8Array([...epochs])]);
-  const [inAll] = await session.text<{ readonly bytes: bigint }>(keyRoomsText, []);
-  return {
-    keyRooms: new Map(rows.map(({ epoch_key: epochKey, bytes }) => [epochKey, Number(bytes)])),
-    keyRoomInAll: Number(inAll!.bytes),
+    ...await readNewKeys(session, pairs, [...studies.values()]),
   };
 }
 

@@ -12,6 +12,10 @@ export interface Window {
   /** 0 when the contributor has no window in the study yet. */
   readonly version: bigint;
   readonly state: ContributionState;
+  /** The key of the study's open epoch; 0 where none is open. */
+  readonly openKey: bigint;
+  /** The people of the open epoch. */
+  readonly people: number;
 }
 
 /** Of a study or budget, and a contributor: by its number or its key. */
@@ -28,14 +32,17 @@ interface WindowRow {
   readonly row_count: bigint;
   readonly complete: bigint;
   readonly window: Uint8Array;
+  readonly people: bigint | null;
 }
 
 const windowsText = `SELECT pair.at, c.contributor_id, r.version, r.contiguous, r.high,
-    r.epoch_key, r.row_count, r.complete, r."window"
-  FROM unnest($1::bytea[], $2::bigint[]) WITH ORDINALITY AS pair (public_key, study_key, at)
+    r.epoch_key, r.row_count, r.complete, r."window", p.people
+  FROM unnest($1::bytea[], $2::bigint[], $3::bigint[]) WITH ORDINALITY
+    AS pair (public_key, study_key, open_key, at)
   LEFT JOIN contributors AS c USING (public_key)
   LEFT JOIN replay AS r
-    ON r.study_key = pair.study_key AND r.contributor_id = c.contributor_id`;
+    ON r.study_key = pair.study_key AND r.contributor_id = c.contributor_id
+  LEFT JOIN epoch_people AS p ON p.epoch_key = pair.open_key`;
 
 /** By `pairName` of study and key. */
 export async function readWindows(
@@ -45,12 +52,14 @@ export async function readWindows(
   const rows = await session.text<WindowRow>(windowsText, [
     byteaArray(pairs.map(({ key }) => Buffer.from(key, 'hex'))),
     int8Array(pairs.map(({ study }) => study.studyKey)),
+    int8Array(pairs.map(({ study }) => study.open?.epochKey ?? 0n)),
   ]);
   return new Map(rows.map((row): [string, Window] => {
     const { study, key } = pairs[Number(row.at) - 1]!;
     return [pairName(study.studyKey, key), {
       studyKey: study.studyKey, contributorId: row.contributor_id ?? 0n,
-      version: row.version ?? 0n,
+      version: row.version ?? 0n, openKey: study.open?.epochKey ?? 0n,
+      people: Number(row.people ?? 0n),
       state: row.version === null ? noContribution : stateOf(row),
     }];
   }));

@@ -1,5 +1,4 @@
 import type { AdmissionRequest } from '../contract.js';
-import { keyRoomBytes } from '../../../src/questions/key-table.js';
 import type { ListAdmission } from '../rules/admission-list.js';
 import type { PostgresFacts } from './admission-facts.js';
 import { byteaArray, int8Array, textArray } from './arrays.js';
@@ -39,7 +38,7 @@ export function listParameters(
     byteaArray([...list.newIds.keys()].map((key) => Buffer.from(key, 'hex'))),
     ...windowParameters(list, admission), ...tallyParameters(admission, list),
     ...journalParameters(list), ...spendParameters(list), ...newKeyParameters(list),
-    ...keyRoomParameters(admission),
+    ...peopleParameters(admission),
   ];
 }
 
@@ -65,9 +64,9 @@ function windowParameters(
 function tallyParameters(
   { tallies }: ListAdmission<PostgresFacts>, { journalled }: LoadedList,
 ): Buffer[] {
-  const none = { contributors: 0, leftOut: 0, keyRoom: 0, complete: 0 };
-  const counted = new Map([...tallies].map(([epochKey, tally]) =>
-    [epochKey, { ...none, ...tally }]));
+  const none = { contributors: 0, leftOut: 0, complete: 0 };
+  const counted = new Map([...tallies].map(([epochKey, { contributors, leftOut }]) =>
+    [epochKey, { contributors, leftOut, complete: 0 }]));
   for (const { epochKey, complete } of journalled) {
     const tally = counted.get(epochKey) ?? { ...none };
     if (complete) tally.complete += 1;
@@ -133,10 +132,11 @@ function newKeyParameters({ periods }: LoadedList): Buffer[] {
   ];
 }
 
-function keyRoomParameters({ tallies }: ListAdmission<PostgresFacts>): unknown[] {
-  const taken = [...tallies].filter(([, { keyRoom }]) => keyRoom > 0);
+function peopleParameters({ tallies }: ListAdmission<PostgresFacts>): Buffer[] {
+  const came = [...tallies].filter(([, { contributors }]) => contributors > 0);
   return [
-    int8Array(taken.map(([epochKey]) => epochKey)),
-    int8Array(taken.map(([, { keyRoom }]) => BigInt(keyRoom))), keyRoomBytes,
+    int8Array(came.map(([epochKey]) => epochKey)),
+    int8Array(came.map(([, { contributors }]) => BigInt(contributors))),
+    int8Array(came.map(([, { peopleMax }]) => BigInt(peopleMax))),
   ];
 }

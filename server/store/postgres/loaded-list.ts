@@ -40,6 +40,7 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
   readonly periods: LoadedPeriods;
   readonly #byKey: ReadonlyMap<bigint, PostgresFacts>;
   readonly #versions: ReadonlyMap<string, bigint>;
+  readonly #people: ReadonlyMap<bigint, number>;
 
   /**
    * @param windows by `pairName` of study and key.
@@ -55,6 +56,7 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     this.#byKey = new Map([...facts.values()].map((each) => [each.studyKey, each]));
     this.#versions = new Map([...windows.values()].map(({ studyKey, contributorId, version }) =>
       [pairName(studyKey, contributorId), version]));
+    this.#people = new Map([...windows.values()].map(({ openKey, people }) => [openKey, people]));
   }
 
   study(studyId: string): PostgresFacts | undefined {
@@ -96,12 +98,8 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     return debitOf(this, study, contributorId, this.nowMs());
   }
 
-  keyRoom(epochKey: bigint): number {
-    return this.extras.keyRooms.get(epochKey) ?? 0;
-  }
-
-  keyRoomInAll(): number {
-    return this.extras.keyRoomInAll;
+  people(epochKey: bigint): number {
+    return this.#people.get(epochKey) ?? 0;
   }
 
   nextPosition(): bigint {

@@ -1,5 +1,8 @@
 import { InvariantError, StorageError } from '../../../src/base/errors.js';
+import { systemClock } from '../../base/clock.js';
 import { connected } from './connection.js';
+import { asStoreError, PostgresFailure } from './failures.js';
+import { pause } from './outage.js';
 import type { PostgresPlace } from './place.js';
 import { functions } from './migrations/functions.js';
 import { migrations, ownVersion, type Migration } from './migrations/index.js';
@@ -15,6 +18,14 @@ const sealedSince = 5;
 /** The version since which nodes say which program they are. */
 const programsSince = 7;
 
+/**
+ * A migration that waits so long for a table makes way and begins again. PostgreSQL looks for a
+ * deadlock after a second, so no transaction of a server is ended because of a migration.
+ */
+const lockTimeout = '400ms';
+const triesMost = 100;
+const restMs = 100;
+
 /** The schema of a database. */
 export interface SchemaStatus {
   readonly schema: string;
@@ -27,7 +38,8 @@ export interface SchemaStatus {
 /**
  * Creates the schema, or brings an older one up to this program. Two programs at once are fine. A
  * newer schema that this program may use is left alone. Servers of older programs may run on the
- * store if they may use the result, and then go on.
+ * store if they may use the result, and then go on. While they run it waits for each table for a
+ * moment only, and tries again, so they go on meanwhile.
  * @param rowKeys the folder of the row keys, see `PostgresStoreOptions`. Only a store with rows
  *   from before version 5 needs it: they are sealed.
  * @param steps the migrations.
@@ -39,16 +51,17 @@ export async function migrateSchema(
 ): Promise<SchemaStatus> {
   const keys = rowKeys === undefined ? undefined : RowKeys.open(rowKeys);
   return connected(place, ({ session, schema }) =>
-    session.transaction('', async () => {
+    untilFree(() => session.transaction('', async () => {
       await session.text('SELECT pg_advisory_xact_lock(hashtext($1), -1)',
         [`keelson ${schema}`]);
+      await session.execute(`SET LOCAL lock_timeout = '${lockTimeout}'`);
       await session.execute(`CREATE SCHEMA IF NOT EXISTS ${schema}`);
       const found = await schemaVersions(session);
       const { version } = found;
       refuseNewer(found);
       if (version >= steps.length) return statusOf(schema, version);
       const least = Math.max(...steps.map(({ leastProgram }) => leastProgram));
-      if (least > found.least) await keepOlderOut(session, version, least);
+      await keepOlderOut(session, version, least);
       for (const { sql } of steps.slice(version)) await session.execute(sql);
       await session.execute(functions);
       if (version < sealedSince && steps.length >= sealedSince) await sealOlder(session, keys);
@@ -56,7 +69,21 @@ export async function migrateSchema(
         VALUES ('schema_version', $1), ('least_program', $2)
         ON CONFLICT (name) DO UPDATE SET value = excluded.value`, [steps.length, least]);
       return statusOf(schema, steps.length);
-    }));
+    })));
+}
+
+/** Runs a transaction until no other one is in its way. */
+async function untilFree<T>(transaction: () => Promise<T>): Promise<T> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await transaction();
+    } catch (error) {
+      const typed = asStoreError(error);
+      const isAgain = typed instanceof PostgresFailure && typed.kind === 'again';
+      if (!isAgain || tries === triesMost) throw typed;
+      await pause(systemClock, restMs);
+    }
+  }
 }
 
 /** See versions.ts. @param found the version of the schema. @param least of the one to come. */

@@ -1,13 +1,11 @@
 import { assert } from '../../../src/base/assert.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
-import { keyRoomBytes, serverKeyRoomBytes } from '../../../src/questions/key-table.js';
 import type { AdmissionRequest, AdmissionResult, StudyId } from '../contract.js';
 import {
   judge, leftOutRows, type AdmissionStudy, type ContributionState,
 } from './admission-rules.js';
 import type { Spend } from './budgets.js';
 import { fingerprintBytes } from './epoch-tables.js';
-import { roomTaken } from './key-room.js';
 import { emptyWindow, settle, type ReplayWindow } from './replay-window.js';
 
 /** What admission knows of a study. */
@@ -34,8 +32,8 @@ export interface Debit {
 export interface EpochTally {
   contributors: number;
   leftOut: number;
-  /** Bytes for discovered keys. */
-  keyRoom: number;
+  /** The most people that the epoch takes; see rules/people.ts. */
+  readonly peopleMax: number;
 }
 
 /** A batch that was accepted, as the journal stores it. */
@@ -64,10 +62,8 @@ export interface AdmissionSource<Facts extends StudyFacts> {
   takeNewKey(study: Facts, contributorId: bigint): number | null;
   /** Under contributor scope: debits the open epoch's cost if it fits. Null under other scopes. */
   debit(study: Facts, contributorId: bigint): Debit | null;
-  /** Bytes that the lists before this one have taken for discovered keys. Asked once a list. */
-  keyRoom(epochKey: bigint): number;
-  /** The same of all unfinished epochs of all studies. */
-  keyRoomInAll(): number;
+  /** People of the epoch in the lists before this one. Asked once a list. */
+  people(epochKey: bigint): number;
   nextPosition(): bigint;
   journal(epochKey: bigint, row: JournalRow): void;
 }
@@ -85,10 +81,8 @@ export class ListAdmission<Facts extends StudyFacts> {
   readonly #loaded = new Map<string, Contributor<Facts>>();
   /** By the key of the epoch. */
   readonly tallies = new Map<bigint, EpochTally>();
-  /** By the key of the epoch: what the lists before this one have taken, in bytes. */
-  readonly #keyRooms = new Map<bigint, number>();
-  /** In all unfinished epochs, with what this list has taken. Null: not asked yet. */
-  #keyRoomInAll: number | null = null;
+  /** By the key of the epoch: its people in the lists before this one. */
+  readonly #people = new Map<bigint, number>();
 
   constructor(source: AdmissionSource<Facts>) {
     this.#source = source;
@@ -115,15 +109,14 @@ export class ListAdmission<Facts extends StudyFacts> {
     assert(
       study !== undefined && contributor !== undefined, 'only a known study accepts or consumes',
     );
-    const room = judgement.kind === 'accept' ? roomTaken(batch, judgement.rows) : 0;
-    if (room > 0 && !this.#hasRoom(study.open!.epochKey, room)) {
-      return answer('rejected', { code: 'overloaded', lacksKeyRoom: true });
+    const begins = judgement.kind === 'accept' && judgement.first;
+    if (begins && this.#isFull(study.open!.epochKey, batch.peopleMax)) {
+      return answer('rejected', { code: 'overloaded', isFull: true });
     }
     const retryAtMs = state.window.high > 0
       ? null : source.takeNewKey(study, contributor.contributorId);
     if (retryAtMs !== null) return answer('rejected', { code: 'too-many-new-keys', retryAtMs });
     const identified = this.#identify(contributor, batch);
-    const begins = judgement.kind === 'accept' && judgement.first;
     const debit = begins ? source.debit(study, identified.contributorId) : null;
     const leftOut = debit?.fits === false;
     const consumed = judgement.kind === 'consume' ? judgement.code : undefined;
@@ -132,7 +125,7 @@ export class ListAdmission<Facts extends StudyFacts> {
     identified.changed = true;
     const spend = debit === null ? {} : { spend: debit.spend };
     if (leftOut) {
-      this.#tally(study.open!.epochKey).leftOut += 1;
+      this.#tally(study.open!.epochKey, batch).leftOut += 1;
       identified.state =
         { ...state, window, epochKey: study.open!.epochKey, rows: leftOutRows, complete: true };
       return answer('rejected', { code: refused!, ...spend });
@@ -143,11 +136,7 @@ export class ListAdmission<Facts extends StudyFacts> {
     }
     const { complete, rows } = judgement;
     const { epoch, epochKey } = study.open!;
-    if (judgement.first) this.#tally(epochKey).contributors += 1;
-    if (room > 0) {
-      this.#tally(epochKey).keyRoom += room;
-      this.#keyRoomInAll! += room;
-    }
+    if (begins) this.#tally(epochKey, batch).contributors += 1;
     const position = source.nextPosition();
     const { contributorId } = identified;
     source.journal(epochKey, { position, contributorId, batch, complete });
@@ -155,18 +144,17 @@ export class ListAdmission<Facts extends StudyFacts> {
     return answer('accepted', { epoch, position, complete, ...spend });
   }
 
-  #tally(epochKey: bigint): EpochTally {
-    const counts = this.tallies.get(epochKey) ?? { contributors: 0, leftOut: 0, keyRoom: 0 };
+  #tally(epochKey: bigint, { peopleMax }: AdmissionRequest): EpochTally {
+    const counts = this.tallies.get(epochKey) ?? { contributors: 0, leftOut: 0, peopleMax };
     this.tallies.set(epochKey, counts);
     return counts;
   }
 
-  #hasRoom(epochKey: bigint, room: number): boolean {
-    const before = this.#keyRooms.get(epochKey) ?? this.#source.keyRoom(epochKey);
-    this.#keyRooms.set(epochKey, before);
-    this.#keyRoomInAll ??= this.#source.keyRoomInAll();
-    return before + (this.tallies.get(epochKey)?.keyRoom ?? 0) + room <= keyRoomBytes
-      && this.#keyRoomInAll + room <= serverKeyRoomBytes;
+  /** Whether the epoch has all the people that it takes: see rules/people.ts. */
+  #isFull(epochKey: bigint, peopleMax: number): boolean {
+    const before = this.#people.get(epochKey) ?? this.#source.people(epochKey);
+    this.#people.set(epochKey, before);
+    return before + (this.tallies.get(epochKey)?.contributors ?? 0) >= peopleMax;
   }
 
   #settle(
@@ -205,7 +193,7 @@ function answer(
   verdict: AdmissionResult['verdict'],
   facts: Partial<
     Pick<AdmissionResult,
-      'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs' | 'lacksKeyRoom'>
+      'epoch' | 'code' | 'position' | 'complete' | 'spend' | 'retryAtMs' | 'isFull'>
   >,
 ): AdmissionResult {
   return { verdict, epoch: 0n, position: 0n, complete: false, ...facts };

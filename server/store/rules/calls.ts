@@ -2,7 +2,7 @@ import type { Store, WithdrawalRequest, WithdrawalResult } from '../contract.js'
 import { ledgerEntries, readBalance, readBalances } from './budgets.js';
 import type { EpochTables } from './epoch-tables.js';
 import * as epochs from './epochs.js';
-import { readKeyRoom } from './key-room.js';
+import { readPeople } from './people.js';
 import { addRotation, readRotations } from './key-rotations.js';
 import { addQuarantines, readQuarantineOf, readQuarantines } from './quarantines.js';
 import { readSeries } from './running-series.js';
@@ -29,7 +29,7 @@ export type StepsOf<Methods> = {
 type SharedReads = Pick<Required<Store>,
   'study' | 'studies' | 'epoch' | 'unfinishedEpochs' | 'unpurgedEpochs' | 'balance' | 'balances'
   | 'ledgerEntries' | 'quarantines' | 'quarantineOf' | 'rotations' | 'contributorCount'
-  | 'leftOutCount' | 'keyRoom' | 'series'>;
+  | 'leftOutCount' | 'peopleCount' | 'series'>;
 
 type SharedChanges = Pick<Required<Store>,
   'registerStudy' | 'setStudyState' | 'openEpoch' | 'beginClose' | 'turnEpoch' | 'lapseEpoch'
@@ -52,7 +52,7 @@ export const readsOf = ({ secrets, nowMs }: StoreParts): StepsOf<SharedReads> =>
   rotations: readRotations,
   contributorCount: epochs.contributorCount,
   leftOutCount: epochs.leftOutCount,
-  keyRoom: readKeyRoom,
+  peopleCount: readPeople,
   series: readSeries,
 });
 

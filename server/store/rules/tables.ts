@@ -10,7 +10,7 @@ export interface Tables {
   readonly epochs: EpochsTable;
   readonly ledger: LedgerTable;
   readonly epochs_left_out: { readonly epoch_key: bigint; readonly contributors: bigint };
-  readonly key_rooms: { readonly epoch_key: bigint; readonly bytes: bigint };
+  readonly epoch_people: { readonly epoch_key: bigint; readonly people: bigint };
   readonly releases: ReleasesTable;
   readonly contributors: { readonly contributor_id: bigint; readonly public_key: Uint8Array };
   readonly quarantines: QuarantinesTable;

@@ -6,7 +6,6 @@ import {
 } from '../rules/admission-list.js';
 import type { ContributionState } from '../rules/admission-rules.js';
 import type { Spend } from '../rules/budgets.js';
-import { keyRoomsText } from '../rules/key-room.js';
 import { takeNewKey } from '../rules/new-keys.js';
 import { debitOf, type DebitSource } from '../rules/own-debit.js';
 import { holesOf } from '../rules/replay-window.js';
@@ -42,9 +41,8 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
   readonly #fingerprints: Fingerprints;
   readonly #countContributors: Statement<[number, bigint]>;
   readonly #countLeftOut: Statement<[bigint, number]>;
-  readonly #readKeyRoom: Statement<[bigint], { bytes: bigint }>;
-  readonly #readKeyRooms: Statement<[], { bytes: bigint }>;
-  readonly #takeKeyRoom: Statement<[bigint, number]>;
+  readonly #readPeople: Statement<[bigint], { people: bigint }>;
+  readonly #countPeople: Statement<[bigint, number]>;
   readonly #newKeys: NewKeys;
   readonly #participations: Participations;
   readonly #nowMs: () => number;
@@ -73,10 +71,9 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
     this.#countLeftOut =
       database.prepare(`INSERT INTO epochs_left_out (epoch_key, contributors) VALUES (?, ?)
       ON CONFLICT (epoch_key) DO UPDATE SET contributors = contributors + excluded.contributors`);
-    this.#readKeyRoom = database.prepare('SELECT bytes FROM key_rooms WHERE epoch_key = ?');
-    this.#readKeyRooms = database.prepare(keyRoomsText);
-    this.#takeKeyRoom = database.prepare(`INSERT INTO key_rooms (epoch_key, bytes) VALUES (?, ?)
-      ON CONFLICT (epoch_key) DO UPDATE SET bytes = bytes + excluded.bytes`);
+    this.#readPeople = database.prepare('SELECT people FROM epoch_people WHERE epoch_key = ?');
+    this.#countPeople = database.prepare(`INSERT INTO epoch_people (epoch_key, people)
+      VALUES (?, ?) ON CONFLICT (epoch_key) DO UPDATE SET people = people + excluded.people`);
     this.#newKeys = new NewKeys(database);
     this.#participations = new Participations(database);
     this.#lastPosition = lastPosition(database);
@@ -115,20 +112,18 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
         .run(study.studyKey, contributorId, window.contiguous, window.high, window.entries,
           state.epochKey, state.rows, state.complete ? 1 : 0);
     }
-    for (const [epochKey, { contributors, leftOut, keyRoom }] of list.tallies) {
-      if (contributors > 0) this.#countContributors.run(contributors, epochKey);
+    for (const [epochKey, { contributors, leftOut }] of list.tallies) {
+      if (contributors > 0) {
+        this.#countContributors.run(contributors, epochKey);
+        this.#countPeople.run(epochKey, contributors);
+      }
       if (leftOut > 0) this.#countLeftOut.run(epochKey, leftOut);
-      if (keyRoom > 0) this.#takeKeyRoom.run(epochKey, keyRoom);
     }
     return results;
   }
 
-  keyRoom(epochKey: bigint): number {
-    return Number(this.#readKeyRoom.get(epochKey)?.bytes ?? 0n);
-  }
-
-  keyRoomInAll(): number {
-    return Number(this.#readKeyRooms.get()!.bytes);
+  people(epochKey: bigint): number {
+    return Number(this.#readPeople.get(epochKey)?.people ?? 0n);
   }
 
   nextPosition(): bigint {

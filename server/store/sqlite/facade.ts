@@ -40,7 +40,7 @@ export function storeOver(caller: Caller, clock: Clock, group?: GroupCommit): St
     balance: plain('balance'), balances: plain('balances'),
     ledgerEntries: plain('ledgerEntries'), contributorState: plain('contributorState'),
     journal: plain('journal'), contributorCount: plain('contributorCount'),
-    leftOutCount: plain('leftOutCount'), keyRoom: plain('keyRoom'), releases: plain('releases'),
+    leftOutCount: plain('leftOutCount'), peopleCount: plain('peopleCount'), releases: plain('releases'),
     series: plain('series'), withdraw: plain('withdraw'),
     newestTime: plain('newestTime'), repairTimes: plain('repairTimes'),
     acceptRollback: plain('acceptRollback'), rollbacks: plain('rollbacks'),

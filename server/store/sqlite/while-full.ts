@@ -15,7 +15,7 @@ const fullMs = 10_000;
 /** Methods that change nothing. They do not send the batches that wait in the group. */
 export const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
-  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'keyRoom',
+  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'peopleCount',
   'releases', 'series',
   'quarantines', 'quarantineOf', 'rotations', 'newestTime', 'rollbacks',
 ]);

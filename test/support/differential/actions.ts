@@ -1,5 +1,4 @@
 import type { WireCode } from '../../../src/base/error-codes.js';
-import { keyRoomBytes, type DiscoveredKeys } from '../../../src/questions/key-table.js';
 import { Chance } from '../simulation/chance.js';
 
 /**
@@ -72,8 +71,8 @@ export interface StudySetup {
   readonly rate: { readonly keys: number; readonly perMs: number } | null;
   /** Of running totals. */
   readonly separation: number | null;
-  /** Of each question that discovers keys. There is room for a few keys only. */
-  readonly discovered: readonly DiscoveredKeys[] | null;
+  /** The most people of an epoch: often fewer than there are. */
+  readonly peopleMax: number;
 }
 
 export interface Sequence {
@@ -88,9 +87,8 @@ export const contributorCount = 4;
 /** A sequence of calls as servers make them, with some that no server makes. */
 export function sequenceOf(seed: number): Sequence {
   const chance = Chance.of(seed);
-  const keyMemory = Math.floor(keyRoomBytes / (4 + seed % 7));
-  const discovered = seed % 3 === 0 ? [{ keysMax: 1 + seed % 2, keyMemory }] : null;
-  const first = { ...setupOf(chance), discovered };
+  const peopleMax = seed % 3 === 0 ? 1 + seed % contributorCount : 1_000;
+  const first = { ...setupOf(chance), peopleMax };
   const studies = chance.happens(0.4) ? [first, { ...first }] : [first];
   const length = 8 + chance.below(32);
   const begin = studies.map((_, study): Action => ({
@@ -100,7 +98,7 @@ export function sequenceOf(seed: number): Sequence {
   return { seed, studies, actions: [...begin, ...actions, { kind: 'look' }] };
 }
 
-function setupOf(chance: Chance): Omit<StudySetup, 'discovered'> {
+function setupOf(chance: Chance): Omit<StudySetup, 'peopleMax'> {
   const scope = chance.pick(['study', 'study', 'contributor', 'population'] as const);
   return {
     scope, rule: chance.pick(['zcdp', 'zcdp', 'pure', 'renyi'] as const),

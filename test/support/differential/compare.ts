@@ -204,7 +204,7 @@ function looks(
         (store) => store.epoch(studyId, epoch),
         (store) => store.contributorCount(studyId, epoch),
         (store) => store.leftOutCount(studyId, epoch),
-        (store) => store.keyRoom(studyId, epoch),
+        (store) => store.peopleCount(studyId, epoch),
         async (store) => journalOf(await store.journal(studyId, epoch, 0n, 10_000)),
       );
     }

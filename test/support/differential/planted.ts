@@ -29,8 +29,9 @@ export const plantedMistakes: Readonly<Record<string, (store: Store) => Partial<
       }))];
     },
   }),
-  'reserves no room for keys': (store) => ({
-    admit: (batches) => store.admit(batches.map((batch) => ({ ...batch, discovered: [] }))),
+  'takes one person more than an epoch does': (store) => ({
+    admit: (batches) => store.admit(batches.map((batch) =>
+      ({ ...batch, peopleMax: batch.peopleMax + 1 }))),
   }),
   'forgets a withdrawal': (store) => ({
     withdraw: async (input) => (input.epoch % 2n === 0n ? store.withdraw(input)

@@ -74,12 +74,12 @@ export class Arguments {
 
   batch(newest: bigint, facts: BatchFacts & { study: number }): AdmissionRequest {
     const { sequence, rows, last, rejectAs } = facts;
-    const { discovered } = this.sequence.studies[facts.study]!;
+    const { peopleMax } = this.sequence.studies[facts.study]!;
     const contributor = this.contributor(facts.contributor);
     return batch('', sequence, atLeastZero(newest + BigInt(facts.epoch)), {
       studyId: this.studyId(facts.study), contributor, rows, last,
-      content: `${contributor} ${sequence} ${facts.content}`, ...(rejectAs !== null && { rejectAs }),
-      ...(discovered !== null && { discovered }),
+      content: `${contributor} ${sequence} ${facts.content}`, peopleMax,
+      ...(rejectAs !== null && { rejectAs }),
     });
   }
 

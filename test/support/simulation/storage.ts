@@ -44,7 +44,7 @@ interface Job {
 /** Methods after which nothing has to be synced. */
 const reads: ReadonlySet<string> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
-  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'keyRoom',
+  'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'peopleCount',
   'releases',  'health', 'newestTime',
 ]);
 

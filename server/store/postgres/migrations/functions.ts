@@ -15,9 +15,11 @@
  * - `admit_list`: one list of batches, all or nothing. It holds the gate open for its studies to
  *   the end of its transaction. So a list either commits before a closing begins to change
  *   anything, or finds another revision and writes nothing. What lists of all nodes share, the
- *   counts of new keys and the room for discovered keys (rules/key-room.ts), it locks last and in
- *   order: for the shortest time, and with nothing left to wait for. The sum of the room is
- *   checked under that lock, so that lists of several nodes never pass it together.
+ *   counts of new keys and the people of an epoch (rules/people.ts), it locks last and in order:
+ *   for the shortest time, and with nothing left to wait for. The number of people is checked
+ *   under that lock, so that lists of several nodes never pass it together. It locks `nodes`
+ *   first, as all that write do: a migration, which keeps them out there, then waits for none that
+ *   waits for it (versions.ts).
  */
 export const functions = `
 CREATE OR REPLACE FUNCTION gate_class() RETURNS int LANGUAGE sql STABLE AS $$
@@ -115,13 +117,15 @@ CREATE OR REPLACE FUNCTION admit_list(
   p_study bigint[], p_contributor bigint[], p_epoch bigint[],
   n_name text[], n_per bigint[], n_from bigint[], n_keys bigint[], n_from_read bigint[],
   n_keys_read bigint[],
-  k_epoch bigint[], k_bytes bigint[], k_most bigint
+  h_epoch bigint[], h_people bigint[], h_most bigint[]
 ) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE
   gate bigint;
   wrote bigint;
   more bigint;
+  most bigint;
 BEGIN
+  LOCK TABLE nodes IN ROW EXCLUSIVE MODE;
   FOREACH gate IN ARRAY study_keys LOOP
     PERFORM pg_advisory_xact_lock_shared(gate_class(), gate::int);
   END LOOP;
@@ -190,12 +194,13 @@ BEGIN
   IF cardinality(n_name) > 0 THEN
     PERFORM write_new_keys(n_name, n_per, n_from, n_keys, n_from_read, n_keys_read);
   END IF;
-  FOR gate, more IN
-    SELECT * FROM unnest(k_epoch, k_bytes) AS k (epoch_key, bytes) ORDER BY epoch_key
+  FOR gate, more, most IN
+    SELECT * FROM unnest(h_epoch, h_people, h_most) AS h (epoch_key, people, most)
+    ORDER BY epoch_key
   LOOP
-    INSERT INTO key_rooms AS k (epoch_key, bytes) VALUES (gate, more)
-      ON CONFLICT (epoch_key) DO UPDATE SET bytes = k.bytes + excluded.bytes
-      WHERE k.bytes + excluded.bytes <= k_most;
+    INSERT INTO epoch_people AS h (epoch_key, people) VALUES (gate, more)
+      ON CONFLICT (epoch_key) DO UPDATE SET people = h.people + excluded.people
+      WHERE h.people + excluded.people <= most;
     IF NOT FOUND THEN RAISE EXCEPTION 'read again' USING ERRCODE = 'KE002'; END IF;
   END LOOP;
   RETURN true;

@@ -5,6 +5,7 @@ import { keyRoomsSchema } from './0004-key-rooms.js';
 import { rowKeysSchema } from './0005-row-keys.js';
 import { epochSlicesSchema } from './0006-epoch-slices.js';
 import { nodeProgramsSchema } from './0007-node-programs.js';
+import { peopleSchema } from './0008-people.js';
 import { columnComments } from './column-comments.js';
 
 /** One step of the schema. */
@@ -41,6 +42,8 @@ export const migrations: readonly Migration[] = [
   step(epochSlicesSchema, 6),
   // A column that older programs leave at its default.
   step(nodeProgramsSchema, 6),
+  // admit_list has other parameters.
+  step(peopleSchema, 8),
 ];
 
 /** The version of the schema that this program writes, and its own number in `nodes.program`. */

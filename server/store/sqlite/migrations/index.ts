@@ -8,6 +8,7 @@ import { rollbacksSchema } from './0007-rollbacks.js';
 import { newKeyPeriodsSchema } from './0008-new-key-periods.js';
 import { runningSchema } from './0009-running.js';
 import { keyRoomsSchema } from './0010-key-rooms.js';
+import { peopleSchema } from './0011-people.js';
 
 /**
  * Schema steps in order. Step i raises `user_version` from i to i + 1. A released step is never
@@ -16,4 +17,5 @@ import { keyRoomsSchema } from './0010-key-rooms.js';
 export const migrations: readonly string[] = [
   initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema,
   withdrawalsSchema, rollbacksSchema, newKeyPeriodsSchema, runningSchema, keyRoomsSchema,
+  peopleSchema,
 ];

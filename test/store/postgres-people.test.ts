@@ -11,7 +11,6 @@ import { fromHex } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { keyMemory, keyRoomBytes } from '../../src/questions/key-table.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { signing } from '../../src/signing/node.js';
 import {
@@ -24,10 +23,9 @@ import { until } from '../support/until.js';
 import { rowKeys } from '../support/postgres/row-keys.js';
 
 const s = idOf('s');
-/** Room for twelve keys, with one for each contributor. */
-const discovered = [{ keysMax: 1, keyMemory: Math.floor(keyRoomBytes / 12) }];
+const peopleMax = 12;
 
-describePostgres('keys that nobody listed, on two nodes', (server) => {
+describePostgres('the people of an epoch, on two nodes', (server) => {
   let url = '';
   let stores: readonly [SharedStore, SharedStore];
 
@@ -46,42 +44,40 @@ describePostgres('keys that nobody listed, on two nodes', (server) => {
   /** Eight new contributors at each node, at once. @returns how many were accepted. */
   async function fill(epoch: number): Promise<number> {
     const results = await Promise.all(stores.map((store, node) => store.admit(
-      Array.from({ length: 8 }, (_, i) => batch(`${epoch}/${node}/${i}`, 1, epoch, { discovered })),
+      Array.from({ length: 8 }, (_, i) => batch(`${epoch}/${node}/${i}`, 1, epoch, { peopleMax })),
     )));
-    for (const { verdict, lacksKeyRoom } of results.flat()) {
-      expect([verdict, lacksKeyRoom]).toEqual(
+    for (const { verdict, isFull } of results.flat()) {
+      expect([verdict, isFull]).toEqual(
         verdict === 'accepted' ? ['accepted', undefined] : ['rejected', true]);
     }
     return results.flat().filter(({ verdict }) => verdict === 'accepted').length;
   }
 
-  it('never take more room together than there is', async () => {
+  it('are never more together than it takes', async () => {
     const [one, two] = stores;
     await one.registerStudy(registration());
     await one.openEpoch(epochOf(1));
-    await two.admit([batch('first', 1, 1, { discovered })]);
+    await two.admit([batch('first', 1, 1, { peopleMax })]);
     // Holds the row until both lists have been judged and wait for it.
-    const held = sql(`begin; select bytes from key_rooms for update; do $$ begin loop
+    const held = sql(`begin; select people from epoch_people for update; do $$ begin loop
       perform pg_stat_clear_snapshot();
       exit when (select count(*) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock') = 2;
       perform pg_sleep(0.01); end loop; end $$; commit`);
     await until(async () => await sql("select count(*) from pg_locks where granted and mode = "
-      + "'RowShareLock' and relation = 'key_rooms'::regclass") === '1');
+      + "'RowShareLock' and relation = 'epoch_people'::regclass") === '1');
     expect(await fill(1)).toBe(11);
     await held;
-    expect(await one.keyRoom(s, 1n)).toBe(12 * discovered[0]!.keyMemory);
+    expect(await one.peopleCount(s, 1n)).toBe(12);
     expect(await two.journal(s, 1n, 0n, 100)).toHaveLength(12);
     for (let epoch = 2; epoch <= 6; epoch++) {
       await one.turnEpoch(s, BigInt(epoch - 1), epochOf(epoch, { rho: 1n as never }));
-      // Else those that are not released would take all that there is.
-      await one.lapseEpoch(s, BigInt(epoch - 1), 1);
       expect(await fill(epoch)).toBe(12);
-      expect(await two.keyRoom(s, BigInt(epoch))).toBe(12 * discovered[0]!.keyMemory);
+      expect(await two.peopleCount(s, BigInt(epoch))).toBe(12);
     }
   });
 
-  it('are taken by a node that does not lead, and released', async () => {
+  it('bring keys that nobody listed to a node that does not lead, and are released', async () => {
     const people = 24;
     const types: readonly ColumnType[] = [{ type: 'text', bytes: 16 }];
     const study = defineStudy(questionsDocument([{
@@ -121,9 +117,9 @@ describePostgres('keys that nobody listed, on two nodes', (server) => {
     };
     await send(follower, 0, 10);
     await send(leader, 10, 11);
-    const keyRoom = { reserved: 11 * keyMemory(17), most: keyRoomBytes };
     for (const hub of [leader, follower]) {
-      expect(await hub.progress(studyId)).toMatchObject({ contributors: 11, keyRoom });
+      expect(await hub.progress(studyId)).toMatchObject(
+        { contributors: 11, people: { came: 11, most: 16 * people } });
     }
     await send(follower, 11, people);
     await until(() => follower.study(studyId)!.releaseCount === 1, 20);
