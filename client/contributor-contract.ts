@@ -66,7 +66,7 @@ export interface Contributor {
   /** How rows travel now: see `ContributorStatus`. */
   readonly via: Via;
   /**
-   * What the study's budget has charged to this contributor, as of the last connection, or of the
+   * The study's charges to this contributor, as of the last connection, or of the
    * first row of an epoch after it. Null outside contributor scope.
    */
   readonly ownSpend: Spend | null;

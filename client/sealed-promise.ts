@@ -1,7 +1,7 @@
 import type { StudyDocument } from '../src/wire/study-document.js';
 
 /**
- * What a sealed study promises and what it does not, in one paragraph for people who contribute.
+ * The promises of a sealed study and their limits, in one paragraph for people who contribute.
  * @param document - the study's verified facts.
  * @returns null for a study that is not sealed.
  * @example

@@ -30,7 +30,7 @@ export function withoutDeadLinks(page, text, packed) {
     const target = posix.join(posix.dirname(page), link.split('#')[0]).replace(/\/$/, '');
     return !packed.some((path) => path === target || path.startsWith(`${target}/`));
   };
-  // What looks like a link inside of a block of code is none.
+  // In a block of code nothing is a link.
   return text.split(/(^```[^]*?^```$)/m).map((part, i) => (i % 2 === 1 ? part : part
     .replace(/<picture>[^]*?<\/picture>\n*/g, (picture) =>
       ([...picture.matchAll(/src(?:set)?="([^"]+)"/g)].some(([, link]) => isDead(link))

@@ -50,7 +50,7 @@ export type {
 } from './store/contract.js';
 export type { StoreHealth } from './store/health.js';
 
-// What these are made of.
+// Parts of these types.
 export type { Charge } from '../src/privacy/accounting/budget.js';
 export type { KeyRotation } from '../src/signing/rotation.js';
 export type { DiscoveredKeys } from '../src/questions/key-table.js';

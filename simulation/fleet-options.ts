@@ -39,7 +39,7 @@ export interface FleetOptions {
   readonly seed: Uint8Array;
   readonly rows: RowSource;
   /**
-   * What the numbers of honest rows in columns of texts are places in, by study as in `studies`;
+   * The texts that numbers of honest rows are places of, by study as in `studies`;
    * undefined: `madeUpTexts`. Default: that.
    */
   readonly texts?: (study: string) => readonly string[] | undefined;

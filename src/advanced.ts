@@ -1,5 +1,5 @@
 /**
- * What `estimate` and `plan` are made of: the contract of estimators, groups that are filled and
+ * The parts of `estimate` and `plan`: the contract of estimators, groups that are filled and
  * merged elsewhere, mechanisms, privacy accounting, sources of randomness. For people who build
  * another system from the same proofs.
  *

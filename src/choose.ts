@@ -24,7 +24,7 @@ export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
   /** What you want to know. Default: `mean`. */
   readonly question?: Question;
   /**
-   * What is known, as parameters of estimators by name, each used where it is taken: `scale`,
+   * The known facts, as parameters of estimators by name, each used where it is taken: `scale`,
    * `threshold`, `edges` and so on. Three have a meaning for the choice too. `corruption`: the
    * share of contributors that may lie, 0 to 0.5, default 0.05; for `covariance` 0 unless `shape`
    * is normal, since nothing resists liars otherwise. `shape`: `any` (default), or

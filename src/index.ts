@@ -21,7 +21,7 @@ export {
 } from './base/errors.js';
 export type { ErrorCode, LocalCode, WireCode } from './base/error-codes.js';
 
-// What a plan and its outcome are made of.
+// Parts of a plan and of its outcome.
 export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
   RunningRelease, Uncertainty, ValueOutcome,

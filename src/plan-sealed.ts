@@ -33,7 +33,7 @@ export function sealedProgramOfStudy(
 }
 
 /**
- * What the servers send each other for one release of a full cohort: messages after each other, and
+ * The traffic between servers for one release of a full cohort: messages after each other, and
  * bytes of the server that sends most. `AtMost` is there where it depends on what is opened.
  */
 function trafficFacts({ least, most }: TrafficRange): Readonly<Record<string, number>> {

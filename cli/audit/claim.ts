@@ -30,7 +30,7 @@ function isNamed(name: string, word: string): boolean {
 }
 
 /**
- * What the whole release promises. For some of its events: what their cost alone promises, at the
+ * The promise of the whole release; for some of its events, the promise of their cost alone at the
  * same delta.
  */
 export function claimOf(

@@ -34,8 +34,8 @@ export interface AskedColumns {
 export type LabelsOf = (asked: AskedColumns) => readonly string[];
 
 /**
- * What a study asks, in one line: the estimator of a study in the short form, else the questions,
- * each with its estimator and what it is split by.
+ * The question of a study in one line: the estimator of a study in the short form, else the
+ * questions, each with its estimator and what it is split by.
  */
 export function askedText(document: StudyDocument): string {
   if (document.questions === undefined) return document.estimator;

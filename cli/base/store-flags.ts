@@ -69,7 +69,7 @@ export interface StoreFlags {
 }
 
 /**
- * What the flags mean for the aggregator.
+ * The options that the flags give to the aggregator.
  * @throws UsageError when they exclude each other.
  */
 export function dataOf(

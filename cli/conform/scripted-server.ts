@@ -303,7 +303,7 @@ export class ScriptedServer {
     if (this.cutAt !== point) return false;
     this.cutAt = null;
     for (const socket of this.sockets) {
-      // What was said before must arrive first.
+      // Messages that were sent before must arrive first.
       if (point === 'welcome' || point === 'ready' || point === 'ack') socket.close(1011);
       else socket.terminate();
     }

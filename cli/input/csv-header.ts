@@ -11,13 +11,13 @@ export const recordsBelow = 32;
 const recordsBelowMin = 10;
 
 /**
- * What the first record shows. `likely` and `unlikely`: it holds whole numbers alone, and may be
- * names such as years.
+ * The verdict on the first record. `likely` and `unlikely`: it holds whole numbers alone, and may
+ * be names such as years.
  */
 export type FirstRecord = 'header' | 'row' | 'likely' | 'unlikely';
 
 /**
- * What the first record is, as far as it shows itself. It is a header if a name is asked for that
+ * Judges the first record by itself. It is a header if a name is asked for that
  * it has, or if all of its cells of interest are words.
  * @throws InvalidInputError if it has words and numbers, and no asked name.
  */

@@ -11,7 +11,7 @@ export function damaged(
 }
 
 /**
- * What `decode` returns. A library that fails says so in words that may hold cells, so its error
+ * Returns the result of `decode`. A library's message may hold cells of the file, so its error
  * becomes ours.
  */
 export async function decoded<Result>(

@@ -18,8 +18,8 @@ export const requestRate = { perSecond: 20, burst: 200 } as const;
 const networksMax = 65_536;
 
 /**
- * What one network can take of an issuer: an IPv4 address, or 48 bits of an IPv6 address. Addresses
- * are in memory only, and never in a log.
+ * Limits for each network that asks an issuer: an IPv4 address, or 48 bits of an IPv6 address.
+ * Addresses are in memory only, and never in a log.
  */
 export class IssuerLimits {
   readonly #networkOf: (request: IncomingMessage) => string;

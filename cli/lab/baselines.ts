@@ -95,7 +95,7 @@ export class EpochRows implements EpochPeople {
     const truth = meanOf(honest, columns);
     const compared = (estimate: readonly number[]): Compared =>
       ({ estimate, error: scaledDistance(estimate, truth, scale) });
-    // What `robustMean` does, with what it left out.
+    // As `robustMean` does, and with the rows that it left out.
     const centre = geometricMedian(all);
     const pass = hardSpectralPass(all, centre);
     return {

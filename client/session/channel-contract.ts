@@ -29,7 +29,7 @@ export interface ChannelOwner {
   onProven?(): Promise<void> | undefined;
   onReady?(ready: Ready): void;
   /**
-   * What the contributor has spent, reported with the first row of an epoch under contributor
+   * The contributor's spending, reported with the first row of an epoch under contributor
    * scope.
    */
   onSpend?(spend: Spend): void;

@@ -208,7 +208,7 @@ export interface KeptAnswer {
 }
 
 /**
- * What a page keeps of the answers to one question: the numbers that it draws, and the last release
+ * A page's memory of the answers to one question: the numbers that it draws, and the last release
  * in full.
  * Adding one costs O(charts) for any length of the log. `kept` bounds the memory.
  */

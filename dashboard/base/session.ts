@@ -36,7 +36,7 @@ export interface Followed {
 }
 
 /**
- * What the page knows about a study's releases and their answers to one question, by its place. A
+ * A study's releases and their answers to one question, by the place of the question. A
  * view that reads it is drawn again when it changes.
  */
 export function historyOf({ histories, version }: Followed, question = 0): History {

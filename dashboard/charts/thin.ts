@@ -1,7 +1,7 @@
 import type { Series } from '../base/model.js';
 
 /**
- * What one column of pixels shows. Several releases in one column become one mark that covers them
+ * The mark in one column of pixels. Several releases in one column become one mark that covers them
  * all.
  */
 export interface Mark {

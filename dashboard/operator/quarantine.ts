@@ -6,8 +6,8 @@ import type { Evidence, StudyProgress } from './model.js';
 import { exclude, Refused } from './session.js';
 
 /**
- * What the operator may do about a key whose rows were measured. Nothing, unless the study's facts
- * state a distance.
+ * The choices of the operator about a key whose rows were measured. There are none unless the
+ * study's facts state a distance.
  */
 export function Quarantine(
   { evidence, study }: { readonly evidence: Evidence; readonly study: StudyProgress | undefined },

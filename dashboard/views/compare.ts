@@ -161,7 +161,7 @@ function Panel({ panel, axis, stops, pin, isLast, list, ...pointer }: {
   if (stops.length === 0) return null;
   const [{ found }] = panel as [Compared];
   const { words } = found!;
-  // What is possible for one of them is possible on the axis.
+  // The axis has every value that is possible for one of them.
   const shared = { ...words, least: Math.min(...panel.map((each) => each.found!.words.least)),
     greatest: Math.max(...panel.map((each) => each.found!.words.greatest)) };
   const names = panel.map((each) => `${each.letter}: ${each.found!.words.name}`).join('; ');

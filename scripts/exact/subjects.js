@@ -1,4 +1,4 @@
-// What `npm run check:exact` compares: every registered estimator, and further forms of some.
+// The subjects of `npm run check:exact`: every registered estimator, and further forms of some.
 import { Sensitive } from '../../dist/src/base/brands.js';
 import { parseParameters } from '../../dist/src/estimators/contract/parameters.js';
 import { forEachKey } from '../../dist/src/estimators/keyed/each.js';

@@ -47,8 +47,8 @@ interface Records {
 }
 
 /**
- * What the operator decided and wrote, in `operator.json` of the data folder: paused studies and
- * notes. Where several servers share a database, each has its own.
+ * The decisions and notes of the operator, in `operator.json` of the data folder: paused studies
+ * and notes. Where several servers share a database, each has its own.
  */
 export interface OperatorRecords {
   readonly paused: PausedStudies;

@@ -30,9 +30,9 @@ interface Block {
  *
  * Bodies lie one after the other in blocks. A block is used again when all bodies in it are
  * released. Batches are answered nearly in the order in which they came, so few blocks are in use.
- * What is released is overwritten with zeros at once: no row stays in memory longer than its batch.
- * V8 never sees a body as garbage. Bodies of 64 KiB in buffers of their own caused a collection
- * of the whole heap every few hundred batches.
+ * Memory that is given back is overwritten with zeros at once: no row stays in memory longer than
+ * its batch. V8 never sees a body as garbage. Bodies of 64 KiB in buffers of their own caused a
+ * collection of the whole heap every few hundred batches.
  */
 export class BodyMemory {
   #current: Block = freshBlock();

@@ -1,6 +1,6 @@
 /**
- * What a thread needs for a check lies in front of the body, in the same shared memory: the
- * contributor's key, the study, and the signature.
+ * The facts that a thread needs for a check lie in front of the body, in the same shared memory:
+ * the contributor's key, the study, and the signature.
  */
 export const layout = { key: 0, study: 32, signature: 64, body: 128 } as const;
 

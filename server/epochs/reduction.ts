@@ -35,7 +35,7 @@ function isShared({ buffer }: ArrayBufferView): boolean {
 }
 
 /**
- * What a batch adds to its contributor's single row. However many rows a contributor sends, an
+ * A batch's addition to its contributor's single row. However many rows a contributor sends, an
  * estimator sees one row of it. That is why every cost is per contributor.
  *
  * `mean`: the row is the average of all records. Their sum is finite: see `valueMax`.

@@ -91,8 +91,8 @@ export class AddressTurns {
 }
 
 /**
- * What counts as one address: an IPv4 address, or a 64-bit IPv6 network, since a single host
- * commonly has all addresses of its network.
+ * The key under which one address is counted: an IPv4 address, or a 64-bit IPv6 network, since a
+ * single host commonly has all addresses of its network.
  */
 export function addressKey(remoteAddress: string | undefined): string {
   const address = canonicalAddress(remoteAddress ?? 'unknown');
@@ -106,7 +106,8 @@ export function addressKey(remoteAddress: string | undefined): string {
 }
 
 /**
- * What counts as one network, where places are few: an IPv4 address, or a 48-bit IPv6 network.
+ * The key under which a network is counted where places are few: an IPv4 address, or a 48-bit IPv6
+ * network.
  * @param key as `addressKey` writes it.
  */
 export function networkKey(key: string): string {

@@ -240,7 +240,7 @@ export class LiveStudy implements Waiting, LocalStudy {
     const { store, logger, readsJournal } = this.context;
     const { studyId } = this.identity;
     const { epoch } = record;
-    // What is read only after the charge cannot stop a server again and again.
+    // Facts that are read only after the charge cannot stop a server again and again.
     const attempts = readsJournal ? 0 : await store.noteRecovery(studyId, epoch);
     this.#lastEpoch = epoch > this.#lastEpoch ? epoch : this.#lastEpoch;
     this.#nextOpenMs = record.closesAtMs;

@@ -103,7 +103,7 @@ function answersPart(
 }
 
 /**
- * What each question costs of a charge. They add up to it. Where an older program made the charge
+ * Each question's part of a charge. The parts add up to it. Where an older program made the charge
  * from other plans, it is divided in proportion to today's.
  */
 export function partsOfCharge(total: bigint, planned: readonly bigint[]): readonly bigint[] {

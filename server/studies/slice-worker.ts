@@ -20,7 +20,7 @@ interface Known {
  * Claims slices of closed epochs and summarises them, one after the other: of studies that this
  * node leads, and of others. Only studies that this node runs, with the same plan as their leader.
  *
- * What is done well is not logged: how many slices there are, and how long one takes, depends on
+ * Success is not logged: how many slices there are, and how long one takes, depends on
  * who came.
  */
 export class SliceWorker {

@@ -82,7 +82,7 @@ async function allSummarised(
   const stop = onNews(() => wake());
   try {
     for (;;) {
-      // What happens during the question is not missed.
+      // News that come during the question are not missed.
       const news = new Promise<void>((resolve) => { wake = resolve; });
       const { count, hasFailed } = await slices.left(studyId, epoch);
       if (count === 0) return;

@@ -233,7 +233,7 @@ export function pow(base: number, exponent: number): number {
     if (!Number.isInteger(exponent) || base === -Infinity) return base ** exponent;
     return exponent % 2 === 0 ? pow(-base, exponent) : -pow(-base, exponent);
   }
-  // What is left to the engine here has one right answer.
+  // The calls that are left to the engine here have one right answer each.
   if (!(base > 0 && base < Infinity && base !== 1 && Number.isFinite(exponent)
     && exponent !== 0)) return base ** exponent;
   const exponentWord = highWord(exponent) & 0x7fffffff;

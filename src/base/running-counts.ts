@@ -1,7 +1,7 @@
 import { assert } from './assert.js';
 
 /**
- * What a distribution is read from: noisy numbers of contributors below public edges, in ascending
+ * The source of a distribution: noisy numbers of contributors below public edges, in ascending
  * order of the edges, and behind them the noisy number of all. The estimator and the verifier of a
  * log compute the same quantiles from the same numbers, to the last bit: only sums, products,
  * quotients and comparisons are used.

@@ -72,7 +72,7 @@ export function runningDeviation(band: number, positions: number): number {
 }
 
 /**
- * What the estimate of a running total is about, as a sentence.
+ * Says in a sentence which epochs and people the estimate of a running total is about.
  * @param running - of a value.
  * @example
  * import { runningText } from 'keelson/client';

@@ -246,7 +246,7 @@ export class KeptKeys<Held, Key extends number | string = number> {
   }
 
   /**
-   * What this key holds; undefined if the key does not count.
+   * The content of this key; undefined if the key does not count.
    * @param key - its place in a public list, or the key as one text.
    * @param rankOf - the rank of a key. Equal ranks go by key.
    */

@@ -63,7 +63,7 @@ interface Running {
  * what was charged for it and nothing else: a draw under the name of another question's event is an
  * InvariantError. The events of all plans together are those that the study was charged for.
  *
- * What goes wrong in one question is kept: the others go on, and its release fails.
+ * An error in one question is kept: the others go on, and its release fails.
  */
 export class QuestionsRun {
   /** For each question the table of its discovered keys; null for others. */

@@ -137,7 +137,7 @@ export class LocalLevel {
 }
 
 /**
- * What all releases together say of the exact value at each of them: later ones correct earlier
+ * Estimates the exact value at each release from all of them together: later ones correct earlier
  * ones. Null before the first answer. Cost: O(releases) in time and memory.
  * @param series ascending in epochs.
  */

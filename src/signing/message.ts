@@ -164,8 +164,9 @@ export function verifyWithdrawal(
 }
 
 /**
- * What a server signs about a study: its facts, its releases and the head of its log. `sealed`:
- * what one of the three servers of a sealed study states to contributors and to the two others.
+ * The statements that a server signs about a study: its facts, its releases and the head of its
+ * log. `sealed`: what one of the three servers of a sealed study states to contributors and to the
+ * two others.
  */
 export type ServerStatement = 'study' | 'release' | 'head' | 'sealed';
 

@@ -44,8 +44,8 @@ export interface SealedStart {
 const numbers = (values: readonly number[]): string => values.map(formatNumber).join(', ');
 
 /**
- * What `demo sealed` prints: one page for people, or JSON lines. No line is longer than 80 columns,
- * except for addresses, paths and keys.
+ * The output of `demo sealed`: one page for people, or JSON lines. No line is longer than 80
+ * columns, except for addresses, paths and keys.
  */
 export class SealedPage {
   constructor(private readonly output: Output) {}

@@ -61,7 +61,7 @@ export async function importFolder(
   const keys = RowKeys.open(rowKeys);
   const before = movedBefore(directory);
   const store = await namePostgresStore(place);
-  // What a start checks: the ledger, and that the folder was not set back.
+  // The checks of a start: the ledger, and that the folder was not set back.
   if (before === null) openEngine(directory, systemClock).close();
   else if (before !== store) throw new StorageError(`the studies of ${directory} were moved to the `
     + `store ${before}, and this is ${store}: give the address of that store`,

@@ -10,7 +10,7 @@ import { checkDatabase } from './schema.js';
 import { leftOutTally } from './tallies.js';
 
 /**
- * What the operator may read beside running servers: records and counts. It never reads rows or
+ * Reads for the operator beside running servers: records and counts. It never reads rows or
  * secrets. Of contributors it reads only the quarantined keys.
  */
 export interface PostgresReader extends Pick<Store,

@@ -15,9 +15,9 @@ import { statement, type Session } from './session.js';
  * the marking sees the epoch and spares the key, or the epoch sees the mark and takes another key.
  * A row is sealed under the key of its open epoch, and written only if the epoch is still open.
  * Claim 2: a day after the last epoch of a key's day is purged, the key is erased at the latest.
- * What must outlive the rows, keys of fingerprints, is first sealed under the key of the day. Each
- * node looks every second, with its reading of how studies stand.
- * Days are days of the database's clock, in UTC. A key is made by the node that needs it first.
+ * Keys of fingerprints, which must outlive the rows, are first sealed under the key of the day.
+ * Each node looks every second, with its reading of how studies stand. Days are days of the
+ * database's clock, in UTC. A key is made by the node that needs it first.
  */
 
 export interface RowKeyRow {

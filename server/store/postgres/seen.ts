@@ -36,7 +36,7 @@ type Positions = ReadonlyMap<StudyId, Position>;
  * A standby has a prefix of the log of the primary. The charges and releases of one study follow
  * each other, so the newest ones of each study are enough to compare.
  *
- * What cannot be noticed: what was lost since the last charge or release (rows, withdrawals), what
+ * Three things cannot be noticed: losses since the last charge or release (rows, withdrawals), what
  * only servers saw that do not come back, and a file that is set back with the database.
  */
 

@@ -90,7 +90,7 @@ async function statusOf(
     })),
     rowKeys,
     warnings: [
-      // What it refuses, a server refuses at its start.
+      // A server refuses the same at its start.
       ...await checkDatabase(session).then(() => [], (error: Error) => [error.message]),
       ...(server!.standbys > 0n ? [] : ['there is no synchronous standby, so what is acknowledged '
         + 'is on one machine only']),

@@ -11,7 +11,7 @@ import type { Session } from './session.js';
  * and deletes the rows of those that were away for longer. A transaction of this kind begins with
  * the row of its node (`begin_write`), so it commits before the migration reads the rows, or finds
  * no row and fails. A node that enters meanwhile takes the lock first and reads the versions then.
- * What a node only reads, it may still read for a second: then it finds the versions and ends.
+ * A node may go on reading for a second: then it finds the versions and ends.
  */
 
 /** The condition of a node that counts as running. */

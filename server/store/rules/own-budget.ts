@@ -4,7 +4,7 @@ import { budgetById, noSpend, plus, type Spend } from './budgets.js';
 import { first, run, sql, type Steps } from './steps.js';
 
 /*
- * What each contributor has spent of a budget of contributor scope. The debit is in the transaction
+ * Each contributor's spending of a budget of contributor scope. The debit is in the transaction
  * that journals the contributor's first row of an epoch, so a row that could influence a release is
  * paid for before it is durable.
  *

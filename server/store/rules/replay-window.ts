@@ -4,7 +4,7 @@ import { protocolLimits } from '../../../src/base/limits.js';
 import { fingerprintBytes } from './epoch-tables.js';
 
 /**
- * What is stored about one contributor's sequences in one study.
+ * The record of one contributor's sequences in one study.
  *
  * `contiguous`: all sequences up to here are settled. `high`: the highest settled sequence, at most
  * sequenceWindow past `contiguous`. `entries`: one 26-byte record for each stored sequence above

@@ -13,7 +13,7 @@ import { readRollbacks } from './rollback.js';
 import { readStudies, readStudy } from '../rules/studies.js';
 
 /**
- * What the operator may read beside a running server: records and counts. It never reads rows or
+ * Reads for the operator beside a running server: records and counts. It never reads rows or
  * secrets. Of contributors it reads only the quarantined keys.
  */
 export interface SqliteReader extends Pick<Store,

@@ -39,9 +39,10 @@ import { existingStudy, registerStudy, studyRow, type StudyRow } from '../rules/
  * a mark each epoch that the database has and that has no release is closed: its rows may have had
  * their release. A new epoch may then have the number of one that was lost, with other rows.
  *
- * What cannot be detected: a mark that was set back together with the database; what was lost since
- * the last charge or release (rows, withdrawals, quarantines); and when the missing charges were
- * made: the clock is compared only with the newest time stamp of the older database.
+ * Not everything can be detected. Hidden remain a mark that was set back together with the
+ * database; what was lost since the last charge or release (rows, withdrawals, quarantines); and
+ * when the missing charges were made: the clock is compared only with the newest time stamp of the
+ * older database.
  */
 
 export interface RollbackOptions {

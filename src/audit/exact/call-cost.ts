@@ -17,7 +17,7 @@ import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js'
 import { add, fraction, multiply, ofDouble, zero, type Interval } from './interval.js';
 
 /**
- * What one call costs for two contents, exactly: not what its event allows, but what these two
+ * The exact cost of one call for two contents: not what its event allows, but what these two
  * contents use.
  */
 export interface CallCost {

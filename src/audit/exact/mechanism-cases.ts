@@ -126,7 +126,7 @@ const threshold: MechanismCase<number> = {
   contents: [0, 0.5, 1, 1.5, 2, 2.25, 3, 4, 5],
   areNeighbours: (left, right) =>
     Math.abs(valueOfSteps(stepsBelow(left, 1), 1) - valueOfSteps(stepsBelow(right, 1), 1)) <= 1,
-  // What comes after a pass may tell everything about a value below the floor.
+  // The steps after a pass may tell everything about a value below the floor.
   removed: (left, right) => (key) => key === 'true' && Math.min(left, right) < test.floor,
 };
 

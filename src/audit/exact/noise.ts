@@ -13,7 +13,7 @@ const laplaceMinimum = fraction(1n, 1n << 140n);
 /**
  * The discrete Gaussian: P(y) proportional to exp(-y^2 / (2 variance)) over all integers.
  *
- * What is beyond y on one side weighs at most w(y + 1) / (1 - w(y + 2) / w(y + 1)), because the
+ * The tail beyond y on one side weighs at most w(y + 1) / (1 - w(y + 2) / w(y + 1)), because the
  * ratio of two successive weights falls with y. The same holds of the discrete Laplace law, whose
  * ratio is constant.
  */

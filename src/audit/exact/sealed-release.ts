@@ -15,7 +15,8 @@ import { listsOf } from './mechanism-cases.js';
 import { atThreeParties, splitRows } from './three-parties.js';
 
 /**
- * What contributors share, on two sides that differ in one of them. How many take part is public.
+ * The shares of contributors, on two sides that differ in one of them. How many take part is
+ * public.
  */
 export interface SealedPair {
   readonly name: string;
@@ -63,7 +64,7 @@ const seats = 4;
  * cost of two sums that differ by D_i steps in entry i is the sum of D_i^2 / (4 s_i^2), where s_i
  * is the deviation of each of the two draws that remain (accounting/sealed-cost). It is at most
  * what the event charges, and its sum at most the cost of the program. Both sides end alike.
- * What a server sees besides what is opened is masked: test/sealed/views lists that.
+ * A server sees nothing but masked and opened values: test/sealed/views lists them.
  */
 export async function checkSealed(asked: SealedCheck): Promise<SealedResult> {
   const total = { pairs: 0, openings: 0, answered: 0, refused: 0 };

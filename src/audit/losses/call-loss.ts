@@ -69,9 +69,9 @@ export function callLoss(left: ObservedCall, right: Contents, released: unknown)
 }
 
 /**
- * What two contents of a call use of a cost in rho, where delta pays for nothing: the squared shift
- * over twice the variance. It ranks pairs and scales proposals, and no bound rests on it. Sums of
- * keys and masks count as 0. src/audit/exact/call-cost has exact costs of all.
+ * The part of a cost in rho that two contents of a call use, where delta pays for nothing: the
+ * squared shift over twice the variance. It ranks pairs and scales proposals, and no bound rests on
+ * it. Sums of keys and masks count as 0. src/audit/exact/call-cost has exact costs of all.
  */
 export function callRho(left: ObservedCall, right: Contents): number {
   const { event } = left;

@@ -188,8 +188,8 @@ export interface PlaceSums {
 }
 
 /**
- * What `finish` yields: rows for a pooled cohort; for a disjoint group a statistic, or a label that
- * others may share; for discovered keys the contributors of each place.
+ * The result of `finish`: rows for a pooled cohort; for a disjoint group a statistic, or a label
+ * that others may share; for discovered keys the contributors of each place.
  */
 export type Finished =
   | { readonly kind: 'pooled'; readonly rows: PooledRows }
@@ -379,7 +379,7 @@ export interface Estimator {
    */
   readonly shelf: 'recommended' | 'research';
   /**
-   * What must be true for accurate answers, one sentence in plain words. Privacy never depends on
+   * The condition for accurate answers, one sentence in plain words. Privacy never depends on
    * it.
    */
   readonly assumption: string;
@@ -394,9 +394,9 @@ export interface Estimator {
    */
   plan(parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
   /**
-   * What each number of an estimate is, for people, in the order of the estimate; of an answer that
-   * is split by keys, what each number of one key is. Absent: a vector of the columns' length is
-   * about the columns, anything else goes by its indexes.
+   * A name for people of each number of an estimate, in the order of the estimate; of an answer
+   * that is split by keys, of each number of one key. Absent: a vector of the columns' length
+   * is about the columns, anything else goes by its indexes.
    * @param columns - the study's column names.
    */
   outputLabels?(parameters: ParameterValues, columns: readonly string[]): readonly string[];

@@ -40,8 +40,8 @@ interface BinnedScores {
 }
 
 /**
- * What one filter round takes of the rows that are left, in units of the ball's grid. Integers,
- * exactly.
+ * The sums that one filter round takes of the rows that are left, in units of the ball's grid.
+ * Integers, exactly.
  */
 export interface Moments {
   readonly count: number;

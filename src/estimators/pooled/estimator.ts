@@ -77,7 +77,7 @@ export interface PooledDesign {
   readonly kind: 'design';
   readonly centre: CentreStage;
   /**
-   * What the plan says, as the pipeline cannot know it. `events` are all that a release may draw
+   * The parts of the plan that the pipeline cannot know. `events` are all that a release may draw
    * after the scale, those of the centre included; `facts` are besides the scale.
    */
   readonly plan: PooledPlanParts;

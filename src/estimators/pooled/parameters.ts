@@ -63,7 +63,7 @@ export function radiusParameter(maximum = 1e6, more = ''): ParameterSpec {
 }
 
 /**
- * What a filter demands of its target: a part of rho for the centre, the rounds and the mean.
+ * The demand of a filter on its target: a part of rho for the centre, the rounds and the mean.
  * @param options.needsDelta - default true; false where the centre costs none.
  */
 export function demandShares(

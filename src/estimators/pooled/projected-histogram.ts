@@ -3,8 +3,8 @@ import {
 } from '../../numerics/normal.js';
 
 /**
- * What the noisy histogram of rows along one axis says about the honest rows: their median and
- * their scale, and the thresholds beyond which rows are mostly hostile. A function of released
+ * Reads from the noisy histogram of rows along one axis facts about the honest rows: their median
+ * and their scale, and the thresholds beyond which rows are mostly hostile. A function of released
  * counts, so post-processing.
  */
 

@@ -194,7 +194,7 @@ export function possibleCounts({ counts, sigma, dimension, rows }: NoisyDistance
 }
 
 /**
- * What clipping takes from a mean in one column, over what it takes from the distances: tails of
+ * The part of a mean that clipping takes in one column, over its part of the distances: tails of
  * many columns partly cancel.
  */
 const columnWeight = (dimension: number): number => Math.max(0.5, 1.2 / Math.sqrt(dimension));
@@ -273,8 +273,8 @@ function isSlowTail(counts: Float64Array, sigma: number, from: number): boolean 
 }
 
 /**
- * What may be past the last bin that stands out. The first octave holds no more than its noisy
- * count allows, and no more than the end of the visible tail leads to at the rate at which it
+ * The tail that may be past the last bin that stands out. The first octave holds no more than its
+ * noisy count allows, and no more than the end of the visible tail leads to at the rate at which it
  * falls.
  * @param last - the last bin that stands out, or -1.
  */
@@ -336,13 +336,14 @@ export interface RadiusOptions {
   /** Noise of the mean for a radius of 1: its expected length, in scales. */
   readonly noise: number;
   /**
-   * Hostile share that far rows may belong to. What rows beyond `trusted` add stays below spread *
-   * sqrt(corruption), so hostile rows that spread like a tail pull no farther. 0: no limit.
+   * Hostile share that far rows may belong to. The part that rows beyond `trusted` add stays below
+   * spread * sqrt(corruption), so hostile rows that spread like a tail pull no farther. 0: no
+   * limit.
    */
   readonly corruption: number;
   /**
-   * What rows beyond `trusted` add stays below this times the root of their share as well, in
-   * scales, while their share is below `corruption`. Default: no such limit.
+   * The part that rows beyond `trusted` add stays below this times the root of their share as well,
+   * in scales, while their share is below `corruption`. Default: no such limit.
    */
   readonly farMost?: number;
   /**

@@ -271,7 +271,7 @@ function factorsOf(keys: number, keysMax: number): readonly (readonly [number, n
 }
 
 /**
- * What a row costs that only comes or goes: rho is of the order of the squared sensitivity, and
+ * The cost of a row that only comes or goes: rho is of the order of the squared sensitivity, and
  * epsilon of the sensitivity. Delta is not lowered.
  */
 function costOfPresence({ presence = 1 }: MechanismEvent, cost: ExactCost): ExactCost {

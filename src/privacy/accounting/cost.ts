@@ -1,7 +1,7 @@
 import type { Amount } from './amount.js';
 
 /**
- * What one release costs a contributor.
+ * The cost of one release to a contributor.
  *
  * `rho`, `delta`: delta-approximate rho-zCDP, the ledger's default unit. Every event but a mask has
  * it.

@@ -59,7 +59,7 @@ export function affineDivergence(
 }
 
 /**
- * What a mask costs at its order, rounded up by more than the rounding errors of its logarithms.
+ * The cost of a mask at its order, rounded up by more than the rounding errors of its logarithms.
  * The logarithms cancel to second order, so their errors are relative to the terms and not to the
  * difference.
  */

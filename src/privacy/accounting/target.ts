@@ -7,8 +7,8 @@ import { epsilonOfApproximateZcdp, rhoForApproximateZcdp, rhoOfPure } from './co
 import type { BudgetRule } from './cost.js';
 
 /**
- * What one release may cost. `delta` is what its events may charge. The rest of the requested delta
- * pays for the conversion.
+ * The most that one release may cost. `delta` is for the charges of its events. The rest of the
+ * requested delta pays for the conversion.
  */
 export interface PrivacyTarget {
   /** zCDP that this release may spend. */

@@ -70,7 +70,7 @@ export function keyKeepingSteps(event: KeysEvent): Steps {
 }
 
 /**
- * What a contributor with so many keys adds to the weight of each, in steps: the largest w with
+ * The weight that a contributor with so many keys adds to each, in steps: the largest w with
  * keys w^2 <= (1 / grid)^2. So its weights have L2 norm at most 1, and each is at most
  * 1 / sqrt(keys). Exact where (1 / grid)^2 is below 2^53.
  */

@@ -44,7 +44,7 @@ export class RunningInputs {
   }
 
   /**
-   * What the next release adds noise to: a multiple of 2^-20 in each entry.
+   * The input of the next release, before noise: a multiple of 2^-20 in each entry.
    * Cost: O(separation * entries).
    * @param value of the epoch: whole numbers. One beyond `factor.valueMax` counts as that. This
    *   moves no two values farther apart, and does not throw, so it reveals nothing.

@@ -67,8 +67,8 @@ const weightStep = 2 ** -10;
 const squareMaxOf = (dimension: number): number => Math.min(dimension, fullColumns);
 
 /**
- * What a row adds in each column in which it differs, by the number of these columns. Squares add
- * up to at most `squareMaxOf(dimension)`.
+ * The weight that a row adds in each column in which it differs, by the number of these columns.
+ * Squares add up to at most `squareMaxOf(dimension)`.
  */
 function weightsOf(dimension: number, asked: number): Float64Array {
   const most = squareMaxOf(dimension);
@@ -97,7 +97,7 @@ export function atomEvents(options: AtomOptions): AtomEvents {
 }
 
 /**
- * What is known of a column in which nearly all rows have one value.
+ * The facts that are found of a column in which nearly all rows have one value.
  * - `scale`: about the standard deviation. Where the end is not seen, rows too few to be seen may
  *   be so far out that they decide the mean.
  * - `one-value`: the other rows are too few to be seen: fewer than about `unseenBelow` of them in

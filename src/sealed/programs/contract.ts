@@ -51,7 +51,7 @@ export interface SealedProgram {
   /** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
   readonly valuesOf: (row: ArrayLike<number>) => Uint32Array;
   /**
-   * What the servers send each other for one release, from public numbers. Entries are not in it.
+   * The traffic between the servers for one release, from public numbers. Entries are not in it.
    * @param people - 1 to 2^20. @throws InvalidParameterError for another number.
    */
   readonly traffic: (people: number) => TrafficRange;

@@ -105,7 +105,7 @@ function digest({ sha512 }: Sha512, label: string, ...parts: readonly Uint8Array
 }
 
 /**
- * What each box begins with: a digest of the contributor, the study, the epoch and the sequence.
+ * The beginning of each box: a digest of the contributor, the study, the epoch and the sequence.
  * So nobody can pass a box of another body off as its own.
  */
 export function bindingOf(

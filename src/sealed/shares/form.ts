@@ -3,8 +3,8 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { sealedLimits } from '../../base/sealed-limits.js';
 
 /**
- * What a contributor shares. Any list of values is a valid one, so no bytes that somebody sends can
- * be anything but a row.
+ * The form of a contributor's shares. Any list of values is a valid one, so no bytes that somebody
+ * sends can be anything but a row.
  */
 export interface ShareForm {
   /** `numbers` are shared by sums modulo 2^bits, `bin` is shared by exclusive or. */

@@ -23,8 +23,8 @@ export interface SharePlan {
 }
 
 /**
- * What contributors share, from a study's facts alone: so a client needs no program. Answers that
- * are read from counts take the number of a bin, all others take numbers on the grid.
+ * The plan of contributors' shares from a study's facts alone: so a client needs no program.
+ * Answers that are read from counts take the number of a bin, all others take numbers on the grid.
  * `test/sealed/share-plan.test.ts` compares it with what each program wants.
  * @throws InvalidParameterError when the facts give no bins or no grid, with the remedy.
  */

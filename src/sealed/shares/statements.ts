@@ -4,8 +4,8 @@ import type { Signer, Signing, Verifier } from '../../signing/contract.js';
 import { signStatement, verifyStatement } from '../../signing/index.js';
 
 /**
- * What one of the three servers signs with the label "sealed". The signature covers SHA-512 of a
- * name and of fields with fixed lengths, so no statement can be taken for another.
+ * A statement that one of the three servers signs with the label "sealed". The signature covers
+ * SHA-512 of a name and of fields with fixed lengths, so no statement can be taken for another.
  */
 export type Statement =
   /** Its box key for one epoch: contributors seal for it. */

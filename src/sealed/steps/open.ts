@@ -5,7 +5,7 @@ import { addInto, subtractFrom } from './words.js';
 /**
  * Opens the sum of one list of each server. Server i adds F_i - F_{i+1} to its list and sends it to
  * both others; the blocks cancel in the sum. One round; 8 bytes for each number, to each other.
- * What is opened must be noised already: only privacy/mechanisms calls this.
+ * Opened values must be noised already: only privacy/mechanisms calls this.
  *
  * Claim. What a server receives is made from its own list, its streams and the sum.
  * Why. Server i receives u_{i+1}, which contains -F_{i+2}, and u_{i+2}, which contains +F_{i+2}. It

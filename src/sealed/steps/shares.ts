@@ -3,9 +3,9 @@ import type { ServerIndex } from '../shares/body.js';
 import { addInto, constantNumbers, scaled, subtractFrom } from './words.js';
 
 /**
- * What server i holds of values with three components: component i and component i + 1 (modulo 3).
- * `numbers` add up modulo 2^64, as pairs of words; `bits` are combined by exclusive or, 32 to a
- * word.
+ * The part that server i holds of values with three components: component i and component i + 1
+ * (modulo 3). `numbers` add up modulo 2^64, as pairs of words; `bits` are combined by exclusive or,
+ * 32 to a word.
  */
 export interface Shares<K extends 'numbers' | 'bits'> {
   readonly kind: K;

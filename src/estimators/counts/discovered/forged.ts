@@ -2,7 +2,7 @@ import { normalCdf } from '../../../numerics/normal.js';
 import { keyKeepingCount, leastOfKey, type KeysEvent } from '../../../privacy/mechanisms/bounds.js';
 
 /**
- * What hostile contributors can do to discovered keys. Nothing here is about privacy.
+ * The effect of hostile contributors on discovered keys. Nothing here is about privacy.
  *
  * A key that m of them send, and nobody else, has the count m. Its noise is normal but for the
  * grid, so it is shown with probability Phi((m - T) / sigma), where T is the threshold; below the

@@ -159,8 +159,8 @@ function choiceWith(
 }
 
 /**
- * What a round adds to a variance, about: the lift, and where the noise hides the variance the
- * noise itself, which rises up to its size there.
+ * The amount that a round adds to a variance, about: the lift, and where the noise hides the
+ * variance the noise itself, which rises up to its size there.
  */
 function addedTo(variance: number, size: number): number {
   return size * (lift + ((1 - lift) * size) / (variance + size));

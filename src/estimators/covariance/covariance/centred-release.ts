@@ -30,8 +30,8 @@ const leastMoment = 2 ** -10;
 const narrowest = 0.25;
 
 /**
- * What the rounds and the last moments tell of the rows: z = inverse^-1 (x - centre) after the map,
- * clipped to the design's ball. All of it is released.
+ * The facts that the rounds and the last moments tell of the rows: z = inverse^-1 (x - centre)
+ * after the map, clipped to the design's ball. All of it is released.
  */
 export interface MomentsOfAll {
   readonly kind: 'moments';

@@ -27,8 +27,8 @@ const longest: { readonly ratio: number; readonly deviations: number } =
   { ratio: 0.7, deviations: 2 };
 
 /**
- * What shows that rows reach farther out than normal ones: so many standard deviations more of them
- * in one bin, or in the octave beside the radius, since noise hides a tail bin by bin.
+ * The excess from which rows reach farther out than normal ones: so many standard deviations more
+ * of them in one bin, or in the octave beside the radius, since noise hides a tail bin by bin.
  */
 const longFrom = { bin: 3.3, octave: 2.2 } as const;
 /** Normal rows may vary so many times as much as `variance` says, for what it leaves out. */

@@ -78,7 +78,7 @@ interface Candidate {
  * Claim: holds for data sets in which agreement is at least the thresholds' and one contributor is
  * replaced by anything.
  *
- * What is given. There are k groups. One group's matrix changes. Y and Y' are the averages before
+ * Given. There are k groups. One group's matrix changes. Y and Y' are the averages before
  * and after. Groups agree within r, `none` is a, and the agreement is Q. The argument of
  * `stabilityConstant` uses only the triangle inequality of distances, so it holds here too:
  * - The two weightings have a total variation distance t of at most c / k.

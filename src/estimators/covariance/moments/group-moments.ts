@@ -58,8 +58,8 @@ export function matricesEvent(
 }
 
 /**
- * What hostile rows in every group do to robust estimates of the groups, from the directions of
- * rows: measured against far rows, in 1 to 10 columns.
+ * The effect of hostile rows in every group on robust estimates of the groups, from the directions
+ * of rows: measured against far rows, in 1 to 10 columns.
  */
 export function groupBias(
   corruption: number, dimension: number,

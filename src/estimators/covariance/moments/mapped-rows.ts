@@ -14,8 +14,8 @@ import {
 import { standardisedRows, type StandardisedRows } from './standardised.js';
 
 /**
- * What moments of higher order begin with: rows in scales about the centre, counted, and a private
- * map after which they vary alike in every direction.
+ * The first step of moments of higher order: rows in scales about the centre, counted, and a
+ * private map after which they vary alike in every direction.
  *
  * Claim. The cost of the centre, of the count and of the map (preconditioner).
  * Neighbours. One contributor's row replaced by any other, or by none, or added.

@@ -97,7 +97,7 @@ export function preconditionerDesign(request: PreconditionerRequest): Preconditi
   const { cohort, dimension, range, rho, pairs, pairsMax, name = 'precondition' } = request;
   const ball = clipBall(roundRadius(dimension), { products: true, rowsMax: pairsMax });
   const perRound = (rounds: number): number => shareOf(rho / rounds, 1);
-  // What the event will be calibrated to, but for the last digits.
+  // The event will be calibrated to this, but for the last digits.
   const deviation = (rounds: number): number => ball.radius ** 2 / Math.sqrt(perRound(rounds));
   const isEnough = (rounds: number): boolean =>
     noiseNorm(dimension) * deviation(rounds) <= pairs * shiftFor(rounds, range);

@@ -3,7 +3,7 @@ import type { HistogramFit } from '../../pooled/projected-histogram.js';
 import type { CovarianceDesign } from './design.js';
 
 /**
- * What the number of rows left says about the others, from released and public numbers only.
+ * Judges the rows that are gone by the number of rows left, from released and public numbers only.
  *
  * Hostile rows are at most a share c of all. Thresholds also take some of the normal rows, as many
  * as their fits say. Where many more rows are gone than both explain, honest rows were taken for

@@ -5,7 +5,7 @@ import {
 } from '../../pooled/valleys.js';
 
 /**
- * What noisy histograms of rows say about crowds and tails. All of it is a function of released
+ * Finds crowds and tails in noisy histograms of rows. All of it is a function of released
  * counts, so post-processing.
  */
 

@@ -138,7 +138,7 @@ export function momentsErrorOf(
   const noises = orders.slice(2).map(({ sum, space }) =>
     (sum.sigma * pow(reached / radius, space.order)
       * Math.sqrt(space.indices.length + d)) / cohort);
-  // What is lost of E |z|^4 is spread over the tensor alike in every direction.
+  // The part of E |z|^4 that is lost is spread over the tensor alike in every direction.
   const spread = orders.length > 3 ? 3 / (d * (d + 2)) : 0;
   const honest = {
     sampling: Math.sqrt(variances.reduce((sum, entry) => sum + entry, 0) / cohort),

@@ -89,7 +89,7 @@ function countedRows(
 const standsOut = 4;
 
 /**
- * What is said of rows that do not count as they are: moments are without the rows that were left
+ * The findings on rows that do not count as they are: moments are without the rows that were left
  * out, and with those of too heavy tails pulled in. Normal rows that are pulled in are fewer than
  * noise hides, since they are not seen farther out. All numbers are released.
  */

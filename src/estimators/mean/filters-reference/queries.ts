@@ -13,8 +13,8 @@ import type { Survivors } from '../filters/survivors.js';
 import { insideBox, type Box } from './box.js';
 
 /**
- * What an analyst may ask about the rows that its removals leave: the printed queries, each with a
- * charge of its own.
+ * The questions of an analyst about the rows that its removals leave: the printed queries, each
+ * with a charge of its own.
  *
  * Claims. Neighbours: sets of surviving rows that differ in one row each at most (survivors). Rows
  * lie in a cube of diagonal D around 0, and centres are taken back into it. Let an average be a sum

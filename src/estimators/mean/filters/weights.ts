@@ -3,7 +3,7 @@ import { ownKernels } from '../../../numerics/kernels/index.js';
 import { normalUpperTail } from '../../../numerics/normal.js';
 
 /**
- * What is worked out from released numbers alone, so at no cost: how much too wide the rows are,
+ * Works out from released numbers alone, so at no cost: how much too wide the rows are,
  * the directions to measure them along, and the threshold above which rows are removed.
  */
 

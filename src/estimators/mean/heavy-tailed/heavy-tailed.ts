@@ -160,8 +160,9 @@ function dropFactor(order: number): number {
 }
 
 /**
- * What finding the centre takes where nothing is given: at least a tenth of the contributors, or a
- * fifth of rho. Contributors who find the centre are missing for the mean, so never more than half.
+ * The part that finding the centre takes where nothing is given: at least a tenth of the
+ * contributors, or a fifth of rho. Contributors who find the centre are missing for the mean, so
+ * never more than half.
  */
 const centreShares = { split: 0.1, one: 0.2, splitMost: 0.5 } as const;
 

@@ -1,7 +1,7 @@
 import { pow } from '../../../base/elementary.js';
 
 /**
- * What is assumed of honest rows, for accuracy only: E |x_j - mean_j|^order <= bound^order, in
+ * The assumption about honest rows, for accuracy only: E |x_j - mean_j|^order <= bound^order, in
  * units of scale.
  */
 export interface Moment {

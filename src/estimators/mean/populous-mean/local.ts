@@ -22,7 +22,7 @@ const groupThreshold = 2.5;
 export const gridStepsMax = 2 ** 52;
 
 /**
- * What a group reports: 1 and its point in grid steps times the grid, or 0 and zeros when it has
+ * The report of a group: 1 and its point in grid steps times the grid, or 0 and zeros when it has
  * none.
  */
 function statisticOf(point: Float64Array, rows: number, grid: number): Float64Array {

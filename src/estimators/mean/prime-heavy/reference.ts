@@ -55,7 +55,7 @@ interface HeavyReference {
  * differ in one row each. A removal's numbers are released and it takes every row that scores
  * enough, so whether a row is left is a function of this row (filters/survivors).
  *
- * What differs from the printed filter: groups are others than the rows that are averaged, and find
+ * It differs from the printed filter: groups are others than the rows that are averaged, and find
  * the centre as those of the default variant do. Rows are taken into a cube with the diameter of
  * the printed ball, as in the filters for light tails, whose corrections `designReference` names.
  * Its side is 6, not 50, over the root of the hostile share.

@@ -184,8 +184,8 @@ async function average(
 const believed = 0.95;
 
 /**
- * What hostile rows may move the mean by, in scales, inside the near ball and beyond it; and what
- * clipping may hide of honest rows that are at most one scale wide.
+ * Bounds how far hostile rows move the mean, in scales, inside the near ball and beyond it; and
+ * what clipping may hide of honest rows that are at most one scale wide.
  */
 function hostileOf(design: HeavyDesign, { last }: Filtered): number {
   const { corruption, excessMax, near, rest } = design;

@@ -105,8 +105,8 @@ export function answerOfAny(answer: AnyFound): Outcome {
 }
 
 /**
- * What the rows left out do to the mean: (their sum - their number * the mean of the rows left) /
- * the number of all rows.
+ * The effect on the mean of leaving rows out: (their sum - their number * the mean of the rows
+ * left) / the number of all rows.
  */
 function shiftOf(
   { sums, sigma, radius, square, lost, allRows }: RowsApart, mean: Float64Array, present: number,

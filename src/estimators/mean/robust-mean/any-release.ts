@@ -95,12 +95,13 @@ interface FoundDistances {
 }
 
 /**
- * What has been left out, so that it is never more than the stated share explains: the rows of all
- * crowds, along every axis and by distance, are at most as many as those of one may be. Where they
- * are more, at least a third of them is honest, so honest rows have crowds of their own, and which
- * ones those are nobody can tell: all rows are taken back. Hostile rows can bring this about only
- * where honest ones have a crowd already. Everything it knows is released, and a row that is taken
- * back is left as it was at first: whether it is left stays a function of this row and of releases.
+ * Bounds the rows left out, so that it is never more than the stated share explains: the rows of
+ * all crowds, along every axis and by distance, are at most as many as those of one may be. Where
+ * they are more, at least a third of them is honest, so honest rows have crowds of their own, and
+ * which ones those are nobody can tell: all rows are taken back. Hostile rows can bring this about
+ * only where honest ones have a crowd already. Everything it knows is released, and a row that is
+ * taken back is left as it was at first: whether it is left stays a function of this row and of
+ * releases.
  */
 class Crowds {
   #gone = 0;

@@ -29,7 +29,7 @@ import { combined, drawReallocated, reallocatable, type NoisySums } from './real
 /**
  * The mean of about normal rows in columns that are correlated.
  *
- * What hides in a direction in which honest rows are narrow widens no column. So the rows are
+ * Hostile rows in a direction in which honest rows are narrow widen no column. So the rows are
  * mapped first, so that they vary alike in every direction. A map that hostile rows have widened
  * shows no excess over 1 any more. So some axes come from third moments: these change when hostile
  * rows move the mean. The other axes are those along which the rows were wide before the map. Along

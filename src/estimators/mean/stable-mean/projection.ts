@@ -303,7 +303,7 @@ async function projectOnLine(problem: Problem): Promise<Projection> {
 }
 
 /**
- * What a solver found. Without a certificate, which the proofs above exclude, weights of 0: they
+ * The result of a solver. Without a certificate, which the proofs above exclude, weights of 0: they
  * are within every bound, and refuse the release after its noise.
  */
 function projectionOf(
@@ -315,7 +315,7 @@ function projectionOf(
 }
 
 /**
- * What a dual's weights are, and what they certify.
+ * The weights of a dual, and the bound that they certify.
  * @param dual - symmetric. A matrix that is not positive semidefinite has a slope, but certifies
  *   nothing.
  */
