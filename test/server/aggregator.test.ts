@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -11,6 +11,8 @@ import {
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { define } from '../support/hub-bench.js';
+import { LiveCommand } from '../support/live-command.js';
+import { root } from '../support/sources.js';
 import { WireClient, WireContributor } from '../support/wire-client.js';
 
 let directory: string;
@@ -93,6 +95,21 @@ describe('an aggregator', () => {
     const first = await start();
     await expect(start()).rejects.toMatchObject({ code: 'data-folder-in-use' });
     await sendRows(first, 1);
+  });
+
+  it('keeps the process that it is embedded in while it waits for its store', async () => {
+    const program = join(directory, 'embeds.mjs');
+    writeFileSync(program, `
+      import { createAggregator } from ${JSON.stringify(`${root}dist/server/index.js`)};
+      const openStore = async (_directory, clock) => {
+        await new Promise((resolve) => { clock.after(300, resolve); });
+        throw new Error('the store is gone');
+      };
+      await createAggregator({ dataDirectory: ${JSON.stringify(directory)}, studies: [], openStore })
+        .catch(({ message }) => { process.stdout.write(message); });
+    `);
+    expect(await new LiveCommand([], { command: program }).ended)
+      .toMatchObject({ status: 0, stdout: 'the store is gone' });
   });
 
   it('closes what it opened when it cannot listen', async () => {

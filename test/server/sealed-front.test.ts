@@ -139,4 +139,19 @@ describe('a first server whose clock is wrong', { tags: ['long'] }, () => {
     const [first] = await run.releases(2);
     expect(first!.outcome.kind).toBe('value');
   });
+
+  it('is refused a date that is long over, and goes on once its clock is right', async () => {
+    nodes = new SealedNodes(count);
+    const run = nodes;
+    run.aheadMs[0] = -threeDaysMs;
+    await run.startAll(false);
+    await run.until(() => run.sent.some(({ frame }) =>
+      frame.kind === 'stop' && frame.code === 'clock-implausible'));
+    expect(run.sent.some(({ frame }) => frame.kind === 'epochKey')).toBe(false);
+    await run.restartAtTrueTime(0);
+    await run.until(() => run.sent.some(({ frame }) => frame.kind === 'epochKey'));
+    expect(await run.contribute(people)).toEqual([]);
+    await run.until(async () => (await run.releases(2)).some(({ outcome }) =>
+      outcome.kind === 'value'));
+  });
 });
