@@ -1,4 +1,5 @@
 import type { Io } from './io.js';
+import type { Output } from './output.js';
 
 /** A progress bar on standard error if that is a terminal; otherwise nothing. */
 export interface Progress {
@@ -21,9 +22,11 @@ export interface ProgressUnit {
 
 const megabytes: ProgressUnit = { name: 'MB', size: 1e6, digits: 1 };
 
+const noProgress: Progress = { update: () => {}, end: () => {} };
+
 /** Shows the bar only after one second of work. Counts bytes unless `unit` says otherwise. */
 export function startProgress(label: string, io: Io, unit: ProgressUnit = megabytes): Progress {
-  if (io.stderr.isTTY !== true) return { update: () => {}, end: () => {} };
+  if (io.stderr.isTTY !== true) return noProgress;
   const startedMs = io.monotonicMs();
   let drawnMs = startedMs + showAfterMs - redrawMs;
   let isShown = false;
@@ -40,6 +43,18 @@ export function startProgress(label: string, io: Io, unit: ProgressUnit = megaby
       isShown = false;
     },
   };
+}
+
+/** Runs `read` with a bar of the bytes that it has read. There is none where JSON is printed. */
+export async function whileReading<Result>(
+  io: Io, { isJson }: Output, read: (onProgress: Progress['update']) => Promise<Result>,
+): Promise<Result> {
+  const progress = isJson ? noProgress : startProgress('reading', io);
+  try {
+    return await read((done, total) => progress.update(done, total));
+  } finally {
+    progress.end();
+  }
 }
 
 function bar(

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
-import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
+import { createComputePool } from '../../server/compute/pool.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
@@ -13,7 +13,7 @@ import { printAnswer, printNotes } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
-  autoName, checkName, choiceFacts, printChoice, resolveEstimator,
+  autoName, checkName, choiceFacts, makesPasses, printChoice, resolveEstimator,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
 import { askedQuestion, rowsOfFile, type AskedFlags } from '../estimate/asked.js';
@@ -24,7 +24,7 @@ import { estimateStudy, printStudy, studyJson, type StudyEstimate } from '../est
 import { readStudies } from '../base/study-files.js';
 import { headerArgument } from '../input/header-flag.js';
 import { inputFormats } from '../input/rows.js';
-import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
+import { dimensionOf, readTables, type RowTable } from '../input/table.js';
 import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
@@ -34,7 +34,7 @@ import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
-import { startProgress } from '../base/progress.js';
+import { whileReading } from '../base/progress.js';
 
 const inputArguments = {
   input: {
@@ -174,7 +174,14 @@ export const estimate = defineCommand({
     }, output);
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
-    const tables = await readWithProgress(request, compute, io);
+    const passes = makesPasses(name);
+    const tables = await whileReading(io, output, (show) => readTables({
+      ...request,
+      onProgress(done, total) {
+        if (passes && (total ?? done) >= sharedFromBytes) compute.start();
+        show(done, total);
+      },
+    }, io.stdin));
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
     const dimension = dimensionOf(tables[0]!);
@@ -303,7 +310,9 @@ async function answerStudy(
   const randomness = openRandomness(io);
   const compute = createComputePool(availableParallelism());
   try {
-    const answers = await estimateStudy({ ...asked, stdin: io.stdin, randomness, compute });
+    const answers = await whileReading(io, output, (onProgress) => estimateStudy({
+      ...asked, input: { ...asked.input, onProgress }, stdin: io.stdin, randomness, compute,
+    }));
     output.json({ ...studyJson(answers), ...(randomness.insecure ? { insecure: true } : {}) });
     printStudy(answers, asked.definition, output);
     return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
@@ -322,21 +331,6 @@ function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
 
 /** From this size on, threads help. They start while the input is read. */
 const sharedFromBytes = 8 << 20;
-
-async function readWithProgress(
-  request: TableRequest, pool: ComputePool, io: Io,
-): Promise<readonly RowTable[]> {
-  const progress = startProgress('reading', io);
-  const onProgress = (done: number, total: number | undefined): void => {
-    if ((total ?? done) >= sharedFromBytes) pool.start();
-    progress.update(done, total);
-  };
-  try {
-    return await readTables({ ...request, onProgress }, io.stdin);
-  } finally {
-    progress.end();
-  }
-}
 
 /**
  * Without --cohort the number of rows is the cohort, and must be a size that can be planned for.

@@ -16,6 +16,16 @@ import { formatNumber, type Output } from '../base/output.js';
 /** The name that leaves the choice of an estimator to public facts. */
 export const autoName = 'auto';
 
+/** Estimators whose releases are made of sums and counts alone. */
+const withoutPasses: ReadonlySet<string> = new Set([
+  'count', 'sum', 'share', 'ratio', 'histogram', 'quantile', 'distribution',
+]);
+
+/** Whether a release may pass over all rows once more, so that threads help. */
+export function makesPasses(name: string): boolean {
+  return !withoutPasses.has(name);
+}
+
 /** The flag of commands that take `auto`. */
 export const questionArguments = {
   question: {

@@ -242,3 +242,13 @@ budget: { epsilon: 8, delta: 1e-5 }
     expect((await answer(words('integer:0..99'))).keys!.length).toBeGreaterThan(50);
   });
 });
+
+describe('a long read of rows that count', () => {
+  it('has its bar on a terminal, and none beside JSON', async () => {
+    const words = ['estimate', 'count', rows, ...asked, '--where', 'minutes>=50'];
+    const drawn = await keelson(words, { tty: true });
+    expect(drawn.status, drawn.stderr).toBe(0);
+    expect(drawn.stderr).toMatch(/reading \[=* *\] \d+ % of/);
+    expect((await keelson([...words, '--json'], { tty: true })).stderr).not.toContain('reading');
+  });
+});

@@ -336,10 +336,14 @@ describe('exit status of keelson estimate', () => {
 });
 
 describe('progress', () => {
-  it('is drawn on a terminal only, and wiped', async () => {
-    const drawn = await run(csvPath, [], { ...seeded, tty: true });
+  it('is drawn on a terminal only, never beside JSON, and wiped', async () => {
+    const words = ['estimate', 'mean', csvPath, ...privacy];
+    const drawn = await keelson(words, { ...seeded, tty: true });
     expect(drawn.stderr).toMatch(/reading \[=* *\] \d+ % of/);
-    expect(drawn.stderr.endsWith('\r\u001b[2K')).toBe(true);
-    expect((await run(csvPath)).stderr).not.toContain('reading');
+    expect(drawn.stderr.split('reading ').at(-1)).toContain('\r\u001b[2K');
+    expect((await keelson(words, seeded)).stderr).not.toContain('reading');
+    const json = await run(csvPath, [], { ...seeded, tty: true });
+    expect(json.status).toBe(0);
+    expect(json.stderr).not.toContain('reading');
   });
 });

@@ -4,7 +4,7 @@ import type { PointSet } from '../../numerics/points.js';
 import type { Finished, PooledRows, Summary } from '../contract/estimator.js';
 import { ChunkedRows } from './chunks.js';
 import { readState, writerOf } from './codec.js';
-import { orderByTag, permuteRows, type TaggedRows } from './tag-order.js';
+import { sortedCopy, sortInPlace, type TaggedRows } from './tag-order.js';
 
 /** Rows as they arrived, in buffers that double. */
 export interface RowsState extends TaggedRows {
@@ -34,30 +34,11 @@ function grow(state: RowsState, rows: number, dimension: number): void {
   state.tags = tags;
 }
 
-function orderOf({ count, values, tags }: RowsState, dimension: number): Uint32Array {
-  return orderByTag(tags, count, (left, right) => {
-    for (let j = 0; j < dimension; j++) {
-      const gap = values[left * dimension + j]! - values[right * dimension + j]!;
-      if (gap !== 0) return gap;
-    }
-    return 0;
-  });
-}
-
 /**
  * The rows in order of tag, and of value among equal tags, so that arrival order does not matter.
  */
 function sortedRows(state: RowsState, dimension: number): PooledRows {
-  const { count, values, tags } = state;
-  const order = orderOf(state, dimension);
-  const sorted = doublesOfSize(count * dimension);
-  const sortedTags = new BigUint64Array(count);
-  for (let to = 0; to < count; to++) {
-    const from = order[to]!;
-    for (let j = 0; j < dimension; j++) sorted[to * dimension + j] = values[from * dimension + j]!;
-    sortedTags[to] = tags[from]!;
-  }
-  return { count, dimension, values: sorted, tags: sortedTags };
+  return { count: state.count, dimension, ...sortedCopy(state, dimension, doublesOfSize) };
 }
 
 /**
@@ -88,7 +69,7 @@ function pooledRows(state: RowsState, dimension: number, unsorted: Unsorted): Po
   if (!isScratch) return sortedRows(state, dimension);
   const tags = new BigUint64Array(count);
   draw(tags);
-  permuteRows(values, dimension, tags, orderOf({ count, values, tags }, dimension));
+  sortInPlace(values, dimension, tags);
   return { count, dimension, values, tags, isScratch };
 }
 

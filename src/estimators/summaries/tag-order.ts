@@ -7,92 +7,182 @@ export interface TaggedRows {
   tags: BigUint64Array;
 }
 
-/** Up to so many rows, sorting keys is faster than counting them into 65,536 places. */
-const sortedRowsMax = 1 << 14;
+/** Rows of a bucket are about as many as a processor's second cache holds. */
+const bucketBytes = 1 << 17;
+/** So that the places where buckets are filled stay few. */
+const bucketBitsMax = 16;
+/** A key is the high word of a tag and a place in the bucket, exact in a double: 32 and 21 bits. */
+const keyRowsMax = 1 << 21;
 
-/**
- * The order of `count` rows by ascending tag; rows of equal tags in the order that `among` says.
- * High words first, then comparisons where these are equal, which is seldom: tags are uniform.
- * O(count) for many such tags, O(count log count) for few and for any; 16 bytes per row while it
- * runs.
- */
-export function orderByTag(
-  tags: BigUint64Array, count: number, among: (left: number, right: number) => number,
-): Uint32Array {
-  const words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * count);
-  const order = count <= sortedRowsMax
-    ? sortedByHighWord(words, count)
-    : countedByHighWord(words, count);
-  const compare = (left: number, right: number): number => {
-    const gap = words[2 * left + 1 - highWord]! - words[2 * right + 1 - highWord]!;
-    return gap === 0 ? among(left, right) : gap;
-  };
-  for (let first = 0; first < count;) {
-    const high = words[2 * order[first]! + highWord]!;
-    let last = first + 1;
-    while (last < count && words[2 * order[last]! + highWord]! === high) last += 1;
-    if (last - first > 1) order.subarray(first, last).sort(compare);
-    first = last;
+/** Rows side by side, and their tags as words. */
+class Rows {
+  readonly words: Uint32Array;
+
+  constructor(
+    readonly values: Float64Array, readonly dimension: number, tags: BigUint64Array,
+    readonly count: number,
+  ) {
+    this.words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * count);
   }
-  return order;
+
+  high(row: number): number {
+    return this.words[2 * row + highWord]!;
+  }
+
+  /** Copies rows of `from`, which lie side by side. */
+  copy(to: number, from: Rows, first: number, count: number): void {
+    const { dimension, values, words } = this;
+    const { values: fromValues, words: fromWords } = from;
+    const gap = (first - to) * dimension;
+    const end = (to + count) * dimension;
+    for (let at = to * dimension; at < end; at++) values[at] = fromValues[at + gap]!;
+    for (let at = 2 * to, own = 2 * first; at < 2 * (to + count); at++, own++) {
+      words[at] = fromWords[own]!;
+    }
+  }
+
+  swap(one: number, other: number): void {
+    const { dimension, values, words } = this;
+    for (let j = 0, a = one * dimension, b = other * dimension; j < dimension; j++, a++, b++) {
+      const held = values[a]!;
+      values[a] = values[b]!;
+      values[b] = held;
+    }
+    for (let j = 0, a = 2 * one, b = 2 * other; j < 2; j++, a++, b++) {
+      const held = words[a]!;
+      words[a] = words[b]!;
+      words[b] = held;
+    }
+  }
+
+  /** By tag, then by values, minus zero below zero. Zero: the rows are the same. */
+  compare(left: number, right: number): number {
+    const { dimension, values, words } = this;
+    for (const half of [highWord, 1 - highWord]) {
+      const gap = words[2 * left + half]! - words[2 * right + half]!;
+      if (gap !== 0) return gap;
+    }
+    for (let j = 0; j < dimension; j++) {
+      const [a, b] = [values[left * dimension + j]!, values[right * dimension + j]!];
+      if (a !== b) return a - b;
+      if (!Object.is(a, b)) return Object.is(a, -0) ? -1 : 1;
+    }
+    return 0;
+  }
 }
 
-/** Word and row in one double, exactly: 32 bits and 14. */
-function sortedByHighWord(words: Uint32Array, count: number): Uint32Array {
-  const keys = new Float64Array(count);
-  for (let i = 0; i < count; i++) keys[i] = words[2 * i + highWord]! * sortedRowsMax + i;
-  keys.sort();
+/** Ranges of the high words of tags, in ascending order. */
+interface Buckets {
+  /** A high word without so many of its bits is the number of its bucket. */
+  readonly shift: number;
+  /** The first place of each bucket, and the number of rows. */
+  readonly starts: Uint32Array;
+}
+
+/** Null: all rows are one bucket. */
+function bucketsOf(rows: Rows): Buckets | null {
+  const { count, dimension } = rows;
+  let bits = 0;
+  while (bits < bucketBitsMax && count * 8 * (dimension + 1) > bucketBytes * 2 ** bits) bits += 1;
+  if (bits === 0) return null;
+  const shift = 32 - bits;
+  const starts = new Uint32Array(2 ** bits + 1);
+  for (let row = 0; row < count; row++) starts[(rows.high(row) >>> shift) + 1]! += 1;
+  for (let i = 1; i < starts.length; i++) starts[i]! += starts[i - 1]!;
+  return { shift, starts };
+}
+
+/**
+ * The rows, all finite, in order of (tag, values), in memory of their own.
+ *
+ * Claim. The result is a function of the set of (tag, row), whatever the order in which they come:
+ * so arrival, merging and decoding change no bit of a release, and one row replaced makes a
+ * neighbour.
+ * Proof. Buckets are disjoint ranges of the tag's high bits, in ascending order, so each row of one
+ * comes before all rows of the next. Within one, keys are ascending in the high word; rows of equal
+ * high words are compared by the whole tag and then by their values (`Rows.compare`), and rows that
+ * still are equal have the same bits. So the concatenation is the ascending order of (tag, values),
+ * a total order up to equal bits.
+ *
+ * Each row is copied to its bucket, one after the other, and within it, where it is near; a sort of
+ * all tags would read each row from anywhere. O(count) where tags are spread evenly, as hashes are,
+ * and O(count log count) for any.
+ * @param make - room for so many numbers.
+ */
+export function sortedCopy(
+  { count, values, tags }: TaggedRows, dimension: number, make: (length: number) => Float64Array,
+): { readonly values: Float64Array; readonly tags: BigUint64Array } {
+  const given = new Rows(values, dimension, tags, count);
+  const sorted = { values: make(count * dimension), tags: new BigUint64Array(count) };
+  const to = new Rows(sorted.values, dimension, sorted.tags, count);
+  const buckets = bucketsOf(given);
+  if (buckets === null) putInOrder(given, to, 0);
+  else {
+    const places = buckets.starts.slice();
+    for (let row = 0; row < count; row++) {
+      const bucket = given.high(row) >>> buckets.shift;
+      to.copy(places[bucket]!++, given, row, 1);
+    }
+    sortBuckets(to, buckets);
+  }
+  return sorted;
+}
+
+/** As `sortedCopy`, where the rows are, in the memory of the largest bucket. */
+export function sortInPlace(values: Float64Array, dimension: number, tags: BigUint64Array): void {
+  const rows = new Rows(values, dimension, tags, tags.length);
+  const buckets = bucketsOf(rows) ?? { shift: 0, starts: Uint32Array.of(0, rows.count) };
+  if (buckets.starts.length > 2) {
+    const places = buckets.starts.slice();
+    for (let bucket = 0; bucket + 1 < places.length; bucket++) {
+      const end = buckets.starts[bucket + 1]!;
+      while (places[bucket]! < end) {
+        const row = places[bucket]!;
+        const own = rows.high(row) >>> buckets.shift;
+        const place = places[own]!++;
+        // The one that was there comes next.
+        if (own !== bucket) rows.swap(row, place);
+      }
+    }
+  }
+  sortBuckets(rows, buckets);
+}
+
+function sortBuckets(rows: Rows, { starts }: Buckets): void {
+  const { dimension } = rows;
+  let most = 0;
+  for (let i = 1; i < starts.length; i++) most = Math.max(most, starts[i]! - starts[i - 1]!);
+  const values = new Float64Array(most * dimension);
+  const tags = new BigUint64Array(most);
+  for (let i = 1; i < starts.length; i++) {
+    const first = starts[i - 1]!;
+    const bucket = new Rows(values, dimension, tags, starts[i]! - first);
+    bucket.copy(0, rows, first, bucket.count);
+    putInOrder(bucket, rows, first);
+  }
+}
+
+/** Copies all of `rows` to `to`, from `first` on, in order. */
+function putInOrder(rows: Rows, to: Rows, first: number): void {
+  const order = orderOf(rows);
+  for (let i = 0; i < order.length; i++) to.copy(first + i, rows, order[i]!, 1);
+}
+
+function orderOf(rows: Rows): Uint32Array {
+  const { count } = rows;
+  const compare = (left: number, right: number): number => rows.compare(left, right);
   const order = new Uint32Array(count);
-  for (let i = 0;
-      i < count; i++) order[i] = keys[i]! - Math.floor(keys[i]! / sortedRowsMax) * sortedRowsMax;
+  if (count > keyRowsMax) return order.map((_, i) => i).sort(compare);
+  const keys = new Float64Array(count);
+  for (let i = 0; i < count; i++) keys[i] = rows.high(i) * keyRowsMax + i;
+  keys.sort();
+  for (let i = 0; i < count; i++) order[i] = keys[i]! % keyRowsMax;
+  for (let from = 0; from < count;) {
+    const high = rows.high(order[from]!);
+    let to = from + 1;
+    while (to < count && rows.high(order[to]!) === high) to += 1;
+    if (to - from > 1) order.subarray(from, to).sort(compare);
+    from = to;
+  }
   return order;
-}
-
-/** Two counting passes. */
-function countedByHighWord(words: Uint32Array, count: number): Uint32Array {
-  let from = Uint32Array.from({ length: count }, (_, i) => i);
-  let to = new Uint32Array(count);
-  for (const shift of [0, 16]) {
-    const starts = new Uint32Array(65_537);
-    for (let i = 0;
-        i < count; i++) starts[((words[2 * i + highWord]! >>> shift) & 0xffff) + 1]! += 1;
-    for (let digit = 0; digit < 65_536; digit++) starts[digit + 1]! += starts[digit]!;
-    for (let i = 0; i < count; i++) {
-      const row = from[i]!;
-      const digit = (words[2 * row + highWord]! >>> shift) & 0xffff;
-      to[starts[digit]!++] = row;
-    }
-    [from, to] = [to, from];
-  }
-  return from;
-}
-
-/**
- * Puts rows, and their tags, in an order: row `order[i]` comes to place i. In place, one row of
- * memory.
- * @param order - a permutation; used up.
- */
-export function permuteRows(
-  values: Float64Array, dimension: number, tags: BigUint64Array, order: Uint32Array,
-): void {
-  const held = new Float64Array(dimension);
-  const words = new Uint32Array(tags.buffer, tags.byteOffset, 2 * order.length);
-  for (let start = 0; start < order.length; start++) {
-    if (order[start] === start) continue;
-    for (let j = 0; j < dimension; j++) held[j] = values[start * dimension + j]!;
-    const [one, other] = [words[2 * start]!, words[2 * start + 1]!];
-    let place = start;
-    for (let next = order[place]!; next !== start; next = order[place]!) {
-      const [to, from] = [place * dimension, next * dimension];
-      for (let j = 0; j < dimension; j++) values[to + j] = values[from + j]!;
-      words[2 * place] = words[2 * next]!;
-      words[2 * place + 1] = words[2 * next + 1]!;
-      order[place] = place;
-      place = next;
-    }
-    values.set(held, place * dimension);
-    words[2 * place] = one;
-    words[2 * place + 1] = other;
-    order[place] = place;
-  }
 }

@@ -49,11 +49,14 @@ describe('groups that are filled with rows at hand', () => {
 
   it.each([
     ['count', {}], ['sum', { cap: 1 }], ['histogram', { edges: '0,0.5,1', column: 0 }],
-    ['quantile', { low: 0, high: 1, column: 0 }],
+    ['quantile', { low: 0, high: 1, column: 0 }], ['ratio', { cap: 1 }],
+    ['share', { threshold: 0.5, column: 0 }], ['distribution', { low: 0, high: 1, column: 0 }],
   ])('draw no assignment hashes where %s does not depend on them', async (name, parameters) => {
     const plan = planned(name, parameters);
     const { kind } = await runOffline({
       plan, dimension: 2, rows, ...means(plan),
+      // Nor are there passes over the rows that threads would share.
+      compute: { parallelism: 2, run: () => { throw new Error('a pass'); } },
       assignmentHashes: { fill: () => { throw new Error('drawn'); } },
     });
     expect(kind).toBe('value');

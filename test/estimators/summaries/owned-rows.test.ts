@@ -4,7 +4,6 @@ import {
   createGroups, releaseGroups, runOffline, type OwnedRows,
 } from '../../../src/estimators/run.js';
 import { rowsSummary } from '../../../src/estimators/summaries/rows.js';
-import { orderByTag } from '../../../src/estimators/summaries/tag-order.js';
 import { sharedDoubles } from '../../../src/numerics/kernels/shards.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
@@ -19,19 +18,6 @@ function randomRows(count: number, dimension: number): Float64Array {
   return sharedDoubles(count * dimension)
     .map(() => 2 * (random.uniform() + random.uniform() + random.uniform()) - 3);
 }
-
-describe('orderByTag', () => {
-  it.each<[string, (i: number) => bigint]>([
-    ['spread over all bits', (i) => BigInt.asUintN(64, BigInt(i + 1) * 0x9e37_79b9_7f4a_7c15n)],
-    ['small', (i) => BigInt((i * 7919) % 1000)],
-    ['of few high words', (i) => (BigInt(i % 3) << 62n) + BigInt((i * 31) % 50)],
-  ])('agrees with comparisons for tags %s', (_, tagOf) => {
-    const tags = BigUint64Array.from({ length: 3000 }, (_, i) => tagOf(i));
-    const expected = Array.from(tags, (_, i) => i)
-      .sort((a, b) => (tags[a]! === tags[b]! ? b - a : tags[a]! < tags[b]! ? -1 : 1));
-    expect(Array.from(orderByTag(tags, tags.length, (a, b) => b - a))).toEqual(expected);
-  });
-});
 
 describe('rows that a run takes over', () => {
   it('are sorted where they are, as copies would be', () => {
