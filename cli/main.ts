@@ -61,6 +61,7 @@ const io: Io = {
   stdout: process.stdout,
   stderr: process.stderr,
   environment: process.env,
+  nodeVersion: process.versions.node,
   interrupted: interrupt.signal,
   onStarted: () => {
     started = true;

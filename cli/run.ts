@@ -3,6 +3,7 @@ import { commandTable } from './commands/table.js';
 import { errorText, exitStatusOf, UsageError } from './base/errors.js';
 import { commandHelp, overviewHelp } from './base/help.js';
 import type { ExitStatus, Io } from './base/io.js';
+import { nodeRemedy } from './base/node-version.js';
 import { createOutput } from './base/output.js';
 import { packageVersion } from '../server/base/place.js';
 import { didYouMean } from '../src/base/suggest.js';
@@ -47,6 +48,7 @@ export async function runCommandLine(
     const { args, repeated } = parseCommandArguments(command, rest);
     onCommand(command);
     const output = createOutput(io, (args as { json?: boolean }).json === true);
+    if (!output.isJson) warnOfNode(io);
     return await command.run({ args, repeated, io, output });
   } catch (error) {
     io.stderr.write(errorText(error, name in commandTable ? `keelson ${name}` : 'keelson', debug));
@@ -55,6 +57,13 @@ export async function runCommandLine(
     }
     return exitStatusOf(error);
   }
+}
+
+/** Node's own variable turns its warnings off, and so this one. */
+function warnOfNode({ nodeVersion, environment, stderr }: Io): void {
+  const remedy = nodeRemedy(nodeVersion);
+  if (remedy === undefined || environment['NODE_NO_WARNINGS'] === '1') return;
+  stderr.write(`warning: this is Node ${nodeVersion}; ${remedy}\n`);
 }
 
 function wantsHelp(words: readonly string[]): boolean {

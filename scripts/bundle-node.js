@@ -1,5 +1,5 @@
 // Bundles what runs on Node: node scripts/bundle-node.js bundles the modules in dist/ anew.
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
@@ -35,7 +35,6 @@ function exported(folder, below) {
  * @param entries modules in dist/, without `.js`.
  */
 function bundleGraph(entries, outdir, platform) {
-  rmSync(outdir, { recursive: true, force: true });
   const isNode = platform === 'node';
   const { metafile } = buildSync({
     absWorkingDir: root,
@@ -60,7 +59,20 @@ function bundleGraph(entries, outdir, platform) {
     metafile: true,
     logLevel: 'warning',
   });
+  removeOthers(outdir, Object.keys(metafile.outputs).map((path) => join(root, path)), isNode);
   return metafile;
+}
+
+/**
+ * Removes the scripts of an earlier build. They go last, so that what starts meanwhile finds all
+ * that it needs.
+ */
+function removeOthers(outdir, made, isNode) {
+  for (const path of readdirSync(outdir, { recursive: true })) {
+    const isOfPages = isNode && /^browser\b/.test(path);
+    const file = join(outdir, path);
+    if (path.endsWith('.js') && !isOfPages && !made.includes(file)) rmSync(file);
+  }
 }
 
 /**

@@ -2,7 +2,6 @@
 // The Dockerfile calls it. Packages are copied from node_modules, which package-lock.json fixes.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { isBuiltin } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -37,11 +36,9 @@ console.log(`${own.length} files and ${packages.length} packages: ${target}`);
 function neededPackages() {
   const { packages: locked } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8'));
   const { dependencies, optionalDependencies } = locked[''];
-  // A Node with SQLite needs no better-sqlite3. pg is for those who keep their data in PostgreSQL.
-  const optional = Object.keys(optionalDependencies)
-    .filter((name) => name !== 'better-sqlite3' || !isBuiltin('node:sqlite'));
+  // Node 24 has SQLite. pg is for those who keep their data in PostgreSQL.
   const found = new Set();
-  const waiting = [...Object.keys(dependencies), ...optional, 'pg']
+  const waiting = [...Object.keys(dependencies), ...Object.keys(optionalDependencies), 'pg']
     .map((name) => `node_modules/${name}`);
   while (waiting.length > 0) {
     const folder = waiting.pop();

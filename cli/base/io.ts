@@ -18,6 +18,8 @@ export interface Io {
    * is no such signal.
    */
   onHangUp?(action: () => void): void;
+  /** As `process.versions.node` has it. */
+  readonly nodeVersion: string;
   /** Milliseconds on a clock that never jumps. */
   monotonicMs(): number;
 }

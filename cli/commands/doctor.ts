@@ -29,7 +29,7 @@ export const doctor = defineCommand({
   async run({ args, io, output }) {
     const findings = /^(https?|wss?):\/\//.test(args.where)
       ? await serverFindings(httpAddress(args.where), () => Date.now())
-      : [...machineFindings(), ...await folderFindings(args.where, {
+      : [...machineFindings(io.nodeVersion), ...await folderFindings(args.where, {
         nowMs: Date.now(), monotonicMs: () => io.monotonicMs(), mayWrite: args.disk === true,
       })];
     const worst = (['fail', 'warn'] as const)

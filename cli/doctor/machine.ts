@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
 import { freemem } from 'node:os';
 import { descriptorLimit } from '../../server/listener/descriptors.js';
-import { atLeast, bytesText, fail, ok, type Finding } from './finding.js';
+import { nodeRemedy } from '../base/node-version.js';
+import { atLeast, bytesText, fail, ok, warn, type Finding } from './finding.js';
 
-/** Checks of the machine and the user, for a server that would start here. */
-export function machineFindings(): Finding[] {
+/**
+ * Checks of the machine and the user, for a server that would start here.
+ * @param nodeVersion as `process.versions.node` has it.
+ */
+export function machineFindings(nodeVersion: string): Finding[] {
   const limit = descriptorLimit();
   return [
-    nodeFinding(process.versions.node),
+    nodeFinding(nodeVersion),
     ...(limit === undefined ? [] : [filesFinding(limit)]),
     memoryFinding(freeMemory()),
   ];
@@ -17,7 +21,9 @@ export function machineFindings(): Finding[] {
 export function nodeFinding(version: string): Finding {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const isOld = major < 20 || (major === 20 && minor < 19);
-  return isOld ? fail('Node', version, 'install Node 20.19 or later') : ok('Node', version);
+  if (isOld) return fail('Node', version, 'install Node 22.16 or later');
+  const remedy = nodeRemedy(version);
+  return remedy === undefined ? ok('Node', version) : warn('Node', version, remedy);
 }
 
 /** @param limit how many files and connections a process may have open. */

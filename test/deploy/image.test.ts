@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { lastOf, stages } from '../support/dockerfile.js';
 import { Stage } from '../support/live-command.js';
+import { addSqlite } from '../support/native-sqlite.js';
 import { root } from '../support/sources.js';
 import { meanStudy } from '../support/study-files.js';
 
@@ -68,6 +69,8 @@ beforeAll(() => {
     if (keyword !== 'COPY') continue;
     expect(from).toBe(target);
     cpSync(laidOut, join(place, to!), { recursive: true });
+    // The image has a Node with SQLite.
+    addSqlite(join(place, to!));
   }
   for (const folder of [data, '/dev', '/proc', '/etc/keelson']) {
     mkdirSync(join(place, folder), { recursive: true });

@@ -1,12 +1,14 @@
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
 import {
-  cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync,
+  cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
-import { Stage } from '../support/live-command.js';
+import { Stage, type Ended } from '../support/live-command.js';
+import { addSqlite, hasSqlite } from '../support/native-sqlite.js';
 import { npm, pack, type Packed } from '../support/packing.js';
 
 const stage = new Stage();
@@ -138,33 +140,48 @@ describe('an installation of the package', () => {
     npm(
       ['install', ...quiet, '--ignore-scripts', '--omit=dev', stage.path(packed.filename)], place,
     );
-    // A newer Node comes with SQLite, so it needs no compiler: it runs without the package too.
-    // Otherwise: this machine's own installation compiled the same version, and compiling it twice
-    // proves nothing more.
-    const native = 'node_modules/better-sqlite3';
-    const versionOf = (folder: string): unknown =>
-      (
-        JSON.parse(readFileSync(`${folder}/${native}/package.json`, 'utf8')) as { version: string }
-      ).version;
-    expect(versionOf(place)).toBe(versionOf(root));
-    if (process.versions.node.startsWith('20.')) {
-      cpSync(`${root}${native}/build`, `${place}/${native}/build`, { recursive: true });
-    } else {
-      rmSync(`${place}/${native}`, { recursive: true });
-    }
+    addSqlite(place);
   });
 
   /** What a program in the folder prints as JSON. */
   const printed = (program: string): unknown => JSON.parse(execFileSync(
     process.execPath, ['--input-type=module', '-e', program], { cwd: place, encoding: 'utf8' }));
 
-  it('brings few packages besides itself', () => {
+  it('warns of Node 20, once', async () => {
+    const run = await stage.run(['estimators'], {
+      command, directory: place, environment: { NODE_NO_WARNINGS: '' },
+    });
+    expect(run.stderr.split('\n')).toEqual(hasSqlite ? ['']
+      : [expect.stringMatching(/^warning: .* needs Node 22\.16 or later$/), '']);
+  });
+
+  it('says what it lacks on a Node without SQLite', async ({ skip }) => {
+    if (hasSqlite) skip('this Node has SQLite');
+    const [native, aside] = ['node_modules/better-sqlite3', 'aside']
+      .map((name) => `${place}/${name}`) as [string, string];
+    const study = 'node_modules/keelson/studies/flights-mean.yaml';
+    const serve = (): Promise<Ended> => stage.run(
+      ['serve', study, '--port', '0', '--data', stage.path('none')], { command, directory: place });
+    renameSync(native, aside);
+    const missing = await serve();
+    // As after the installation of another Node.
+    mkdirSync(native);
+    writeFileSync(`${native}/index.js`, 'throw new Error("another ABI");');
+    const broken = await serve();
+    rmSync(native, { recursive: true });
+    renameSync(aside, native);
+    expect([missing.status, broken.status]).toEqual([2, 2]);
+    expect(missing.stderr).toMatch(/better-sqlite3 is not installed: .*npm install better-sqlite3/);
+    expect(broken.stderr).toMatch(/better-sqlite3 does not load in it: .*npm install better-sqlite3/);
+  });
+
+  it('brings few packages besides itself, and none that has to be compiled', () => {
     const { packages } = JSON.parse(
       readFileSync(`${place}/node_modules/.package-lock.json`, 'utf8'),
-    ) as { packages: Record<string, { optional?: boolean }> };
-    const needed = Object.keys(packages).filter((path) => packages[path]!.optional !== true);
-    expect(needed.map((path) => path.replace('node_modules/', '')).sort())
-      .toEqual(['@opentelemetry/api', 'keelson', 'nodemailer']);
+    ) as { packages: Record<string, object> };
+    // Those of bufferutil bring it ready-made, and it may be missing.
+    expect(Object.keys(packages).map((path) => path.replace('node_modules/', '')).sort())
+      .toEqual(['@opentelemetry/api', 'bufferutil', 'keelson', 'node-gyp-build', 'nodemailer']);
   });
 
   it('gives programs each public entry, and each class once', () => {
@@ -202,7 +219,7 @@ describe('an installation of the package', () => {
   it('runs the demonstration', async () => {
     expect(existsSync(`${place}/node_modules/vitest`)).toBe(false);
     const few = [
-      '--contributors', '300', '--epochs', '1', '--every', '2', '--epsilon', '12', '--hostile',
+      '--contributors', '300', '--epochs', '1', '--every', '6', '--epsilon', '12', '--hostile',
       '0.05',
     ];
     const run = await stage.run(['demo', ...few, '--json'], { command, directory: place });

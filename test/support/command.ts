@@ -24,6 +24,8 @@ export async function keelson(
   options: {
     readonly stdin?: string | Buffer;
     readonly environment?: Record<string, string>;
+    /** Default: one that the next release runs on, too. */
+    readonly nodeVersion?: string;
     /** Standard error is a terminal. */
     readonly tty?: boolean;
     /** Somebody types standard input at a terminal. */
@@ -40,6 +42,7 @@ export async function keelson(
     stdout,
     stderr,
     environment: options.environment ?? {},
+    nodeVersion: options.nodeVersion ?? '24.0.0',
     interrupted: new AbortController().signal,
     // Two seconds pass at each look, so that a progress bar has its chance.
     monotonicMs: () => (nowMs += 2000),

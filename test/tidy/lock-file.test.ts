@@ -58,6 +58,21 @@ describe('package-lock.json', () => {
       }
     });
 
+  it('leaves SQLite for a Node that has none to a lock file of its own', () => {
+    const own = read('tools/sqlite/package-lock.json') as LockFile;
+    const asked = read('tools/sqlite/package.json') as Needs;
+    expect(own.packages['']!.dependencies).toEqual(asked.dependencies);
+    expect(missing(own)).toEqual([]);
+    const compiled = Object.keys(own.packages).filter((folder) => folder in lock.packages
+      && /better-sqlite3|prebuild-install|bindings$/.test(folder));
+    expect(compiled).toEqual([]);
+    // The range that users are asked for holds the version that is tested.
+    const { peerDependencies } = read('package.json') as { peerDependencies: object };
+    expect(peerDependencies).toMatchObject({
+      'better-sqlite3': `^${asked.dependencies!['better-sqlite3']}`,
+    });
+  });
+
   it.each(['.ci/run', 'deploy/container/Dockerfile'])('is what %s installs', (path) => {
     expect(readFileSync(`${root}${path}`, 'utf8')).toMatch(/^(RUN )?npm ci\b/m);
   });

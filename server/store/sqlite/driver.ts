@@ -5,8 +5,8 @@ import { StorageError } from '../../../src/base/errors.js';
 
 /*
  * Newer versions of Node come with SQLite (`node:sqlite`: 22.16, 24 and later), so no compiler is
- * needed there. Older ones take the package better-sqlite3. Both are synchronous and hold the same
- * SQLite. What the store uses of them is behind `Connection`.
+ * needed there. Older ones take the package better-sqlite3, which users add. Both are synchronous
+ * and hold the same SQLite. What the store uses of them is behind `Connection`.
  */
 
 /** Parameters by place, or an object with parameters by name. */
@@ -81,10 +81,12 @@ function betterSqlite(): Open {
     // Only this loads what was compiled.
     new Database(':memory:').close();
   } catch (cause) {
+    const isMissing = (cause as { code?: unknown }).code === 'MODULE_NOT_FOUND';
     throw new StorageError(
-      'SQLite is not at hand: better-sqlite3 is not installed, or was compiled for another version '
-      + `of Node than ${process.version}; use Node 24 or newer, or install a C++ compiler and run `
-      + 'npm install better-sqlite3', 'storage-failed', { cause });
+      `Node ${process.versions.node} has no SQLite of its own that Keelson can use, and `
+      + `better-sqlite3 ${isMissing ? 'is not installed' : 'does not load in it'}: use Node 24, or `
+      + 'run `npm install better-sqlite3` where Keelson is installed, which may need a C++ '
+      + 'compiler', 'storage-failed', { cause });
   }
   return (path, { readonly = false, timeout = 5_000 }) => {
     const database = new Database(path, { readonly, fileMustExist: readonly, timeout });
