@@ -16,10 +16,10 @@ const inputs = [
 // and reads has files of its own (a contributor reads its own batches again, to sign them for a
 // later epoch). Each function is in one file only.
 const outputs = {
-  'contributor-writer': { messages: ['ClientFrame', 'BatchBody'], flags: ['--no-decode'] },
+  'contributor-writer': { messages: ['ClientFrame', 'BatchBody', 'Once'], flags: ['--no-decode'] },
   'contributor-reader': { messages: ['ServerFrame', 'BatchBody'], flags: ['--no-encode'] },
   'other-writer': { messages: ['ServerFrame', 'ReleaseBody', 'HeadBody'], flags: ['--no-decode'] },
-  'other-reader': { messages: ['ClientFrame', 'ReleaseBody', 'HeadBody'], flags: ['--no-encode'] },
+  'other-reader': { messages: ['ClientFrame', 'Once', 'ReleaseBody', 'HeadBody'], flags: ['--no-encode'] },
   'peer-writer': { messages: ['PeerFrame'], flags: ['--no-decode'] },
   'peer-reader': { messages: ['PeerFrame'], flags: ['--no-encode'] },
 };
