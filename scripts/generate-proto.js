@@ -19,7 +19,9 @@ const outputs = {
   'contributor-writer': { messages: ['ClientFrame', 'BatchBody', 'Once'], flags: ['--no-decode'] },
   'contributor-reader': { messages: ['ServerFrame', 'BatchBody'], flags: ['--no-encode'] },
   'other-writer': { messages: ['ServerFrame', 'ReleaseBody', 'HeadBody'], flags: ['--no-decode'] },
-  'other-reader': { messages: ['ClientFrame', 'Once', 'ReleaseBody', 'HeadBody'], flags: ['--no-encode'] },
+  'other-reader': {
+    messages: ['ClientFrame', 'Once', 'ReleaseBody', 'HeadBody'], flags: ['--no-encode'],
+  },
   'peer-writer': { messages: ['PeerFrame'], flags: ['--no-decode'] },
   'peer-reader': { messages: ['PeerFrame'], flags: ['--no-encode'] },
 };
