@@ -16,8 +16,9 @@ const inputs = [
 // and reads has files of its own (a contributor reads its own batches again, to sign them for a
 // later epoch). Each function is in one file only.
 const outputs = {
-  'contributor-writer': { messages: ['ClientFrame', 'BatchBody', 'Once'], flags: ['--no-decode'] },
+  'contributor-writer': { messages: ['ClientFrame', 'BatchBody'], flags: ['--no-decode'] },
   'contributor-reader': { messages: ['ServerFrame', 'BatchBody'], flags: ['--no-encode'] },
+  'once-writer': { messages: ['Once'], flags: ['--no-decode'] },
   'other-writer': { messages: ['ServerFrame', 'ReleaseBody', 'HeadBody'], flags: ['--no-decode'] },
   'other-reader': {
     messages: ['ClientFrame', 'Once', 'ReleaseBody', 'HeadBody'], flags: ['--no-encode'],

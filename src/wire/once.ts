@@ -1,5 +1,5 @@
 import { keelson as read } from './generated/other-reader.js';
-import { keelson as sent } from './generated/contributor-writer.js';
+import { keelson as sent } from './generated/once-writer.js';
 import { keyBytes, owned, ownSized, signatureBytes, sized, studyIdBytes } from './fields.js';
 import type { Once } from './messages.js';
 import { readStrictly } from './reader.js';
