@@ -10,8 +10,8 @@ const { imports } = JSON.parse(readFileSync(join(target, 'package.json'), 'utf8'
 /** @throws Error if a file is missing in dist/: the build before it failed. */
 export function buildClient() {
   rmSync(join(target, 'dist'), { recursive: true, force: true });
-  const entries = ['dist/client/index', 'dist/client/contribute', 'dist/client/tokens',
-    'dist/client/sealing'];
+  const entries = ['dist/client/index', 'dist/client/contribute', 'dist/client/once',
+    'dist/client/tokens', 'dist/client/sealing'];
   const files = [
     ...reached(entries.map((entry) => `${entry}.js`), imports),
     ...reached([...entries, 'dist/dashboard/element/index'].map((entry) => `${entry}.d.ts`), imports),

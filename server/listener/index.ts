@@ -43,8 +43,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const connections = new Connections(context, rules, unfinished);
   const open = { connections, streams, requests: [uploads, once] };
   const handler = createHttpHandler({
-    hub, clock,
-    logger: options.logger,
+    hub, clock, logger: options.logger,
     limits: context.limits,
     logReads: context.logReads,
     metrics: context.metrics,
@@ -60,6 +59,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     events: (...begun) => streams.begin(...begun),
     upload: (request, response) => uploads.answer(request, response),
     once: (request, response) => once.answer(request, response),
+    welcome: (view) => once.welcome(view),
   });
   const server = createHttpServer(context, options.tls);
   server.on('request', handler);

@@ -16,7 +16,7 @@ import {
 import { setupOf, verifierOf } from './hello.js';
 import { refusalText } from './refusal-texts.js';
 import { BodyParts, checkBodyRequest, contentType, readInTime, tooLarge } from './request-body.js';
-import { countedRefusal } from './server-frames.js';
+import { countedRefusal, welcomeOf } from './server-frames.js';
 import type { UnfinishedMessages } from './unfinished.js';
 import { countedVerdict } from './verdicts.js';
 
@@ -66,6 +66,11 @@ export class OnceRequests {
   /** Requests that are not answered. */
   get size(): number {
     return this.#size;
+  }
+
+  /** What somebody has to know before it sends. Nobody can greet with it: it has no nonce. */
+  welcome(view: StudyView): Uint8Array {
+    return encodeServerFrame(welcomeOf(this.context, new Uint8Array(32), [view]));
   }
 
   /** Answers a POST. @throws HttpError for a request that cannot be served. */

@@ -200,8 +200,9 @@ async function studies(exchange: Exchange): Promise<void> {
 }
 
 /**
- * The open epoch of a study, for people who send once: they have no socket that tells them. A cache
- * between them and the server may answer for a few seconds.
+ * The open epoch of a study and its Welcome, for people who send once: they have no socket that
+ * tells them. A cache between them and the server may answer for a few seconds. It may answer pages
+ * of any origin: who knows the id can read this under any host name.
  */
 async function openEpoch(exchange: Exchange): Promise<void> {
   const view = exchange.hub.study((exchange.query.get('study') ?? '').toLowerCase());
@@ -210,7 +211,13 @@ async function openEpoch(exchange: Exchange): Promise<void> {
     throw new HttpError(404, 'unknown-study', text);
   }
   exchange.response.setHeader('Cache-Control', 'max-age=5');
-  sendJson(exchange, { epoch: String(view.epoch), closesAtMs: view.closesAtMs });
+  exchange.response.setHeader('Access-Control-Allow-Origin', '*');
+  exchange.response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  exchange.response.removeHeader('Vary');
+  sendJson(exchange, {
+    epoch: String(view.epoch), closesAtMs: view.closesAtMs,
+    welcome: toBase64(exchange.welcome(view)),
+  });
 }
 
 async function ledger(exchange: Exchange): Promise<void> {

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { encodeOnce } from '../../src/wire/index.js';
+import { decodeServerFrame, encodeOnce } from '../../src/wire/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import type { SubmitResult } from '../../server/studies/contract.js';
 import { onceOf, sendOnce, type OnceSender } from '../support/once-client.js';
@@ -259,9 +259,24 @@ describe('GET /v1/studies/ID/open', () => {
     rig.hub.change(rig.study, { closesAtMs: 1_234 });
     const answer = await fetch(url);
     expect(answer.headers.get('cache-control')).toBe('max-age=5');
-    expect(await answer.json()).toEqual({ epoch: '7', closesAtMs: 1_234 });
+    const said = await answer.json() as { welcome: string };
+    expect(said).toMatchObject({ epoch: '7', closesAtMs: 1_234 });
+    expect(decodeServerFrame(Buffer.from(said.welcome, 'base64'))).toMatchObject({
+      kind: 'welcome', serverKey: rig.hub.serverKey, serverNonce: new Uint8Array(32),
+      studies: [{ facts: rig.hub.study(rig.study)!.facts, state: 'open', epoch: 7n }],
+    });
     rig.hub.change(rig.study, { epoch: 0n, closesAtMs: 0 });
-    expect(await (await fetch(url)).json()).toEqual({ epoch: '0', closesAtMs: 0 });
+    expect(await (await fetch(url)).json()).toMatchObject({ epoch: '0', closesAtMs: 0 });
+  });
+
+  it('is one answer for the pages of all origins, so that a cache may keep it', async () => {
+    const origin = 'https://survey.example';
+    const rig = await startRig({ allowedOrigins: [origin] });
+    for (const headers of [{}, { Origin: origin }, { Origin: 'https://other.example' }]) {
+      const answer = await fetch(rig.url(`/v1/studies/${rig.study}/open`), { headers });
+      expect(answer.headers.get('access-control-allow-origin')).toBe('*');
+      expect(answer.headers.get('vary')).toBeNull();
+    }
   });
 
   it('knows studies by their id alone', async () => {
