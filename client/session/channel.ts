@@ -16,7 +16,7 @@ import { asKeelsonError, Outgoing, refuse } from './outgoing.js';
 import { Withdrawal } from './withdrawal.js';
 
 /** A batch that needs new sequences more often than this shows that somebody else uses the key. */
-const renumberingsMax = 3;
+export const renumberingsMax = 3;
 
 /**
  * One contributor in one study, over any number of successive sockets. It sends Hello on each
@@ -41,7 +41,6 @@ export class Channel {
    */
   private newsWhileProving: Notice | null = null;
   protected openEpoch = 0n;
-  protected firstSequence = 1n;
   /** Of a sealed study: for which epoch contributors seal, and the servers' keys for it. */
   private boxKeys: { readonly epoch: bigint; readonly keys: readonly Uint8Array[] } | null = null;
   private credit = 1;
@@ -98,10 +97,6 @@ export class Channel {
     return this.outgoing.isIdle;
   }
 
-  protected get sealedRemedy(): string {
-    return 'give the contributor the option sealing, from the entry client/sealing';
-  }
-
   /** From now on, accepts only the study that an earlier run used. */
   insistOn(study: Uint8Array): void {
     this.insistedStudy = study;
@@ -109,7 +104,7 @@ export class Channel {
 
   /** @param sequence the least that no earlier run can have used. Ready says it, too. */
   startAt(sequence: bigint): void {
-    this.firstSequence = sequence;
+    this.outgoing.book.nextSequence = sequence;
   }
 
   /** Takes a contribution, to be signed and sent in its turn. @returns true when it has to wait. */
@@ -142,7 +137,8 @@ export class Channel {
       this.known = this.studyIn(link.welcome);
       if (this.known.document.sealed !== undefined && this.options.sealing === undefined) {
         throw new KeelsonError(
-          'unsupported', `the study ${this.known.document.study} is sealed: ${this.sealedRemedy}`,
+          'unsupported', `the study ${this.known.document.study} is sealed: give createContributor `
+            + 'the option sealing, from the entry client/sealing',
         );
       }
     } catch (error) {
@@ -313,7 +309,8 @@ export class Channel {
     if (rejection.retryable) {
       this.outgoing.book.move(batch, 'deferred');
       this.putOff(rejection.code);
-    } else if (this.takesNextSequence(rejection.code) && batch.renumbered < renumberingsMax) {
+    } else if (rejection.code === 'mutated' && batch.renumbered < renumberingsMax) {
+      // Other bytes hold this sequence, so this batch never counted. It may use a new sequence.
       this.outgoing.renumber(batch);
     } else {
       const details = { sequence, epoch: batch.epoch };
@@ -321,11 +318,6 @@ export class Channel {
         batch, new WireError(rejection.code, rejection.text, { retryable: false, details }), 0n,
       );
     }
-  }
-
-  /** Other bytes hold the sequence: so the batch never counted, and may use a new sequence. */
-  protected takesNextSequence(code: WireCode): boolean {
-    return code === 'mutated';
   }
 
   /** @internal A refusal that names this channel, or this key in this study. */
@@ -452,7 +444,7 @@ export class Channel {
     };
   }
 
-  protected putOff(code: WireCode): void {
+  private putOff(code: WireCode): void {
     this.options.owner.onPutOff?.(code);
     this.cancelRetry ??= this.options.runtime.after(this.retry.nextMs(), () => {
       this.cancelRetry = null;

@@ -1,13 +1,10 @@
-import type { WireCode } from '../../src/base/error-codes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { encodeOnce, type Ack, type Notice, type Rejection } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import { Backoff } from './backoff.js';
-import { Channel } from './channel.js';
+import { Channel, renumberingsMax } from './channel.js';
 import type { ChannelOptions } from './channel-contract.js';
 import type { Batch } from './contribution.js';
-
-const remedy = 'take createContributor of the entry client, which opens a channel';
 
 /**
  * A contributor whose batches go each in a request of its own, without Hello. So no Ready says
@@ -27,12 +24,10 @@ export class OnceChannel extends Channel {
     this.polls = new Backoff(options.runtime, pollInitialMs, pollMaxMs);
   }
 
-  protected override get sealedRemedy(): string {
-    return remedy;
-  }
-
   override withdraw(): Promise<bigint> {
-    return Promise.reject(new KeelsonError('unsupported', `to take rows back, ${remedy}`));
+    return Promise.reject(new KeelsonError(
+      'unsupported', 'to take rows back, open a channel: createContributor of the entry client',
+    ));
   }
 
   override detach(): void {
@@ -46,12 +41,12 @@ export class OnceChannel extends Channel {
   }
 
   protected override greet(): void {
-    const { nextSequence: next } = this.outgoing.book;
+    const { nextSequence } = this.outgoing.book;
     this.state = 'greeting';
     this.begin({
       kind: 'ready', channel: 0, studyId: this.known!.studyId, publicKey: this.signer.publicKey,
-      nextSequence: next > this.firstSequence ? next : this.firstSequence, holes: [], credit: 1,
-      epoch: this.known!.epoch, signature: new Uint8Array(0), ownSpend: null,
+      nextSequence, holes: [], credit: 1, epoch: this.known!.epoch, signature: new Uint8Array(0),
+      ownSpend: null,
     });
   }
 
@@ -69,15 +64,18 @@ export class OnceChannel extends Channel {
     super.onAck(ack);
   }
 
-  /** The epoch of a cache may have closed, and the sequence is used up. */
-  protected override takesNextSequence(code: WireCode): boolean {
-    return code === 'stale-epoch' || super.takesNextSequence(code);
-  }
-
   protected override onRejection(rejection: Rejection): void {
-    const waits = rejection.code === 'stale-epoch' && this.openEpoch === 0n;
-    // The same bytes get the same answer, which says when an epoch is open.
-    super.onRejection(waits ? { ...rejection, retryable: true } : rejection);
+    const batch = this.outgoing.book.offered(rejection.sequence);
+    if (rejection.code !== 'stale-epoch' || batch === undefined
+      || batch.renumbered >= renumberingsMax) {
+      super.onRejection(rejection);
+    } else if (this.openEpoch === 0n) {
+      // The same bytes get the same answer, which says when an epoch is open.
+      super.onRejection({ ...rejection, retryable: true });
+    } else {
+      // The epoch of a cache had closed, and the sequence is used up.
+      this.outgoing.renumber(batch);
+    }
   }
 
   override pump(): void {
