@@ -8,6 +8,7 @@ import type { Contributor, ContributorOptions } from './contributor-contract.js'
 import { clientDefaults, systemRuntime } from './base/defaults.js';
 import { withHttpFallback, type Via } from './http/fallback.js';
 import { UploadTransport } from './http/uploads.js';
+import type { ClientRuntime } from './base/runtime.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
 import { areNumbers, flattenRows, numbersOf, type RowNumbers, type RowsInput } from './rows.js';
@@ -19,6 +20,7 @@ import { checkedKey } from './session/handshake.js';
 import { Multiplexer } from './session/multiplexer.js';
 import type { Settled } from './session/settled.js';
 import type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
+import type { OpenTransport } from './websocket/contract.js';
 import { webSocketUrl } from './websocket/url.js';
 
 /**
@@ -33,10 +35,28 @@ import { webSocketUrl } from './websocket/url.js';
  * await contributor.close();
  */
 export function createContributor(options: ContributorOptions): Contributor {
-  return new NetworkContributor(options);
+  return new NetworkContributor(options, {
+    via: 'websocket',
+    channel: (channelOptions) => new Channel(channelOptions),
+    transport: (runtime, onVia) => withHttpFallback(platformTransport, {
+      runtime, onVia, overHttp: (url, handlers) => new UploadTransport(url, handlers, runtime),
+    }),
+  });
 }
 
-class NetworkContributor implements Contributor {
+/** How the rows of a contributor travel. */
+export interface Network {
+  /** At first. */
+  readonly via: Via;
+  channel(options: ChannelOptions): Channel;
+  /** @param end ends the contributor, for a server that can never be used. */
+  transport(
+    runtime: ClientRuntime, onVia: (via: Via, reason: string) => void,
+    end: (error: KeelsonError) => void,
+  ): OpenTransport;
+}
+
+export class NetworkContributor implements Contributor {
   readonly publicKey: Uint8Array;
   private readonly outbox: Outbox;
   private readonly channel: Channel;
@@ -51,7 +71,7 @@ class NetworkContributor implements Contributor {
   private pins: readonly Uint8Array[];
   private kept: Uint8Array | null = null;
   private current: ContributorState = { kind: 'connecting' };
-  private travelsVia: Via = 'websocket';
+  private travelsVia: Via;
   private spend: Spend | null = null;
   private newestEpoch = 0n;
   private nextId = 1;
@@ -61,8 +81,9 @@ class NetworkContributor implements Contributor {
   private closing: { readonly done: Promise<void>; readonly finish: () => void } | null = null;
   private released: Promise<void> | null = null;
 
-  constructor(options: ContributorOptions) {
+  constructor(options: ContributorOptions, network: Network) {
     webSocketUrl(options.url);
+    this.travelsVia = network.via;
     this.pins = options.serverKey === undefined
       ? [] : [checkedKey(options.serverKey, 'the server key')];
     const signer = signing.createSigner(options.seed);
@@ -75,7 +96,7 @@ class NetworkContributor implements Contributor {
     });
     // A caller may never ask for the study. The status then reports its failure.
     this.studyKnown.catch(() => undefined);
-    this.channel = new Channel({
+    this.channel = network.channel({
       signer,
       study: options.study,
       runtime,
@@ -99,14 +120,10 @@ class NetworkContributor implements Contributor {
       {
         ...options,
         runtime,
-        openTransport: options.openTransport ?? withHttpFallback(platformTransport, {
-          runtime,
-          overHttp: (url, handlers) => new UploadTransport(url, handlers, runtime),
-          onVia: (via, reason) => {
-            this.travelsVia = via;
-            this.statusNews.publish({ kind: 'via', via, reason });
-          },
-        }),
+        openTransport: options.openTransport ?? network.transport(runtime, (via, reason) => {
+          this.travelsVia = via;
+          this.statusNews.publish({ kind: 'via', via, reason });
+        }, (error) => this.channel.end(error)),
       },
       {
         pinnedKeys: () => this.pins,
@@ -239,6 +256,7 @@ class NetworkContributor implements Contributor {
         this.pins = [...this.pins, this.kept];
         this.channel.insistOn(contents.pin.studyId);
       }
+      this.channel.startAt(contents.nextSequence);
       for (const item of contents.items) this.restore(item);
       if (!this.channel.isEnded) this.multiplexer.open();
     } catch (error) {

@@ -2,14 +2,15 @@ import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
 import { signing } from '#signing';
 import { KeelsonError } from '../../src/base/errors.js';
 import type { Outbox, OutboxContents, OutboxItem, OutboxPin } from './contract.js';
+import { sequenceAfter } from './records.js';
 
 /**
  * Everything of one location. Values are structured clones, which keep 64-bit integers and byte
  * arrays unchanged.
  */
 interface Schema extends DBSchema {
-  /** One record each: the pin of the outbox, and the contributor's seed. */
-  facts: { key: 'pin' | 'seed'; value: OutboxPin | Uint8Array };
+  /** One record each: the pin of the outbox, the contributor's seed, and the next sequence. */
+  facts: { key: 'pin' | 'seed' | 'next'; value: OutboxPin | Uint8Array | bigint };
   items: { key: number; value: OutboxItem };
 }
 type Database = IDBPDatabase<Schema>;
@@ -64,6 +65,7 @@ export async function openSeed(location: string): Promise<Uint8Array> {
 /** One transaction for each write. The browser runs them in order. */
 class IndexedOutbox implements Outbox {
   private failure: KeelsonError | null = null;
+  private next = 1n;
   /** Deletions of settled items that are in progress. */
   private readonly forgetting = new Set<Promise<void>>();
 
@@ -76,12 +78,15 @@ class IndexedOutbox implements Outbox {
   load(): Promise<OutboxContents> {
     return this.attempt(async () => {
       const transaction = this.database.transaction(['facts', 'items']);
-      const [pin, items] = await Promise.all([
-        transaction.objectStore('facts').get('pin'),
+      const facts = transaction.objectStore('facts');
+      const [pin, next, items] = await Promise.all([
+        facts.get('pin'),
+        facts.get('next'),
         // Sorted by id.
         transaction.objectStore('items').getAll(),
       ]);
-      return { pin: (pin ?? null) as OutboxPin | null, items };
+      this.next = (next ?? 1n) as bigint;
+      return { pin: (pin ?? null) as OutboxPin | null, items, nextSequence: this.next };
     });
   }
 
@@ -105,6 +110,7 @@ class IndexedOutbox implements Outbox {
   sign(id: number, last: boolean, batches: OutboxItem['batches']): Promise<void> {
     const plain =
       batches.map(({ sequence, epoch, body, signature }) => ({ sequence, epoch, body, signature }));
+    this.next = sequenceAfter(this.next, plain);
     return this.put({ id, last, values: null, batches: plain });
   }
 
@@ -126,9 +132,12 @@ class IndexedOutbox implements Outbox {
 
   private put(item: OutboxItem): Promise<void> {
     return this.attempt(async () => {
-      const transaction = this.database.transaction('items', 'readwrite', durable);
-      await transaction.store.put(item);
-      await transaction.done;
+      const transaction = this.database.transaction(['facts', 'items'], 'readwrite', durable);
+      await Promise.all([
+        transaction.objectStore('items').put(item),
+        transaction.objectStore('facts').put(this.next, 'next'),
+        transaction.done,
+      ]);
     });
   }
 

@@ -38,6 +38,8 @@ export interface OutboxContents {
   readonly pin: OutboxPin | null;
   /** Oldest first. */
   readonly items: readonly OutboxItem[];
+  /** One more than the greatest sequence of all batches that were ever stored; 1n without any. */
+  readonly nextSequence: bigint;
 }
 
 /**
@@ -62,7 +64,7 @@ export interface Outbox {
   ): Promise<void>;
   /**
    * Stores the signed batches of an item, in place of its rows. They may be sent only after it has
-   * resolved, because they are durable then.
+   * resolved, because they and their sequences are durable then.
    */
   sign(id: number, last: boolean, batches: readonly OutboxBatch[]): Promise<void>;
   /**

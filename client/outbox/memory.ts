@@ -8,7 +8,7 @@ import type { Outbox } from './contract.js';
 export function memoryOutbox(): Outbox {
   // The channel itself holds the open items, and nothing is stored for a later run.
   return {
-    load: async () => ({ pin: null, items: [] }),
+    load: async () => ({ pin: null, items: [], nextSequence: 1n }),
     pin: async () => undefined,
     keep: async () => undefined,
     sign: async () => undefined,

@@ -6,7 +6,7 @@ import type { Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin } from 
 import { encodeFrame, fileMagic, scanFrames } from './frames.js';
 import { syncFolder } from './folder.js';
 import { lockFile, type Unlock } from './lock.js';
-import { decodeRecords, encodeRecord, type OutboxRecord } from './records.js';
+import { decodeRecords, encodeRecord, sequenceAfter, type OutboxRecord } from './records.js';
 
 export { openSeed } from './seed-file.js';
 
@@ -50,6 +50,7 @@ interface QueuedWrite {
 class FileOutbox implements Outbox {
   private readonly items = new Map<number, OutboxItem>();
   private pinned: OutboxPin | null = null;
+  private nextSequence = 1n;
   private queue: QueuedWrite[] = [];
   /** Ids settled since the last write. The next write includes them. */
   private settledIds: number[] = [];
@@ -87,6 +88,7 @@ class FileOutbox implements Outbox {
   async load(): Promise<OutboxContents> {
     return {
       pin: this.pinned, items: [...this.items.values()].sort((left, right) => left.id - right.id),
+      nextSequence: this.nextSequence,
     };
   }
 
@@ -142,7 +144,12 @@ class FileOutbox implements Outbox {
       this.pinned = { serverKey, studyId, contributor };
     } else if (record.kind === 'settled') {
       this.items.delete(record.id);
+    } else if (record.kind === 'next') {
+      this.nextSequence = record.sequence;
     } else {
+      if (record.kind === 'signed') {
+        this.nextSequence = sequenceAfter(this.nextSequence, record.batches);
+      }
       this.items.set(record.id, itemOf(record));
     }
   }
@@ -210,9 +217,11 @@ class FileOutbox implements Outbox {
   }
 
   private liveRecords(): OutboxRecord[] {
+    const { nextSequence: sequence } = this;
     const pins: OutboxRecord[] = this.pinned === null ? [] : [{ kind: 'pin', ...this.pinned }];
     return [
       ...pins,
+      ...(sequence === 1n ? [] : [{ kind: 'next', sequence } as const]),
       ...[...this.items.values()].map((item): OutboxRecord => {
         const { id, last, values, batches, columns = 0, texts } = item;
         if (values === null) return { kind: 'signed', id, last, batches };

@@ -19,10 +19,12 @@ export type OutboxRecord =
     readonly kind: 'signed'; readonly id: number; readonly last: boolean;
     readonly batches: readonly OutboxBatch[];
   }
-  | { readonly kind: 'settled'; readonly id: number };
+  | { readonly kind: 'settled'; readonly id: number }
+  /** See `OutboxContents.nextSequence`: in files from which signed batches were deleted. */
+  | { readonly kind: 'next'; readonly sequence: bigint };
 
-/** The last one is `kept` with texts: files of earlier versions have none. */
-const kinds = ['pin', 'kept', 'signed', 'settled', 'kept-texts'] as const;
+/** `kept-texts` is `kept` with texts. Files of earlier versions have none of the last two. */
+const kinds = ['pin', 'kept', 'signed', 'settled', 'kept-texts', 'next'] as const;
 
 /**
  * Little-endian: 1 byte kind, 6 bytes id, 1 byte last, then the fields of the kind. Only this code
@@ -62,6 +64,9 @@ export function encodeRecord(record: OutboxRecord): Uint8Array {
       break;
     case 'settled':
       writer.number(record.id, 6);
+      break;
+    case 'next':
+      writer.long(record.sequence);
       break;
   }
   return writer.finish();
@@ -105,11 +110,18 @@ function decodeRecord(reader: ByteReader): OutboxRecord {
     }
     case 'settled':
       return { kind, id: reader.number(6) };
+    case 'next':
+      return { kind, sequence: reader.long() };
     default:
       throw new KeelsonError(
         'outbox-failed', 'the outbox holds a record of a kind that this version does not know',
       );
   }
+}
+
+/** What `next` is once these batches are stored. */
+export function sequenceAfter(next: bigint, batches: readonly OutboxBatch[]): bigint {
+  return batches.reduce((most, { sequence }) => (sequence < most ? most : sequence + 1n), next);
 }
 
 class ByteWriter {

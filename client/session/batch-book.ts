@@ -12,7 +12,8 @@ export class BatchBook {
   private waiting: Batch[] = [];
   /** Batches that the outbox is writing. */
   private signing = 0;
-  private nextSequence = 1n;
+  /** No batch has this sequence or a later one. */
+  nextSequence = 1n;
   private freeHoles: bigint[] = [];
 
   get isEmpty(): boolean {

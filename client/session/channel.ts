@@ -16,7 +16,7 @@ import { asKeelsonError, Outgoing, refuse } from './outgoing.js';
 import { Withdrawal } from './withdrawal.js';
 
 /** A batch that needs new sequences more often than this shows that somebody else uses the key. */
-const renumberingsMax = 3;
+export const renumberingsMax = 3;
 
 /**
  * One contributor in one study, over any number of successive sockets. It sends Hello on each
@@ -25,14 +25,14 @@ const renumberingsMax = 3;
  */
 export class Channel {
   readonly signer: Signer;
-  private readonly outgoing: Outgoing;
+  protected readonly outgoing: Outgoing;
   private readonly withdrawal = new Withdrawal();
   private readonly retry: Backoff;
-  private state: 'detached' | 'greeting' | 'live' | 'ended' = 'detached';
+  protected state: 'detached' | 'greeting' | 'live' | 'ended' = 'detached';
   /** Why it ended. */
   private endedBy: KeelsonError | null = null;
-  private link: ChannelLink | null = null;
-  private known: VerifiedStudy | null = null;
+  protected link: ChannelLink | null = null;
+  protected known: VerifiedStudy | null = null;
   private channelNumber = 0;
   private greeting: Greeting | null = null;
   /**
@@ -40,7 +40,7 @@ export class Channel {
    * proved.
    */
   private newsWhileProving: Notice | null = null;
-  private openEpoch = 0n;
+  protected openEpoch = 0n;
   /** Of a sealed study: for which epoch contributors seal, and the servers' keys for it. */
   private boxKeys: { readonly epoch: bigint; readonly keys: readonly Uint8Array[] } | null = null;
   private credit = 1;
@@ -51,7 +51,7 @@ export class Channel {
   /** @internal The token in each Hello. */
   enrolment: Uint8Array | undefined;
 
-  constructor(private readonly options: ChannelOptions) {
+  constructor(protected readonly options: ChannelOptions) {
     this.signer = options.signer;
     if (typeof options.enrolment === 'object') this.enrolment = options.enrolment;
     this.outgoing = new Outgoing(options.outbox, {
@@ -102,6 +102,11 @@ export class Channel {
     this.insistedStudy = study;
   }
 
+  /** @param sequence the least that no earlier run can have used. Ready says it, too. */
+  startAt(sequence: bigint): void {
+    this.outgoing.book.nextSequence = sequence;
+  }
+
   /** Takes a contribution, to be signed and sent in its turn. @returns true when it has to wait. */
   submit(contribution: Contribution): boolean {
     if (this.stopped !== null) {
@@ -132,7 +137,7 @@ export class Channel {
       this.known = this.studyIn(link.welcome);
       if (this.known.document.sealed !== undefined && this.options.sealing === undefined) {
         throw new KeelsonError(
-          'unsupported', `the study ${this.known.document.study} is sealed: give the contributor `
+          'unsupported', `the study ${this.known.document.study} is sealed: give createContributor `
             + 'the option sealing, from the entry client/sealing',
         );
       }
@@ -192,7 +197,7 @@ export class Channel {
     );
   }
 
-  private greet(): void {
+  protected greet(): void {
     this.state = 'greeting';
     this.helloPutOff = false;
     this.greeting ??= new Greeting(this, this.link!.welcome, this.known!.studyId);
@@ -215,7 +220,13 @@ export class Channel {
       ));
       return;
     }
-    const link = this.link;
+    this.link!.progress();
+    this.begin(ready);
+  }
+
+  /** The server is the one that it says it is. Stores that, and goes on. */
+  protected begin(ready: Ready): void {
+    const { link } = this;
     this.newsWhileProving = null;
     const proven = this.options.owner.onProven?.();
     if (proven === undefined) {
@@ -257,7 +268,6 @@ export class Channel {
     this.state = 'live';
     this.channelNumber = ready.channel;
     this.credit = Math.max(1, ready.credit);
-    this.link!.progress();
     const lost = this.outgoing.book.resume(ready, this.link!.welcome.limits.sequenceWindow);
     this.options.owner.onReady?.(ready);
     this.noteBoxKeys(ready);
@@ -271,7 +281,7 @@ export class Channel {
 
   /** @internal */
   onAck(ack: Ack): void {
-    if (this.state !== 'live') return;
+    if (this.state !== 'live' || ack.channel !== this.channelNumber) return;
     this.link!.progress();
     // One batch may always be sent, whatever credit the server states: only an ack brings more
     // credit.
@@ -291,7 +301,7 @@ export class Channel {
     this.outgoing.settle(batch, null, openEpoch);
   }
 
-  private onRejection(rejection: Rejection): void {
+  protected onRejection(rejection: Rejection): void {
     const { sequence } = rejection;
     // A batch that was deferred and sent again may be answered twice.
     const batch = this.outgoing.book.offered(sequence);
@@ -350,7 +360,7 @@ export class Channel {
     return this.known?.document.sealed === undefined || this.boxKeys?.epoch === this.openEpoch;
   }
 
-  private setEpoch(epoch: bigint, closesInMs: number | null): void {
+  protected setEpoch(epoch: bigint, closesInMs: number | null): void {
     if (this.state !== 'live' || (epoch === this.openEpoch && closesInMs === null)) return;
     const changed = epoch !== this.openEpoch;
     this.openEpoch = epoch;
@@ -404,10 +414,13 @@ export class Channel {
       }
       this.outgoing.book.move(batch, 'flight');
       batch.offered = true;
-      const { body, signature } = batch;
-      this.link!
-        .send(encodeClientFrame({ kind: 'batch', channel: this.channelNumber, body, signature }));
+      this.link!.send(this.offer(batch));
     }
+  }
+
+  /** The message that has a batch. */
+  protected offer({ body, signature }: Batch): Uint8Array {
+    return encodeClientFrame({ kind: 'batch', channel: this.channelNumber, body, signature });
   }
 
   private signingContext(): SigningContext & { readonly rowsMax: number } {

@@ -106,7 +106,8 @@ export class Multiplexer {
         this.onReady(frame);
         break;
       case 'ack':
-        this.byNumber.get(frame.channel)?.onAck(frame);
+        // A batch without a channel is of the only contributor here.
+        (frame.channel === 0 ? this.all()[0] : this.byNumber.get(frame.channel))?.onAck(frame);
         break;
       case 'notice': {
         const study = toHex(frame.studyId);

@@ -10,7 +10,7 @@ import {
 } from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../studies/contract.js';
 import type { CheckedBatch } from '../checks/contract.js';
-import type { ChannelSetup } from './channel.js';
+import type { BatchSetup } from './channel.js';
 
 /**
  * The batch that a checked body holds, ready for the hub; undefined when the body is unreadable, so
@@ -18,7 +18,7 @@ import type { ChannelSetup } from './channel.js';
  * passed on with `rejectAs`, so that the sequence is consumed.
  */
 export function readBatch(
-  setup: ChannelSetup, signature: Uint8Array, { body: bytes, digest }: CheckedBatch,
+  setup: BatchSetup, signature: Uint8Array, { body: bytes, digest }: CheckedBatch,
   rowsPerBatch: number,
 ): VerifiedBatch | undefined {
   if (setup.sealed !== undefined) return readSealed(setup, signature, { bytes, digest });
@@ -44,7 +44,7 @@ export function readBatch(
  * could check but its place.
  */
 function readSealed(
-  { studyId, verifier, signatures, sealed, dimension }: ChannelSetup, signature: Uint8Array,
+  { studyId, verifier, signatures, sealed, dimension }: BatchSetup, signature: Uint8Array,
   { bytes, digest }: { readonly bytes: Uint8Array; readonly digest: Uint8Array },
 ): VerifiedBatch | undefined {
   const entry = readEntry(bytes, sealed!);
@@ -70,7 +70,7 @@ function readEntry(bytes: Uint8Array, form: ShareForm): EntryPlace | undefined {
 
 /** The sequence that a batch claims, unchecked. Use it only to ask the sender to send it again. */
 export function claimedSequence(
-  { sealed }: Pick<ChannelSetup, 'sealed'>, { body }: SignedBatch,
+  { sealed }: Pick<BatchSetup, 'sealed'>, { body }: SignedBatch,
 ): bigint | undefined {
   return (sealed === undefined ? readBody(body) : readEntry(body, sealed))?.sequence;
 }
@@ -88,7 +88,7 @@ function readBody(bytes: Uint8Array): BatchBody | undefined {
 const plainNumber = { type: 'number' } as const;
 
 function contentsOf(
-  setup: ChannelSetup,
+  setup: BatchSetup,
   body: BatchBody,
   rowsPerBatch: number,
 ): Pick<VerifiedBatch, 'values' | 'texts' | 'rejectAs' | 'fault'> {

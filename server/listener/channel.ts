@@ -7,10 +7,8 @@ import type { SubmitResult } from '../studies/contract.js';
 import type { EnrolledTime } from './enrolment.js';
 import type { TextFacts } from './refusal-texts.js';
 
-/** The constant facts of a channel. */
-export interface ChannelSetup extends BatchSigner {
-  /** From 1. On the wire, 0 means the socket itself. */
-  readonly id: number;
+/** What batches of one contributor in one study are checked against. */
+export interface BatchSetup extends BatchSigner {
   /** Hex. */
   readonly studyId: string;
   readonly studyName: string;
@@ -21,6 +19,12 @@ export interface ChannelSetup extends BatchSigner {
   readonly sealed?: ShareForm;
   readonly enrolled: EnrolledTime;
   readonly facts: TextFacts;
+}
+
+/** The constant facts of a channel. */
+export interface ChannelSetup extends BatchSetup {
+  /** From 1. On the wire, 0 means the socket itself. */
+  readonly id: number;
 }
 
 /** One contributor in one study on one socket, and the ack that is collected for it. */

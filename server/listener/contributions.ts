@@ -11,6 +11,7 @@ import { noticeOf } from './event-frames.js';
 import { judgeHello, readyFrom, type Admitted, type NotAdmitted } from './hello.js';
 import { rejection } from './refusal-texts.js';
 import type { SessionOutput } from './session-output.js';
+import { countedVerdict } from './verdicts.js';
 
 /** The contributors of one socket: their channels, the batches in flight, the acks. */
 export class Contributions {
@@ -274,6 +275,7 @@ export class Contributions {
   #submit(channel: Channel, batch: VerifiedBatch, done: (code: string) => void): void {
     const { hub, logger } = this.context;
     const { sequence, fault } = batch;
+    const told = { sequence, ...(fault !== undefined && { fault }) };
     const { setup } = channel;
     const view = hub.study(setup.studyId);
     if (view !== undefined && !mayCountIn(setup.enrolled, view, batch.epoch)) {
@@ -281,7 +283,7 @@ export class Contributions {
     }
     // Until then only the fields that the answer needs are kept, not the rows.
     const settled = (result: SubmitResult | undefined): void => {
-      done(this.#settle(channel, sequence, result, fault));
+      done(this.#settle(channel, told, result));
     };
     hub.submit(batch).then(settled, (error: unknown) => {
       logger.error({ err: error }, 'a batch could not be stored');
@@ -294,30 +296,17 @@ export class Contributions {
    * @returns the verdict, or the code of the refusal.
    */
   #settle(
-    channel: Channel, sequence: bigint, result: SubmitResult | undefined, fault?: string,
+    channel: Channel, batch: Pick<VerifiedBatch, 'sequence' | 'fault'>,
+    result: SubmitResult | undefined,
   ): string {
-    const { metrics } = this.context;
-    const { studyName: study, facts } = channel.setup;
     this.#scheduleAck(channel);
-    if (result === undefined) {
-      metrics.refused.add(1, { study, code: 'internal' });
-      channel.reject(rejection(sequence, 'internal', facts));
-      return 'internal';
+    const rejected = countedVerdict(this.context, channel.setup, batch, result);
+    if (rejected !== null) {
+      channel.reject(rejected, result);
+      return rejected.code;
     }
-    if (result.verdict === 'rejected') {
-      const code = result.code ?? 'unspecified';
-      const { retryAtMs, isFull, lacksDisk } = result;
-      const told = {
-        ...facts, fault, isFull, lacksDisk,
-        ...(retryAtMs !== undefined && { retryInMs: retryAtMs - this.context.clock.nowMs() }),
-      };
-      metrics.refused.add(1, { study, code });
-      channel.reject(rejection(sequence, code, told), result);
-      return code;
-    }
-    (result.verdict === 'accepted' ? metrics.accepted : metrics.duplicates).add(1, { study });
-    channel.accept(sequence, result);
-    return result.verdict;
+    channel.accept(batch.sequence, result!);
+    return result!.verdict;
   }
 
   /** Refuses one sequence for now, without the cost of verifying its signature. */

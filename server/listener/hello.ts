@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import { toHex } from '../../src/base/bytes.js';
+import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { peopleMaxOf } from '../../src/base/people.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
@@ -10,13 +10,13 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from '../studies/contract.js';
 import type { ContributorState } from '../store/contract.js';
 import type { ListenerContext } from './context.js';
-import type { ChannelSetup } from './channel.js';
-import { alwaysEnrolled, claimedEnrolment } from './enrolment.js';
+import type { BatchSetup } from './channel.js';
+import { alwaysEnrolled, claimedEnrolment, type EnrolledTime } from './enrolment.js';
 
 /** A Hello whose sender proved its key and may contribute. */
 export interface Admitted {
   readonly view: StudyView;
-  readonly setup: Omit<ChannelSetup, 'id'>;
+  readonly setup: BatchSetup;
 }
 
 /** A Hello that opens no channel. */
@@ -37,7 +37,7 @@ const refused = (code: WireCode): NotAdmitted => ({ code, forged: false });
 export function judgeHello(
   context: ListenerContext, hello: Hello, serverNonce: Uint8Array,
 ): Admitted | NotAdmitted {
-  const { hub, limits } = context;
+  const { hub } = context;
   const view = hub.study(toHex(hello.studyId));
   if (view === undefined) return refused('unknown-study');
   const claim = claimedEnrolment(view.document, hello.enrolment);
@@ -45,38 +45,42 @@ export function judgeHello(
   const verifier = verifierOf(hello.publicKey);
   if (verifier === undefined) return refused('invalid-key');
   const { studyId } = hello;
-  const signatures = { serverKey: hub.serverKey, studyId };
   const nonces = { serverNonce, clientNonce: hello.clientNonce };
-  if (!verifyHello(verifier, signatures, nonces, hello.signature)) {
+  if (!verifyHello(verifier, { serverKey: hub.serverKey, studyId }, nonces, hello.signature)) {
     return { code: 'bad-signature', forged: true };
   }
   if (!hub.admits(view.studyId, hello.publicKey)) return refused('key-not-allowed');
   if (claim !== null && !claim.isIssuedTo(hello.publicKey)) {
     return { code: 'not-enrolled', forged: true };
   }
+  return { view, setup: setupOf(context, view, verifier, claim ?? alwaysEnrolled) };
+}
+
+/** The facts that batches of a contributor are checked against. */
+export function setupOf(
+  { hub, limits }: ListenerContext, view: StudyView, verifier: Verifier, enrolled: EnrolledTime,
+): BatchSetup {
   const { document } = view;
   const { admission, columns, types, contribution } = document;
+  const studyId = fromHex(view.studyId);
   return {
-    view,
-    setup: {
-      studyId: view.studyId,
-      studyName: view.name,
-      verifier,
-      signatures,
-      earlier: hub.rotations
-        .map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
-      dimension: columns.length, types, ...sealedForm(view.document),
-      enrolled: claim ?? alwaysEnrolled,
-      facts: {
-        limits, columns, rowsMax: contribution.rowsMax, peopleMax: peopleMaxOf(document),
-        ...(admission.kind === 'rate' && { newKeys: admission }),
-      },
+    studyId: view.studyId,
+    studyName: view.name,
+    verifier,
+    signatures: { serverKey: hub.serverKey, studyId },
+    earlier: hub.rotations
+      .map((rotation) => ({ serverKey: keysOfRotation(rotation).previousKey, studyId })),
+    dimension: columns.length, types, ...sealedForm(document),
+    enrolled,
+    facts: {
+      limits, columns, rowsMax: contribution.rowsMax, peopleMax: peopleMaxOf(document),
+      ...(admission.kind === 'rate' && { newKeys: admission }),
     },
   };
 }
 
 /** What entries of a sealed study look like. */
-function sealedForm(document: StudyDocument): Pick<ChannelSetup, 'sealed'> {
+function sealedForm(document: StudyDocument): Pick<BatchSetup, 'sealed'> {
   const { sealed, estimator, parameters, columns } = document;
   if (sealed === undefined || estimator === undefined) return {};
   return { sealed: sharePlanOf({ estimator, parameters, columns: columns.length, sealed }).form };
@@ -109,7 +113,8 @@ export async function readyFrom(
   } as const;
 }
 
-function verifierOf(publicKey: Uint8Array): Verifier | undefined {
+/** @returns undefined for a key that is none of a contributor. */
+export function verifierOf(publicKey: Uint8Array): Verifier | undefined {
   try {
     return signing.createVerifier(publicKey);
   } catch {

@@ -15,6 +15,7 @@ import { Connections } from './connections.js';
 import type { ListenerContext } from './context.js';
 import { descriptorLimit, withinDescriptors } from './descriptors.js';
 import { UnfinishedMessages } from './unfinished.js';
+import { OnceRequests } from './once.js';
 import { Uploads } from './uploads.js';
 import { EventStreams } from './event-streams.js';
 import { contextOf, followHub } from './new-context.js';
@@ -38,10 +39,11 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const unfinished = new UnfinishedMessages(context);
   const streams = new EventStreams(context);
   const uploads = new Uploads(context, rules, unfinished);
-  const open = { connections: new Connections(context, rules, unfinished), streams, uploads };
+  const once = new OnceRequests(context, rules, unfinished);
+  const connections = new Connections(context, rules, unfinished);
+  const open = { connections, streams, requests: [uploads, once] };
   const handler = createHttpHandler({
-    hub, clock,
-    logger: options.logger,
+    hub, clock, logger: options.logger,
     limits: context.limits,
     logReads: context.logReads,
     metrics: context.metrics,
@@ -56,6 +58,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     takesBatches: context.takesBatches,
     events: (...begun) => streams.begin(...begun),
     upload: (request, response) => uploads.answer(request, response),
+    once: (request, response) => once.answer(request, response),
+    welcome: (view) => once.welcome(view),
   });
   const server = createHttpServer(context, options.tls);
   server.on('request', handler);
@@ -138,7 +142,7 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   const settings: ServerOptions = {
     maxHeaderSize: limits.httpHeaderBytes,
     headersTimeout: limits.handshakeTimeoutMs,
-    // Uploads, the only requests with a body, have a limit of their own.
+    // The only requests with a body are those with batches. They have a limit of their own.
     requestTimeout: limits.uploadTimeoutMs + limits.handshakeTimeoutMs,
     connectionsCheckingInterval: Math.ceil(limits.handshakeTimeoutMs / 2),
     keepAliveTimeout: 5_000,
@@ -184,8 +188,8 @@ function listen(server: Server, options: ListenerOptions): Promise<void> {
 async function closeAll(
   context: ListenerContext,
   server: Server,
-  { connections, streams, uploads }: {
-    connections: Connections; streams: EventStreams; uploads: Uploads;
+  { connections, streams, requests }: {
+    connections: Connections; streams: EventStreams; requests: readonly { readonly size: number }[];
   },
   graceful: boolean,
 ): Promise<void> {
@@ -195,7 +199,8 @@ async function closeAll(
   if (graceful) {
     const { totals } = context.metrics;
     await context.settled
-      .until(() => totals.queuedBatches === 0 && uploads.size === 0, closeTimeoutMs);
+      .until(
+      () => totals.queuedBatches === 0 && requests.every(({ size }) => size === 0), closeTimeoutMs);
     connections.stop();
     streams.stop();
     server.closeIdleConnections();

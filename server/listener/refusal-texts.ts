@@ -16,7 +16,10 @@ export interface TextFacts {
   readonly perSecond?: number;
   /** With `too-many-new-keys`: time until the next key is taken. */
   readonly retryInMs?: number;
-  /** Column, row and rule where one cell of a batch is at fault. Never a value. */
+  /**
+   * What is at fault, where a code has several causes: for a cell of a batch its column, row and
+   * rule. Never a value.
+   */
   readonly fault?: string | undefined;
   /** With `overloaded`: the disk of the store is full, and the journal is not behind. */
   readonly lacksDisk?: true | undefined;
@@ -90,7 +93,7 @@ const texts: Readonly<Record<WireCode, Text>> = {
     'your own privacy budget has no room for this epoch: you are left out of it, and not counted',
   'shutting-down': ({ takesBatches }) => (takesBatches === false
     ? takesNoBatches : 'the server is stopping: connect again later'),
-  unsupported: 'this server does not do that',
+  unsupported: ({ fault }) => fault ?? 'this server does not do that',
   internal: 'the server failed to do this: send the same bytes again later',
   quarantined: 'your earlier rows were farther from the published answer than this study allows: '
     + 'the key is left out',
@@ -103,6 +106,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
     + 'category the place of one of its names; leave other rows out',
   'bad-text': ({ fault = 'a text is not in the form that the study takes' }) =>
     `${fault}: normalise it, or leave the row out`,
+  'not-counted': 'the open epoch takes nothing of this key: wait for the next epoch, or open a '
+    + 'channel to see why',
   'enrolment-expired':
     'the enrolment token of this key has expired: ask the operator for a new one',
   'too-many-new-keys': ({ newKeys, retryInMs }) =>

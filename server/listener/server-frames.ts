@@ -1,20 +1,28 @@
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
 import { toHex } from '../../src/base/bytes.js';
 import type { Refusal, Welcome } from '../../src/wire/messages.js';
+import type { StudyView } from '../studies/contract.js';
 import type { ListenerContext } from './context.js';
 import { refusalText } from './refusal-texts.js';
 import type { Subject } from './session-output.js';
 
 const noBytes = new Uint8Array(0);
 
-/** What a client must know before it says who it is. @param serverNonce signed by its Hello. */
-export function welcomeOf({ hub, limits }: ListenerContext, serverNonce: Uint8Array): Welcome {
+/**
+ * What a client must know before it says who it is.
+ * @param serverNonce signed by its Hello.
+ * @param studies default: all.
+ */
+export function welcomeOf(
+  { hub, limits }: ListenerContext, serverNonce: Uint8Array,
+  studies: readonly StudyView[] = hub.studies(),
+): Welcome {
   return {
     kind: 'welcome',
     serverKey: hub.serverKey,
     serverNonce,
     limits,
-    studies: hub.studies().map((view) => ({
+    studies: studies.map((view) => ({
       facts: view.facts, signature: view.factsSignature, state: view.state, epoch: view.epoch,
     })),
     rotations: hub.rotations,

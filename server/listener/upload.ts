@@ -7,6 +7,7 @@ import { HttpError } from '../operator/http-error.js';
 import { Contributions } from './contributions.js';
 import { isOverloaded, type ListenerContext, type SessionSocket } from './context.js';
 import { noticeOf } from './event-frames.js';
+import { tooLarge } from './request-body.js';
 import { countedRefusal } from './server-frames.js';
 import type { Subject, SessionOutput } from './session-output.js';
 import { Strikes, type StrikeKind } from './strikes.js';
@@ -224,12 +225,5 @@ function asHttpError(error: unknown): unknown {
 function malformed(why: string): HttpError {
   return new HttpError(
     400, 'malformed', `malformed request: ${why}; see docs/reference/protocol.md, section 9`,
-  );
-}
-
-/** The refusal of a body above the limit. */
-export function tooLarge(bytesMax: number): HttpError {
-  return new HttpError(
-    413, 'too-large', `the body of an upload has at most ${bytesMax} bytes: send several requests`,
   );
 }

@@ -34,8 +34,12 @@ export interface HttpOptions {
   readonly isStopping: () => boolean;
   /** Whether this server takes batches when it can. */
   readonly takesBatches: boolean;
-  /** Answers POST /v1/batches. @throws (rejects) HttpError. */
   readonly events: BeginEvents;
+  /** Answers POST /v1/once. @throws (rejects) HttpError. */
+  readonly once: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
+  /** Welcome with one study, for a contribution without a channel. */
+  readonly welcome: (view: StudyView) => Uint8Array;
+  /** Answers POST /v1/batches. @throws (rejects) HttpError. */
   readonly upload: (request: IncomingMessage, response: ServerResponse) => Promise<void>;
 }
 

@@ -27,7 +27,8 @@ function routeAt(url: URL): Route {
   if (found === undefined) {
     const known = Object.keys(routes).join(', ');
     throw new HttpError(404, 'not-found',
-      `no such resource: there are ${known}, /v1/studies/STUDY/releases, /v1/studies/STUDY/notes`);
+      `no such resource: there are ${known}, `
+        + '/v1/studies/STUDY/releases, /v1/studies/STUDY/notes, /v1/studies/ID/open');
   }
   if (found.study !== undefined) url.searchParams.set('study', decoded(found.study));
   return found.route;

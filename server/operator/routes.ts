@@ -4,6 +4,7 @@ import { keyFingerprint } from '../../src/signing/index.js';
 import { aboutStudy } from './about-study.js';
 import { evidence, quarantine } from './evidence-route.js';
 import type { Exchange } from './exchange.js';
+import { HttpError } from './http-error.js';
 import { ledgerView } from './ledger-view.js';
 import { pageFile } from './pages.js';
 import { questionProgress } from './question-progress.js';
@@ -64,6 +65,10 @@ export const routes: Readonly<Record<string, Route>> = {
     access: 'public', takesBody: true, anyHost: true,
     answer: ({ upload, request, response }) => upload(request, response),
   },
+  '/v1/once': {
+    access: 'public', takesBody: true, anyHost: true,
+    answer: ({ once, request, response }) => once(request, response),
+  },
   '/v1/ledger': { access: 'public', answer: ledger },
   '/v1/operator/progress': { access: 'operator', answer: progress },
   '/v1/operator/evidence': {
@@ -97,6 +102,8 @@ const studyRoutes: Readonly<Record<string, Route>> = {
   notes: {
     access: 'public', answer: async (exchange) => sendJson(exchange, studyNotes(exchange)),
   },
+  // Who asks knows the id already, and learns what every contributor is told: so any host will do.
+  open: { access: 'public', anyHost: true, answer: openEpoch },
 };
 
 /**
@@ -189,6 +196,27 @@ async function studies(exchange: Exchange): Promise<void> {
       facts: toBase64(view.facts),
       signature: toBase64(view.factsSignature),
     })),
+  });
+}
+
+/**
+ * The open epoch of a study and its Welcome, for people who send once: they have no socket that
+ * tells them. A cache between them and the server may answer for a few seconds. It may answer pages
+ * of any origin: who knows the id can read this under any host name.
+ */
+async function openEpoch(exchange: Exchange): Promise<void> {
+  const view = exchange.hub.study((exchange.query.get('study') ?? '').toLowerCase());
+  if (view === undefined) {
+    const text = 'no study has this id: /v1/studies lists those of this server';
+    throw new HttpError(404, 'unknown-study', text);
+  }
+  exchange.response.setHeader('Cache-Control', 'max-age=5');
+  exchange.response.setHeader('Access-Control-Allow-Origin', '*');
+  exchange.response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
+  exchange.response.removeHeader('Vary');
+  sendJson(exchange, {
+    epoch: String(view.epoch), closesAtMs: view.closesAtMs,
+    welcome: toBase64(exchange.welcome(view)),
   });
 }
 

@@ -442,8 +442,8 @@ export interface Store extends Waits {
    *   take it. None open, or named > open -> `epoch-not-open` (retryable). Otherwise it is for the
    *   open epoch. The key is quarantined from that epoch or an earlier one -> `quarantined`
    *   (permanent).
-   * 5 The contribution is complete, or its rows would pass rowsMax -> `contribution-full`
-   *   (permanent).
+   * 5 The contribution is complete, its rows would pass rowsMax, or the contributor withdrew from
+   *   the epoch that is named -> `contribution-full` (permanent).
    * 6 It would be the contributor's first in the epoch, which has all the people that it takes ->
    *   `overloaded` with `isFull` (retryable), and nothing is written (rules/people.ts).
    * 7 Contributor scope and first row of the epoch: the cost is debited in this transaction. If it
@@ -456,9 +456,10 @@ export interface Store extends Waits {
   contributorState(studyId: StudyId, contributor: ContributorKey): Promise<ContributorState>;
   /**
    * Takes back the contributor's rows from the open epoch. `journal` no longer returns those rows,
-   * and later batches of the contributor for that epoch are `contribution-full`. Settled sequences
-   * stay settled. Idempotent: a repeated call answers `withdrawn`, even after the close, until the
-   * epoch after the next one opens. For an epoch that is no longer open: `too-late`.
+   * and later batches of the contributor for that epoch are `contribution-full`, late ones too.
+   * Settled sequences stay settled. Idempotent: a repeated call answers `withdrawn`, even after the
+   * close, until the epoch after the next one opens. For an epoch that is no longer open:
+   * `too-late`.
    */
   withdraw(input: WithdrawalRequest): Promise<WithdrawalResult>;
   /**

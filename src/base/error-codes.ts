@@ -35,6 +35,7 @@ export const wireCodes = [
   'too-late',
   'wrong-type',
   'bad-text',
+  'not-counted',
 ] as const;
 
 /** A code that the server may send. */

@@ -146,6 +146,12 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
       + 'with white space around it, or with a character that is not allowed.',
     remedy: 'Bring the text into the form, and send the rows as a new batch. The client does this.',
   },
+  'not-counted': {
+    cause: 'The batch came without a channel, and the open epoch takes nothing of its key: its '
+      + 'contribution is complete or was withdrawn, its own budget is used up, or it is left out. '
+      + 'Which one is told only on a channel, where the key proves itself.',
+    remedy: 'Open a channel with the key to see why, or wait for the next epoch.',
+  },
   'invalid-parameter': {
     cause: 'A number or a choice is outside its range. The message names both.',
     remedy: 'Give a value within the range.',

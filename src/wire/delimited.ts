@@ -33,6 +33,26 @@ function lengthAt(bytes: Uint8Array, at: number): readonly [number, number] | un
   return undefined;
 }
 
+/** The whole frames in `bytes`, as views, and the index after them. */
+function framesIn(
+  bytes: Uint8Array, frameBytesMax: number,
+): { readonly frames: Uint8Array[]; readonly end: number } {
+  const frames: Uint8Array[] = [];
+  let end = 0;
+  while (end < bytes.length) {
+    const found = lengthAt(bytes, end);
+    if (found === undefined) break;
+    const [length, start] = found;
+    if (length > frameBytesMax) {
+      throw malformed(`a frame has ${length} bytes, the most is ${frameBytesMax}`);
+    }
+    if (start + length > bytes.length) break;
+    frames.push(bytes.subarray(start, start + length));
+    end = start + length;
+  }
+  return { frames, end };
+}
+
 /**
  * The frames of a body that arrives in parts. It holds at most one unfinished frame, in a buffer
  * that grows with what arrives and not with what is announced.
@@ -60,20 +80,8 @@ export class FrameSplitter {
    */
   push(part: Uint8Array): Uint8Array[] {
     const bytes = this.restBytes === 0 ? part : this.joinedWith(part);
-    const frames: Uint8Array[] = [];
-    let at = 0;
-    while (at < bytes.length) {
-      const found = lengthAt(bytes, at);
-      if (found === undefined) break;
-      const [length, start] = found;
-      if (length > this.frameBytesMax) {
-        throw malformed(`a frame has ${length} bytes, the most is ${this.frameBytesMax}`);
-      }
-      if (start + length > bytes.length) break;
-      frames.push(bytes.subarray(start, start + length));
-      at = start + length;
-    }
-    this.keep(bytes, at);
+    const { frames, end } = framesIn(bytes, this.frameBytesMax);
+    this.keep(bytes, end);
     return frames;
   }
 
@@ -100,8 +108,7 @@ export class FrameSplitter {
 
 /** All frames of a whole body. @throws WireError('malformed') for a body that is cut short. */
 export function splitFrames(body: Uint8Array, frameBytesMax: number): Uint8Array[] {
-  const splitter = new FrameSplitter(frameBytesMax);
-  const frames = splitter.push(body);
-  if (splitter.isUnfinished) throw malformed('the last frame is cut short');
+  const { frames, end } = framesIn(body, frameBytesMax);
+  if (end < body.length) throw malformed('the last frame is cut short');
   return frames;
 }

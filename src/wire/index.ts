@@ -9,6 +9,7 @@ export { FrameSplitter, joinFrames, splitFrames } from './delimited.js';
 export { decodeHeadBody, encodeHeadBody } from './head-body.js';
 export type * from './messages.js';
 export { answersOf, onlyAnswer } from './messages.js';
+export { encodeOnce, viewOnce } from './once.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
 export { batchCells, cellsPerBatch, encodeCells, type BatchCells } from './cells.js';
 export { isWireState, signatureBytes } from './fields.js';

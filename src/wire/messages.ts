@@ -25,6 +25,16 @@ export interface SignedBatch {
   readonly signature: Uint8Array;
 }
 
+/** One batch of a person who opens no channel: the body of POST /v1/once. */
+export interface Once {
+  readonly studyId: Uint8Array;
+  readonly publicKey: Uint8Array;
+  /** As in Hello. */
+  readonly enrolment?: Uint8Array | undefined;
+  readonly body: Uint8Array;
+  readonly signature: Uint8Array;
+}
+
 export interface Withdraw {
   readonly kind: 'withdraw';
   readonly channel: number;

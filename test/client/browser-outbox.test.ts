@@ -39,7 +39,7 @@ describe('the outbox of a browser', () => {
   it('keeps pin, rows and signed batches for the next page, and forgets what was '
     + 'settled', async () => {
     const outbox = await openOutbox('alice');
-    expect(await outbox.load()).toEqual({ pin: null, items: [] });
+    expect(await outbox.load()).toEqual({ pin: null, items: [], nextSequence: 1n });
     await outbox.pin(pin);
     await Promise.all([
       outbox.keep(3, Float64Array.of(5, 6), false, 2),
@@ -56,10 +56,11 @@ describe('the outbox of a browser', () => {
         { id: 1, last: true, values: null, batches: [batch(1n), batch(2n ** 60n)] },
         { id: 3, last: false, values: Float64Array.of(5, 6), columns: 2, batches: [] },
       ],
+      nextSequence: 2n ** 60n + 1n,
     });
     await again.close();
     const other = await openOutbox('bob');
-    expect(await other.load()).toEqual({ pin: null, items: [] });
+    expect(await other.load()).toEqual({ pin: null, items: [], nextSequence: 1n });
     await other.close();
   });
 

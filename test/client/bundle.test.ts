@@ -39,7 +39,8 @@ const bundle = (stdin: string) =>
  * Of a page that only contributes. It was 46,000 before the client could send rows over HTTP where
  * no WebSocket gets through, which takes 2,500, 48,500 before an enrolment could be asked for anew,
  * 49,000 before it knew sealed studies (`sealing` itself is an entry of its own), and 49,800 before
- * a text could have the joiners of Persian and Sinhala.
+ * a text could have the joiners of Persian and Sinhala. People who send once have an entry of their
+ * own, too.
  */
 const contributorBytes = 50_000;
 
@@ -84,6 +85,15 @@ describe('the browser bundle', () => {
       expect(readFileSync(root + page, 'utf8').replaceAll(/\s+/g, ' '))
         .toContain(`less than ${contributorBytes.toLocaleString('en')} bytes compressed`);
     });
+
+  it('has no sockets for a page of people who send once', async () => {
+    const result = await bundle("export * from './client/once.ts';");
+    const carried = Object.values(result.metafile.outputs)[0]!.inputs;
+    const sent = (name: string): number => carried[name]?.bytesInOutput ?? 0;
+    expect(sent('client/http/once.ts')).toBeGreaterThan(0);
+    expect(['client/websocket/browser.ts', 'client/http/uploads.ts'].map(sent)).toEqual([0, 0]);
+    expect(gzipSync(result.outputFiles[0]!.text).length).toBeLessThan(contributorBytes);
+  });
 
   it('grows by at most 3 KiB for a page that seals', async () => {
     const compressed = async (contents: string): Promise<number> =>

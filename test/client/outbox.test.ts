@@ -39,7 +39,7 @@ async function reopened(): Promise<Awaited<ReturnType<Outbox['load']>>> {
 describe('the file outbox', () => {
   it('keeps pin, rows and signed batches, and forgets what was settled', async () => {
     const outbox = await openOutbox(path);
-    expect(await outbox.load()).toEqual({ pin: null, items: [] });
+    expect(await outbox.load()).toEqual({ pin: null, items: [], nextSequence: 1n });
     await outbox.pin(pin);
     await Promise.all([
       outbox.keep(1, Float64Array.of(1.5, -2), true), outbox.keep(2, Float64Array.of(3, 4), false),
@@ -57,6 +57,7 @@ describe('the file outbox', () => {
         { id: 2, last: false, values: Float64Array.of(3, 4), batches: [] },
         { id: 2 ** 40, last: false, values: null, batches: [batch(3n)] },
       ],
+      nextSequence: 2n ** 60n + 1n,
     });
   });
 
@@ -159,13 +160,13 @@ describe('the file outbox', () => {
     outbox.settle(2);
     await outbox.close();
     expect(holds(rows)).toBe(false);
-    expect(await reopened()).toEqual({ pin, items: [] });
+    expect(await reopened()).toEqual({ pin, items: [], nextSequence: 2n });
   });
 
   it('starts over when not even its first bytes were written', async () => {
     await (await openOutbox(path)).close();
     truncateSync(path, 5);
-    expect(await reopened()).toEqual({ pin: null, items: [] });
+    expect(await reopened()).toEqual({ pin: null, items: [], nextSequence: 1n });
   });
 });
 

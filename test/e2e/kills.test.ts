@@ -13,7 +13,7 @@ it('keeps its promises in every scope and rule when it is killed, changes its ke
   const { figures, broken } = await run.run();
   expect(broken).toEqual([]);
   expect(figures).toMatchObject({ lost: 0, twice: 0, faults: 0, clocksRefused: 1 });
-  for (const name of ['acknowledged', 'withdrawn', 'releases'] as const) {
+  for (const name of ['acknowledged', 'once', 'withdrawn', 'releases'] as const) {
     expect(figures[name]).toBeGreaterThan(0);
   }
   // Folders that are damaged on purpose: the judge must see each damage.

@@ -709,6 +709,25 @@ function takenOutTests(bench: Bench): void {
     expect(await takeBack('a', 1n)).toEqual({ kind: 'refused', code: 'too-late' });
   });
 
+  it('takes late rows of an epoch that their contributor withdrew from in no other '
+    + 'epoch', async () => {
+    const { store } = bench;
+    await store.registerStudy(registration());
+    await store.openEpoch(epochOf(1));
+    await store.admit([batch('a', 1, 1), batch('b', 1, 1)]);
+    await takeBack('a', 1n);
+    await store.turnEpoch(idOf('s'), 1n, epochOf(2));
+    await store.chargeEpoch(idOf('s'), 1n, '[]', 5_000);
+    await store.storeRelease(release(0, 1));
+    await store.purgeEpoch(idOf('s'), 1n);
+    expect(await verdicts(store, [batch('a', 2, 1), batch('b', 2, 1)]))
+      .toEqual(['rejected:contribution-full', 'accepted@2']);
+    // Also once it has given something to the epoch that is open.
+    await bench.reopen();
+    expect(await verdicts(bench.store, [batch('a', 3, 2), batch('a', 4, 1), batch('a', 2, 1)]))
+      .toEqual(['accepted@2', 'rejected:contribution-full', 'rejected:contribution-full']);
+  });
+
   it('keeps rows out of an epoch that waits for its release while one before it is '
     + 'purged', async () => {
     const { store } = bench;
@@ -763,6 +782,8 @@ function takenOutTests(bench: Bench): void {
     await bench.reopen();
     expect(await verdicts(bench.store, [batch('a', 3, 2), batch('b', 2, 2)]))
       .toEqual(['rejected:quarantined', 'accepted@2']);
+    // Also a late one, which names the epoch before.
+    expect(await verdicts(bench.store, [batch('a', 4, 1)])).toEqual(['rejected:quarantined']);
     expect(await bench.store.quarantines!(idOf('s'), 5)).toEqual([stored]);
     expect(await bench.store.quarantineOf!(idOf('s'), idOf('b'))).toBeNull();
   });

@@ -2,8 +2,11 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { concatBytes, fromHex, toHex } from '../../src/base/bytes.js';
+import { WireError } from '../../src/base/errors.js';
 import { signing as browser } from '../../src/signing/browser.js';
-import { keyFingerprint, signedMessage, type SignatureLabel } from '../../src/signing/index.js';
+import {
+  keyFingerprint, signBatch, signedMessage, type SignatureLabel,
+} from '../../src/signing/index.js';
 import { signing as node } from '../../src/signing/node.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
@@ -38,6 +41,15 @@ const bodies = {
     message: samples.answersBody, bytes: samples.answersBytes, decode: wire.decodeReleaseBody,
   },
   head: { message: samples.headBody, bytes: samples.headBytes, decode: wire.decodeHeadBody },
+};
+
+/** Bodies of POST /v1/once. */
+const contribution = {
+  studyId: samples.factsId, publicKey: samples.contributor.publicKey, body: samples.batchBytes,
+  signature: signBatch(samples.contributor, samples.context, samples.batchDigest),
+};
+const once: Readonly<Record<string, wire.Once>> = {
+  once: contribution, 'once-enrolled': { ...contribution, enrolment: samples.enrolmentToken },
 };
 
 const nonces = concatBytes(samples.nonces.serverNonce, samples.nonces.clientNonce);
@@ -97,13 +109,14 @@ describe('vectors', () => {
         ),
         clientFrames: frames(samples.clientFrames, wire.encodeClientFrame),
         serverFrames: frames(samples.serverFrames, wire.encodeServerFrame),
+        once: frames(once, wire.encodeOnce),
       }),
     ).toMatchFileSnapshot('frames.json');
   });
 
   it('reads every vector back to the message', () => {
     const file = read('frames.json') as Record<
-      'bodies' | 'clientFrames' | 'serverFrames',
+      'bodies' | 'clientFrames' | 'once' | 'serverFrames',
       Record<string, { bytes: string }>
     > & { facts: string; typedFacts: string; textFacts: string };
     for (const [name, frame] of Object.entries(samples.clientFrames)) {
@@ -111,6 +124,14 @@ describe('vectors', () => {
     }
     for (const [name, frame] of Object.entries(samples.serverFrames)) {
       expect(wire.decodeServerFrame(fromHex(file.serverFrames[name]!.bytes)), name).toEqual(frame);
+    }
+    for (const [name, contribution] of Object.entries(once)) {
+      const bytes = fromHex(file.once[name]!.bytes);
+      expect(wire.viewOnce(bytes), name).toEqual(contribution);
+      // Cut short anywhere, it is none.
+      for (let end = 0; end < bytes.length; end++) {
+        expect(() => wire.viewOnce(bytes.subarray(0, end)), `${name} ${end}`).toThrow(WireError);
+      }
     }
     for (const [name, body] of Object.entries(bodies)) {
       expect(body.decode(fromHex(file.bodies[name]!.bytes)), name).toEqual(body.message);

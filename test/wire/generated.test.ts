@@ -67,7 +67,9 @@ describe('generated sources', () => {
 
 describe('generated wire code', () => {
   it('writes in one pair of files and reads in the other', () => {
-    for (const name of ['contributor-writer.js', 'other-writer.js', 'peer-writer.js']) {
+    for (const name of [
+      'contributor-writer.js', 'once-writer.js', 'other-writer.js', 'peer-writer.js',
+    ]) {
       expect(codeIn(name)).toContain('.encode = function');
       expect(codeIn(name)).not.toContain('.decode = function');
     }

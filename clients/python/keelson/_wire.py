@@ -28,7 +28,8 @@ CODES = """unspecified malformed unknown-study invalid-key key-not-allowed bad-s
 unknown-channel wrong-dimension not-finite too-many-rows contribution-full mutated stale-epoch
 epoch-not-open study-ended budget-exhausted sequence-too-far credit-exceeded overloaded rate-limited
 too-many-channels contributor-budget-exhausted shutting-down unsupported internal quarantined
-not-enrolled enrolment-expired too-many-new-keys too-late wrong-type bad-text""".split()
+not-enrolled enrolment-expired too-many-new-keys too-late wrong-type bad-text
+not-counted""".split()
 CODE_MAX = len(CODES) - 1
 
 SCHEMA: Dict[str, List[Field]] = {

@@ -92,7 +92,7 @@ export class Admission {
       const study = facts.get(studyId);
       const pairs = study === undefined ? [] : [{ study, key }];
       const windows = await readWindows(session, pairs);
-      const extras = await readExtras(session, windows.values(), facts);
+      const extras = await readExtras(session, [...windows.values()], facts);
       const list = new LoadedList(facts, windows, extras);
       const contributor = study === undefined ? undefined : list.load(study, key);
       const window = contributor?.state.window ?? { contiguous: 0, high: 0, entries: empty };
@@ -114,7 +114,7 @@ export class Admission {
     try {
       const facts = await this.#read(session, new Set(batches.map(({ studyId }) => studyId)));
       const windows = await readWindows(session, pairsOf(batches, facts));
-      const extras = await readExtras(session, windows.values(), facts);
+      const extras = await readExtras(session, [...windows.values()], facts, batches);
       const base = await this.#base(session);
       const list = new LoadedList(facts, windows, extras, base, () => this.clock.nowMs());
       const admission = new ListAdmission<PostgresFacts>(list);

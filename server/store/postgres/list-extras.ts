@@ -1,3 +1,4 @@
+import type { AdmissionRequest } from '../contract.js';
 import type { Spend } from '../rules/budgets.js';
 import type { NewKeyPeriod } from '../rules/new-keys.js';
 import { spendOf, type Amounts } from '../rules/own-budget.js';
@@ -21,6 +22,8 @@ export interface Extras {
   readonly periods: readonly {
     readonly study: string; readonly perMs: number; readonly period: NewKeyPeriod;
   }[];
+  /** Contributors with an epoch that they withdrew from and that a late batch of the list names. */
+  readonly withdrawn: ReadonlySet<string>;
 }
 
 interface StoredDebit extends Amounts {
@@ -30,7 +33,7 @@ interface StoredDebit extends Amounts {
 
 export const emptyExtras: Extras = {
   excluded: new Map(), spends: new Map(), debits: new Map(), entered: new Map(),
-  known: new Set(), periods: [],
+  known: new Set(), periods: [], withdrawn: new Set(),
 };
 
 interface Pair {
@@ -56,6 +59,11 @@ const debitsText = `SELECT d.budget_id, d.contributor_id, d.rho, d.delta, charge
   LEFT JOIN ledger AS charge ON charge.study_key = epochs.study_key
     AND charge.epoch = epochs.epoch AND charge.kind = 'charged'`;
 
+const withdrawnText = `SELECT e.study_key, e.epoch, w.contributor_id
+  FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS pair (study_key, epoch, contributor_id)
+  JOIN epochs AS e ON e.study_key = pair.study_key AND e.epoch = pair.epoch
+  JOIN withdrawals AS w ON w.epoch_key = e.epoch_key AND w.contributor_id = pair.contributor_id`;
+
 const knownText = `SELECT DISTINCT s.name, pair.contributor_id
   FROM unnest($1::text[], $2::bigint[]) AS pair (name, contributor_id)
   JOIN studies AS s USING (name)
@@ -64,18 +72,44 @@ const knownText = `SELECT DISTINCT s.name, pair.contributor_id
 
 /** Reads what the studies of a list need besides windows. Most need nothing. */
 export async function readExtras(
-  session: Session, windows: Iterable<Window>, facts: ReadonlyMap<string, PostgresFacts>,
+  session: Session, windows: readonly Window[], facts: ReadonlyMap<string, PostgresFacts>,
+  batches: readonly AdmissionRequest[] = [],
 ): Promise<Extras> {
+  const withdrawn = await readWithdrawn(session, windows, batches, facts);
   const studies = new Map([...facts.values()].map((study) => [study.studyKey, study]));
   const needs = [...studies.values()].some(({ excludes, own, rate }) =>
     excludes || own !== null || rate !== null);
-  if (!needs) return emptyExtras;
-  const pairs = [...windows].filter(({ contributorId }) => contributorId !== 0n)
+  if (!needs) return { ...emptyExtras, withdrawn };
+  const pairs = windows.filter(({ contributorId }) => contributorId !== 0n)
     .map(({ studyKey, contributorId }) => ({ study: studies.get(studyKey)!, contributorId }));
   return {
     ...await readContributors(session, pairs), ...await readDebits(session, pairs),
-    ...await readNewKeys(session, pairs, [...studies.values()]),
+    ...await readNewKeys(session, pairs, [...studies.values()]), withdrawn,
   };
+}
+
+/** Most lists have no late batch, and ask nothing. */
+async function readWithdrawn(
+  session: Session, windows: readonly Window[], batches: readonly AdmissionRequest[],
+  facts: ReadonlyMap<string, PostgresFacts>,
+): Promise<ReadonlySet<string>> {
+  const late = new Map<bigint, bigint>();
+  for (const { studyId, epoch } of batches) {
+    const { studyKey = 0n, open = null } = facts.get(studyId) ?? {};
+    if (open !== null && epoch === open.epoch - 1n) late.set(studyKey, epoch);
+  }
+  if (late.size === 0) return new Set();
+  const asked = windows.filter(({ studyKey, contributorId }) =>
+    contributorId !== 0n && late.has(studyKey));
+  const rows = await session.text<{
+    readonly study_key: bigint; readonly epoch: bigint; readonly contributor_id: bigint;
+  }>(withdrawnText, [
+    int8Array(asked.map(({ studyKey }) => studyKey)),
+    int8Array(asked.map(({ studyKey }) => late.get(studyKey)!)),
+    int8Array(asked.map(({ contributorId }) => contributorId)),
+  ]);
+  return new Set(rows.map((row) =>
+    `${pairName(row.study_key, row.contributor_id)} ${row.epoch}`));
 }
 
 async function readContributors(

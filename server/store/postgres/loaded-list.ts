@@ -89,6 +89,10 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     return this.#factsOf(studyKey).keys.has(epoch);
   }
 
+  hasWithdrawn({ studyKey }: PostgresFacts, epoch: bigint, contributorId: bigint): boolean {
+    return this.extras.withdrawn.has(`${pairName(studyKey, contributorId)} ${epoch}`);
+  }
+
   takeNewKey({ rate }: PostgresFacts, contributorId: bigint): number | null {
     return rate === null ? null
       : takeNewKey(this.periods, rate, contributorId, this.nowMs());

@@ -55,6 +55,8 @@ export interface AdmissionSource<Facts extends StudyFacts> {
   fingerprint(studyKey: bigint, epoch: bigint, digest: Uint8Array): Uint8Array | undefined;
   /** Whether that key exists. */
   knows(studyKey: bigint, epoch: bigint): boolean;
+  /** Whether a contributor took back its rows from an epoch. 0: one that is not stored yet. */
+  hasWithdrawn(study: Facts, epoch: bigint, contributorId: bigint): boolean;
   /**
    * Counts a key that sends its first batch. @returns null when the study takes it, otherwise the
    * Unix time from which it takes new keys.
@@ -99,7 +101,8 @@ export class ListAdmission<Facts extends StudyFacts> {
     const contributor = study === undefined ? undefined : this.#contributor(study, batch);
     const state = contributor?.state ?? noContribution;
     const judgement = judge(batch, study, state, (epoch) =>
-      source.fingerprint(study!.studyKey, epoch, batch.digest));
+      source.fingerprint(study!.studyKey, epoch, batch.digest), () =>
+      source.hasWithdrawn(study!, batch.epoch, contributor!.contributorId));
     if (judgement.kind === 'refuse') return answer('rejected', { code: judgement.code });
     if (judgement.kind === 'repeat') {
       return judgement.code === undefined

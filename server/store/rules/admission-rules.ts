@@ -66,6 +66,9 @@ function stopOf(state: StudyStateName): WireCode | null {
  */
 export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
 
+/** Whether the contributor withdrew from the epoch that a late batch names. */
+export type HasWithdrawn = () => boolean;
+
 /**
  * The admission rules of contract.ts, in their order. The fingerprint key of a settled sequence may
  * be deleted. Then the stored verdict is repeated without a comparison: if a refusal became a
@@ -74,7 +77,7 @@ export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
  */
 export function judge(
   batch: AdmissionRequest, study: AdmissionStudy | undefined, state: ContributionState,
-  fingerprintAt: FingerprintAt,
+  fingerprintAt: FingerprintAt, hasWithdrawn: HasWithdrawn,
 ): Judgement {
   if (study === undefined) return refuse('study-ended');
   const { window } = state;
@@ -103,6 +106,8 @@ export function judge(
   if (state.excludedFrom !== null && open.epoch >= state.excludedFrom) {
     return consume('quarantined');
   }
+  // Who withdrew from an epoch meant all rows for it, also those that arrive in the next one.
+  if (batch.epoch < open.epoch && hasWithdrawn()) return consume('contribution-full');
   const first = state.epochKey !== open.epochKey;
   if (!first && state.rows === leftOutRows) return consume('contributor-budget-exhausted');
   const rows = (first ? 0 : state.rows) + batch.rows;

@@ -38,6 +38,7 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
   >;
   readonly #journals = new Map<bigint, JournalStatement>();
   readonly #readExcluded: Statement<[bigint, bigint], { from_epoch: bigint }>;
+  readonly #readWithdrawal: Statement<[bigint, bigint, bigint], { at_ms: bigint }>;
   readonly #fingerprints: Fingerprints;
   readonly #countContributors: Statement<[number, bigint]>;
   readonly #countLeftOut: Statement<[bigint, number]>;
@@ -65,6 +66,8 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
       VALUES (?, ?, ?, ?, ?, ?, ?, ?)`);
     this.#readExcluded = database.prepare(
       'SELECT from_epoch FROM quarantines WHERE study_key = ? AND contributor_id = ?');
+    this.#readWithdrawal = database.prepare(`SELECT at_ms FROM withdrawals
+      JOIN epochs USING (epoch_key) WHERE study_key = ? AND epoch = ? AND contributor_id = ?`);
     this.#fingerprints = new Fingerprints(database);
     this.#countContributors =
       database.prepare('UPDATE epochs SET contributors = contributors + ? WHERE epoch_key = ?');
@@ -142,6 +145,10 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
 
   knows(studyKey: bigint, epoch: bigint): boolean {
     return this.#fingerprints.knows(studyKey, epoch);
+  }
+
+  hasWithdrawn({ studyKey }: StoredFacts, epoch: bigint, contributorId: bigint): boolean {
+    return this.#readWithdrawal.get(studyKey, epoch, contributorId) !== undefined;
   }
 
   takeNewKey({ rate }: StoredFacts, contributorId: bigint): number | null {

@@ -219,7 +219,7 @@ export class KillRun {
       this.#loads.reduce((sum, load) => sum + of(load), 0);
     return {
       ...shortOf(verdict), acknowledged: this.#acknowledged().length,
-      refused: total(({ refused }) => refused),
+      refused: total(({ refused }) => refused), once: total(({ once }) => once),
       withdrawn: total(({ withdrawn }) => withdrawn.length), ...this.#counts,
       ...(this.#proxy && { requests: this.#proxy.seen.requests }),
     };

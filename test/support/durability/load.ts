@@ -1,6 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createContributor, subscribe, type Contributor } from '../../../client/index.js';
+import {
+  createContributor, memoryOutbox, subscribe, type Contributor, type Outbox,
+} from '../../../client/index.js';
+import { createOnceContributor, type OnceContributor } from '../../../client/once.js';
+import { sequenceAfter } from '../../../client/outbox/records.js';
 import { fromHex, toHex } from '../../../src/base/bytes.js';
 import { KeelsonError } from '../../../src/base/errors.js';
 import { signing } from '../../../src/signing/node.js';
@@ -49,6 +53,21 @@ const refusals: ReadonlySet<string> = new Set([
   'contributor-budget-exhausted',
 ]);
 
+/** Two ways to send, of one key: with a channel, and each row in a request of its own. */
+type Way = { readonly channel: Contributor } | { readonly once: OnceContributor };
+
+const senderOf = (way: Way): OnceContributor => ('once' in way ? way.once : way.channel);
+
+/** The outbox of a key whose ways take turns: it knows the sequences of both. */
+function sharedOutbox(): Outbox {
+  let nextSequence = 1n;
+  return {
+    ...memoryOutbox(),
+    load: async () => ({ pin: null, items: [], nextSequence }),
+    sign: async (_id, _last, batches) => { nextSequence = sequenceAfter(nextSequence, batches); },
+  };
+}
+
 /** The study has stopped, because its budget is used up. */
 const hasStopped = (error: unknown): boolean =>
   error instanceof KeelsonError
@@ -68,6 +87,8 @@ export class Load {
   readonly failures: unknown[] = [];
   /** Rows refused for good. */
   refused = 0;
+  /** Rows that were acknowledged without a channel. */
+  once = 0;
   readonly #stop = new AbortController();
   readonly #senders: Promise<void>[] = [];
   readonly #chance = Chance.of(1);
@@ -88,21 +109,25 @@ export class Load {
   }
 
   async #send(): Promise<void> {
-    const { url, study, serverKey, columns, pauseMs } = this.options;
+    const { columns, pauseMs } = this.options;
     const { signal } = this.#stop;
-    const contributor = createContributor({
-      url, study, seed: signing.generateSeed(), serverKey: fromHex(serverKey), signal,
-      backoffInitialMs: 20, backoffMaxMs: 200,
-    });
-    const key = toHex(contributor.publicKey);
+    const turns = this.#ways();
+    let way = turns();
+    const key = toHex(senderOf(way).publicKey);
     while (!signal.aborted) {
+      if (this.#chance.happens(0.1)) {
+        await senderOf(way).close();
+        way = turns();
+      }
       const serial = (this.#serial += 1);
       const row = Array.from({ length: columns }, (_, i) =>
         (i === 0 ? serial * 1e-7 : this.#chance.between(-0.5, 0.5)));
-      const settled = await contributor.send([row]);
+      const settled = await senderOf(way).send([row]);
       if (settled.kind === 'refused') {
         const { code } = settled.error;
-        const isClosed = code === 'contribution-full' && this.regretful.has(key);
+        // Without a channel, an epoch does not say why it takes nothing more.
+        const isClosed = (code === 'contribution-full' && this.regretful.has(key))
+          || (code === 'not-counted' && 'once' in way);
         if (!refusals.has(code) && !isClosed) throw settled.error;
         this.refused += 1;
         // Its epoch takes nothing more of it: a slow sender, not a busy one.
@@ -113,9 +138,27 @@ export class Load {
       for (const sequence of settled.sequences) {
         this.acknowledged.push({ contributor: key, sequence, row, atMs });
       }
-      if (this.#chance.happens(this.options.withdraws ?? 0)) await this.#withdraw(contributor, key);
+      if ('once' in way) this.once += 1;
+      else if (this.#chance.happens(this.options.withdraws ?? 0)) {
+        await this.#withdraw(way.channel, key);
+      }
       await pause(this.#chance.between(0, 2 * pauseMs));
     }
+  }
+
+  /** The ways of one key, one after the other. */
+  #ways(): () => Way {
+    const { url, study, serverKey } = this.options;
+    const options = {
+      url, study, seed: signing.generateSeed(), serverKey: fromHex(serverKey),
+      signal: this.#stop.signal, outbox: sharedOutbox(), backoffInitialMs: 20, backoffMaxMs: 200,
+    };
+    let isOnce = this.#chance.happens(0.5);
+    return () => {
+      isOnce = !isOnce;
+      return isOnce ? { once: createOnceContributor(options) }
+        : { channel: createContributor(options) };
+    };
   }
 
   async #withdraw(contributor: Contributor, key: string): Promise<void> {

@@ -1,6 +1,8 @@
 import { concatBytes } from '../../../src/base/bytes.js';
 import { encodeFrame, fileMagic, scanFrames } from '../../../client/outbox/frames.js';
-import { decodeRecords, encodeRecord, type OutboxRecord } from '../../../client/outbox/records.js';
+import {
+  decodeRecords, encodeRecord, sequenceAfter, type OutboxRecord,
+} from '../../../client/outbox/records.js';
 import type {
   Outbox, OutboxContents, OutboxItem, OutboxPin,
 } from '../../../client/outbox/contract.js';
@@ -29,6 +31,7 @@ export class OutboxFile {
 export class SimulatedOutbox implements Outbox {
   readonly #items = new Map<number, OutboxItem>();
   #pin: OutboxPin | null = null;
+  #next = 1n;
 
   constructor(
     private readonly file: OutboxFile, private readonly timers: ProcessTimers,
@@ -45,6 +48,7 @@ export class SimulatedOutbox implements Outbox {
   async load(): Promise<OutboxContents> {
     return {
       pin: this.#pin, items: [...this.#items.values()].sort((left, right) => left.id - right.id),
+      nextSequence: this.#next,
     };
   }
 
@@ -97,7 +101,9 @@ export class SimulatedOutbox implements Outbox {
       const { serverKey, studyId, contributor } = record;
       this.#pin = { serverKey, studyId, contributor };
     } else if (record.kind === 'settled') this.#items.delete(record.id);
+    else if (record.kind === 'next') this.#next = record.sequence;
     else if (record.kind === 'signed') {
+      this.#next = sequenceAfter(this.#next, record.batches);
       this.#items.set(
         record.id, { id: record.id, last: record.last, values: null, batches: record.batches },
       );

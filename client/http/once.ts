@@ -1,0 +1,130 @@
+import { fromBase64, fromHex } from '../../src/base/bytes.js';
+import { KeelsonError } from '../../src/base/errors.js';
+import { decodeServerFrame, type Notice, type Welcome } from '../../src/wire/index.js';
+import type { ClientRuntime } from '../base/runtime.js';
+import type { OpenTransport, Transport, TransportHandlers } from '../websocket/contract.js';
+import { framesOf, plainRequest, postFrames, reasonOf, refusal } from './requests.js';
+import { httpUrl, uploadUrl } from './upload-url.js';
+
+/** What a transport of single batches needs besides the server. */
+export interface OnceTransportOptions {
+  readonly runtime: ClientRuntime;
+  /** Name, or id in hexadecimal. */
+  readonly study: string;
+  /** The server takes no single batches: it is older, or another program. */
+  onMissing(error: KeelsonError): void;
+}
+
+const isId = /^[0-9a-f]{64}$/i;
+
+/**
+ * Sends each message in a request of its own, to /v1/once. Welcome comes from a cache where one
+ * answers for the server, if the study is known by its id. Fails as a socket does: its owner
+ * connects again, and not before the server said.
+ */
+export function onceTransport(options: OnceTransportOptions): OpenTransport {
+  let notBeforeMs = 0;
+  return (url, _subprotocol, handlers) => new OnceTransport(url, handlers, {
+    ...options,
+    restMs: notBeforeMs - options.runtime.nowMs(),
+    onRest: (ms) => { notBeforeMs = options.runtime.nowMs() + ms; },
+  });
+}
+
+class OnceTransport implements Transport {
+  bufferedAmount = 0;
+  private readonly aborter = new AbortController();
+  private isClosed = false;
+  private cancel: () => void = () => undefined;
+
+  /** @throws InvalidParameterError for a URL that can never work. */
+  constructor(
+    private readonly url: string, private readonly handlers: TransportHandlers,
+    private readonly options: OnceTransportOptions & {
+      readonly restMs: number; onRest(ms: number): void;
+    },
+  ) {
+    httpUrl(url, '');
+    const begin = (): void => this.run(() => this.welcome());
+    if (options.restMs > 0) this.cancel = options.runtime.after(options.restMs, begin);
+    else begin();
+  }
+
+  send(bytes: Uint8Array): void {
+    this.run(() => this.exchange(bytes));
+  }
+
+  ping(): boolean {
+    return false;
+  }
+
+  close(): void {
+    this.end('closed by this client');
+  }
+
+  terminate(): void {
+    this.end('dropped by this client');
+  }
+
+  private run(work: () => Promise<Uint8Array>): void {
+    work().then(
+      (frame) => { if (!this.isClosed) this.handlers.onMessage(frame); },
+      (error: unknown) => this.end(reasonOf(error)),
+    );
+  }
+
+  private async welcome(): Promise<Uint8Array> {
+    const { signal } = this.aborter;
+    const { study } = this.options;
+    // A server without this study says in its Welcome which studies it has.
+    return (isId.test(study) ? await readWelcome(this.url, study, signal) : null)
+      ?? framesOf(await postFrames(uploadUrl(this.url), '', null, signal))[0]!;
+  }
+
+  private async exchange(bytes: Uint8Array): Promise<Uint8Array> {
+    const url = httpUrl(this.url, 'v1/once');
+    const response = await fetch(url, {
+      ...plainRequest, signal: this.aborter.signal, method: 'POST',
+      headers: { 'Content-Type': 'application/x-protobuf' }, body: Uint8Array.from(bytes),
+    });
+    const body = new Uint8Array(await response.arrayBuffer());
+    if (response.status === 200) return body;
+    if (response.status === 404 || response.status === 405) {
+      this.options.onMissing(new KeelsonError(
+        'unsupported', `there is no ${url}: the server is older than this client, or the address `
+          + 'is wrong; createContributor of the entry client needs no such path',
+      ));
+    }
+    this.options.onRest(1000 * (Number(response.headers.get('Retry-After')) || 0));
+    throw refusal(response.status, new TextDecoder().decode(body));
+  }
+
+  private end(reason: string): void {
+    if (this.isClosed) return;
+    this.isClosed = true;
+    this.cancel();
+    this.aborter.abort();
+    this.handlers.onClose(reason);
+  }
+}
+
+/**
+ * Welcome with one study, and without a nonce.
+ * @returns null where the server does not have it. @throws Error when nobody answers.
+ */
+async function readWelcome(
+  url: string, study: string, signal?: AbortSignal,
+): Promise<Uint8Array | null> {
+  const path = httpUrl(url, `v1/studies/${study.toLowerCase()}/open`);
+  const response = await fetch(path, { ...plainRequest, ...(signal !== undefined && { signal }) });
+  if (response.status === 404) return null;
+  if (response.status !== 200) throw refusal(response.status, await response.text());
+  return fromBase64((await response.json() as { readonly welcome: string }).welcome);
+}
+
+/** How a study stands, by its id in hexadecimal. @throws Error when nobody says. */
+export async function readNotice(url: string, study: string): Promise<Notice> {
+  const frame = decodeServerFrame(await readWelcome(url, study) ?? new Uint8Array(0));
+  const { state, epoch } = (frame as Welcome).studies[0]!;
+  return { kind: 'notice', studyId: fromHex(study), state, epoch, closesInMs: 0n };
+}

@@ -1,0 +1,54 @@
+/**
+ * The part of `keelson/client` for people who send once. Each batch goes in a request of its own,
+ * which costs the server half of what a connection costs, and the page loads no code for sockets.
+ *
+ * @module keelson/client/once
+ * @example
+ * import { createOnceContributor, openOutbox, openSeed } from 'keelson/client/once';
+ *
+ * const [seed, outbox] = await Promise.all([openSeed('survey'), openOutbox('survey')]);
+ * const contributor = createOnceContributor({
+ *   url: 'wss://answers.example', study: 'survey', seed, outbox,
+ * });
+ */
+import { NetworkContributor } from './contributor.js';
+import type { Contributor, ContributorOptions } from './contributor-contract.js';
+import { onceTransport, readNotice } from './http/once.js';
+import { OnceChannel } from './session/once-channel.js';
+
+export { openOutbox, openSeed } from '#outbox';
+export {
+  InvalidInputError, InvalidParameterError, KeelsonError, WireError,
+} from '../src/base/errors.js';
+export { publicKeyOf } from './contributor.js';
+export type { Contributor, ContributorOptions } from './contributor-contract.js';
+export { memoryOutbox } from './outbox/memory.js';
+
+/** As for `createContributor`. Give the id of the study, so that a cache can answer what it is. */
+export type OnceContributorOptions = Omit<ContributorOptions, 'sealing' | 'openTransport'>;
+
+/** As `Contributor`, without what needs a channel. */
+export type OnceContributor = Omit<Contributor, 'withdraw' | 'ownSpend' | 'via'>;
+
+/**
+ * A contributor that opens no channel. Rows wait in the outbox, are sent again with the same bytes
+ * and settle once, as those of `createContributor`. It differs where a channel tells its own key
+ * more:
+ * - The next sequence comes from the outbox. Without one that lasts, a key sends in one run only.
+ *   Use each key here or with a channel, or share the outbox.
+ * - What an epoch takes nothing of is `not-counted`: complete, withdrawn, quarantined and without
+ *   budget are one answer.
+ * - The answer is as good as the connection: use TLS.
+ * - Sealed studies end it with `unsupported`, and so does a server without `POST /v1/once`.
+ *
+ * @throws InvalidParameterError for a URL, seed, key or token that can never work.
+ */
+export function createOnceContributor(options: OnceContributorOptions): OnceContributor {
+  return new NetworkContributor(options, {
+    via: 'http',
+    channel: (channelOptions) =>
+      new OnceChannel(channelOptions, (study) => readNotice(options.url, study)),
+    transport: (runtime, _onVia, end) =>
+      onceTransport({ runtime, study: options.study, onMissing: end }),
+  });
+}
