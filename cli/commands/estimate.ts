@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
-import { createComputePool } from '../../server/compute/pool.js';
+import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
@@ -24,7 +24,7 @@ import { estimateStudy, printStudy, studyJson, type StudyEstimate } from '../est
 import { readStudies } from '../base/study-files.js';
 import { headerArgument } from '../input/header-flag.js';
 import { inputFormats } from '../input/rows.js';
-import { dimensionOf, readTables, type RowTable } from '../input/table.js';
+import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
@@ -174,14 +174,7 @@ export const estimate = defineCommand({
     }, output);
     const randomness = openRandomness(io);
     const compute = createComputePool(availableParallelism());
-    const passes = makesPasses(name);
-    const tables = await whileReading(io, output, (show) => readTables({
-      ...request,
-      onProgress(done, total) {
-        if (passes && (total ?? done) >= sharedFromBytes) compute.start();
-        show(done, total);
-      },
-    }, io.stdin));
+    const tables = await readRequested(request, makesPasses(name) ? compute : null, io, output);
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
     const dimension = dimensionOf(tables[0]!);
@@ -331,6 +324,18 @@ function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
 
 /** From this size on, threads help. They start while the input is read. */
 const sharedFromBytes = 8 << 20;
+
+function readRequested(
+  request: TableRequest, pool: ComputePool | null, io: Io, output: Output,
+): Promise<readonly RowTable[]> {
+  return whileReading(io, output, (show) => readTables({
+    ...request,
+    onProgress(done, total) {
+      if ((total ?? done) >= sharedFromBytes) pool?.start();
+      show(done, total);
+    },
+  }, io.stdin));
+}
 
 /**
  * Without --cohort the number of rows is the cohort, and must be a size that can be planned for.
