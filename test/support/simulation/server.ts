@@ -93,6 +93,8 @@ export class ServerProcess {
     if (!this.timers.alive) return;
     this.#guard(() => this.#countPastCap());
     const hub = await createStudyHub({
+      // A seed is the same on every machine.
+      memoryBytes: 2 ** 50,
       store, clock, signer, studies: broken === null ? studies : [...studies, broken],
       logger: silent, rotations: this.#engine.rotations(), seriesKey: () => seriesKey,
       runnerFactory: () => this.#runner(),

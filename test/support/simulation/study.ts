@@ -184,7 +184,7 @@ function documentOf(name: string, facts: SimulatedFacts): StudyDocument {
   const shared: Omit<SharedFacts, 'version'> = {
     study: name,
     columns,
-    cohort: 100_000,
+    cohort: 100_000, peopleMax: 100_000,
     participation: 'secret',
     epoch: { everyMs },
     privacy: { epsilon: 1, delta: isPure ? 0 : 1e-6 },

@@ -86,6 +86,8 @@ export class NodeProcess {
     this.#store =
       new SimulatedSharedStore({ connections, database, node, clock, plant }).calls();
     const hub = await createStudyHub({
+      // A seed is the same on every machine.
+      memoryBytes: 2 ** 50,
       store: this.#store, clock, signer: options.signer, studies: options.studies, logger: silent,
       slicePeople,
       seriesKey: () => seriesKey,
