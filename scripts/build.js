@@ -52,7 +52,8 @@ for (const path of readdirSync(`${root}dist`, { recursive: true })) {
 }
 for (const path of kept) cpSync(root + inDeclarations(path), root + path);
 const metafiles = [];
-const bundle = (from, to, more = {}) => metafiles.push(buildSync({
+const small = { long: `${root}scripts/long-bits.cjs` };
+const bundle = (from, to, alias = {}, external = []) => metafiles.push(buildSync({
   absWorkingDir: root,
   entryPoints: [from],
   outfile: to,
@@ -62,7 +63,8 @@ const bundle = (from, to, more = {}) => metafiles.push(buildSync({
   platform: 'browser',
   metafile: true,
   logLevel: 'warning',
-  ...more,
+  alias: { ...small, ...alias },
+  external,
 }).metafile);
 // The client as one file for pages without a bundler: the whole client, and the part for
 // contributors.
@@ -70,8 +72,7 @@ bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
 bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
 bundle('dist/client/tokens.js', 'dist/browser/keelson-tokens.js');
 bundle('dist/client/sealing.js', 'dist/browser/keelson-sealing.js');
-const small = { alias: { long: `${root}scripts/long-bits.cjs` } };
-bundle('dist/dashboard/element/index.js', 'dist/browser/keelson-chart.js', small);
+bundle('dist/dashboard/element/index.js', 'dist/browser/keelson-chart.js');
 const ofClient = [...metafiles];
 // The dashboard: its scripts, and files as they are. Parts of an earlier build have other names.
 const site = 'dist/dashboard/site';
@@ -88,13 +89,13 @@ for (const name of ['operator', 'lab', 'plan']) {
 }
 // Plans read no rows, so the decompositions of matrices stay away.
 bundle('dist/dashboard/plan/worker.js', `${site}/plan-worker.js`, {
-  alias: { 'ml-matrix': `${root}scripts/no-matrices.cjs` },
+  'ml-matrix': `${root}scripts/no-matrices.cjs`,
 });
 cpSync(`${root}dashboard/embed/index.html`, `${root}${site}/embed.html`);
 cpSync(`${root}dashboard/embed/embed.css`, `${root}${site}/embed.css`);
 // The frame's page takes the element from the file that pages of other people load.
 const element = '../element/index.js';
-bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, { ...small, external: [element] });
+bundle('dist/dashboard/embed/main.js', `${site}/embed.js`, {}, [element]);
 const embed = readFileSync(`${root}${site}/embed.js`, 'utf8');
 writeFileSync(`${root}${site}/embed.js`, embed.replace(element, './keelson-chart.js'));
 cpSync(`${root}node_modules/uplot/dist/uPlot.min.css`, `${root}${site}/uplot.css`);

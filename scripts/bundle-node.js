@@ -46,14 +46,19 @@ function bundleGraph(entries, outdir, platform) {
     format: 'esm',
     platform,
     ...(isNode ? { target: 'node20.19', external: outside, banner: { js: banner } } : {}),
-    alias: isNode ? {
-      '#signing': `${root}dist/src/signing/node.js`,
-      '#websocket': `${root}dist/client/websocket/node.js`,
-      '#outbox': `${root}dist/client/outbox/node.js`,
-    } : {},
+    alias: {
+      long: `${root}scripts/long-bits.cjs`,
+      ...isNode && {
+        '#signing': `${root}dist/src/signing/node.js`,
+        '#websocket': `${root}dist/client/websocket/node.js`,
+        '#outbox': `${root}dist/client/outbox/node.js`,
+      },
+    },
     minifyWhitespace: true,
     minifySyntax: true,
     charset: 'utf8',
+    // NOTICE has the licences.
+    legalComments: 'none',
     // Texts of the bundle name paths in node_modules, which may be a link.
     preserveSymlinks: true,
     metafile: true,
