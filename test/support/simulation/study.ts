@@ -69,7 +69,8 @@ function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Pl
   return {
     ...plan,
     summary(cohort) {
-      const summary = plan.summary(cohort);
+      // The judge looks at the tags that the estimator may not.
+      const { untagged: _, ...summary } = plan.summary(cohort);
       return {
         ...summary,
         add(state, row, tag) {
