@@ -69,9 +69,8 @@ function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Pl
   return {
     ...plan,
     summary(cohort) {
-      // The judge looks at the tags that the estimator may not.
-      const { untagged: _, ...summary } = plan.summary(cohort);
-      return {
+      const summary = plan.summary(cohort);
+      const watched: { -readonly [Key in keyof typeof summary]: (typeof summary)[Key] } = {
         ...summary,
         add(state, row, tag) {
           rows.push({ values: row.slice(), tag });
@@ -87,6 +86,9 @@ function watchedPlan(plan: Plan, onDraw: (rows: readonly SeenRow[]) => void): Pl
           return state;
         },
       };
+      // The judge looks at tags also where the estimator does not.
+      delete watched.untagged;
+      return watched;
     },
     release(...given) {
       onDraw(rows);
