@@ -13,6 +13,7 @@ import {
 } from './privacy/accounting/target.js';
 import { planSealed } from './plan-sealed.js';
 import { notRunningTexts, planQuestions, type QuestionsPlan } from './questions/plan.js';
+import { lackOfTime, workMs } from './questions/release-time.js';
 import type { StudyDocument } from './wire/study-document.js';
 
 /** What follows from a study's public facts and its estimators alone. */
@@ -93,11 +94,13 @@ export function planQuestionsOf(
     const [reason, remedy] = notRunningTexts(estimator);
     return { kind: 'infeasible', reason, remedy };
   }
-  const { events, cost, work } = plan;
+  const { events, cost } = plan;
+  const work = plan.work === undefined ? [] : [plan.work];
+  const lack = lackOfTime(workMs(work), epoch);
+  if (lack !== null) return { kind: 'infeasible', ...lack };
   const question = questionsOf(document)[0]!;
   return {
-    kind: 'plan', questions: [{ question, estimator, plan, dimension }], events, cost,
-    work: work === undefined ? [] : [work],
+    kind: 'plan', questions: [{ question, estimator, plan, dimension }], events, cost, work,
   };
 }
 

@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { defineStudy } from '../../server/studies/definition.js';
+import { epochLength } from '../../server/study-file/durations.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
@@ -262,6 +263,8 @@ async function estimateAsked(
   const { document } = readStudies([file], undefined)[0]!;
   const definition = defineStudy({
     ...document,
+    // Nobody waits for the release of an epoch, so none must fit half of it.
+    epoch: { everyMs: epochLength.mostMs },
     contribution: { ...document.contribution, rowsMax: rowsOfFile(args.contributor) },
   } as StudyDocument);
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });

@@ -1,4 +1,5 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
+import { epochLength } from '../../server/study-file/durations.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { KeelsonError } from '../../src/base/errors.js';
@@ -62,7 +63,7 @@ export function askedQuestion(
   const { epsilon, deltaTotal: delta } = targetOfFlags(flags);
   const privacy = { epsilon, delta };
   const definition = planned({
-    study: 'these flags', cohort, peopleMax: cohort, epoch: { every: '1d' }, privacy,
+    study: 'these flags', cohort, peopleMax: cohort, epoch: { every: epochLength.most }, privacy,
     columns: Object.fromEntries(names.map((column) => [column, typeOf(column)])),
     contribution: { rowsMax: rowsOfFile(flags.contributor) },
     budget: { ...privacy, scope: 'study', ...(delta === 0 && { rule: 'pure' }) },

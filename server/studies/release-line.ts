@@ -109,8 +109,8 @@ export class ReleaseLine {
 
   #deadline(fromMs?: number): Deadline {
     const { clock, releaseTickMs: tickMs } = this.context;
-    const { work, document } = this.definition;
-    const plannedMs = plannedDuration(work, document.epoch, tickMs);
+    const { work } = this.definition;
+    const plannedMs = plannedDuration(work, tickMs);
     const beganMs = fromMs ?? lastTick(clock.nowMs() + earlyMs, tickMs);
     return new Deadline(clock, beganMs, tickMs, plannedMs);
   }

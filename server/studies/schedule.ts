@@ -1,4 +1,5 @@
-import type { PlannedWork } from '../../src/estimators/contract/estimator.js';
+import type { QuestionsPlan } from '../../src/questions/plan.js';
+import { workMs } from '../../src/questions/release-time.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { Clock } from '../base/clock.js';
 
@@ -75,28 +76,13 @@ export function lastTick(nowMs: number, tickMs: number): number {
   return tickMs > 0 ? Math.floor(nowMs / tickMs) * tickMs : Math.round(nowMs);
 }
 
-/** Multiplications that a slow core does in a millisecond. */
-const productsPerMs = 500_000;
-/**
- * Multiplications for the eigenvalues between two passes, as a multiple of (number of columns)^3.
- */
-const eigenProducts = 75;
-
 /**
  * The planned duration of a release, a multiple of the tick: one tick, or the time for the bounds
- * on its work that the plans of its questions state. At most half an epoch (a minute if epochs
- * close on a count), because a longer one would delay the releases that follow. It depends on
- * public numbers only.
+ * on its work that the plan states. They fit half an epoch, or the study has no plan (see
+ * lackOfTime). It depends on public numbers only.
  */
-export function plannedDuration(
-  work: readonly PlannedWork[], epoch: StudyDocument['epoch'], tickMs: number,
-): number {
-  if (work.length === 0 || tickMs === 0) return tickMs;
-  const products = work.reduce((sum, { passes, rows, columns }) =>
-    sum + passes * (2 * rows * columns ** 2 + eigenProducts * columns ** 3), 0);
-  const mostMs = 'everyMs' in epoch ? epoch.everyMs / 2 : 60_000;
-  const workMs = Math.min(products / productsPerMs, mostMs);
-  return tickMs * Math.max(1, Math.ceil(workMs / tickMs));
+export function plannedDuration(work: QuestionsPlan['work'], tickMs: number): number {
+  return tickMs === 0 ? 0 : tickMs * Math.max(1, Math.ceil(workMs(work) / tickMs));
 }
 
 /**

@@ -19,6 +19,7 @@ import type { StudyColumns } from './columns.js';
 import { keyMemory, keyRoomBytes, keyRoomOf, type DiscoveredKeys } from './key-table.js';
 import { keyBytesMax } from './keys.js';
 import { QuestionReduction } from './reduction.js';
+import { keysWorkOf, lackOfTime, workMs, type KeysWork } from './release-time.js';
 import { besideKeysCut, planKeysCut, withKeysCut, type KeysCut } from './keys-cut.js';
 
 /** A question and its plan. */
@@ -48,8 +49,8 @@ export interface QuestionsPlan {
   readonly events: readonly MechanismEvent[];
   /** The sum of the plans' costs. */
   readonly cost: PrivacyCost;
-  /** The plans' bounds on their work, of those that state one. */
-  readonly work: readonly PlannedWork[];
+  /** Bounds on the work of a release: those that plans state, and those on discovered keys. */
+  readonly work: readonly (PlannedWork | KeysWork)[];
 }
 
 /** The public facts of a study from which its questions are planned. */
@@ -110,7 +111,8 @@ export function planQuestions(
     if ('kind' in found) return found;
     planned.push(found);
   }
-  return lacksKeyRoom(planned, facts) ?? tooLarge(planned) ?? together(planned);
+  return lacksKeyRoom(planned, facts) ?? lacksReleaseTime(planned, facts) ?? tooLarge(planned)
+    ?? together(planned, facts);
 }
 
 /** @param deltaShares - the sum of the shares of all questions that divide the delta. */
@@ -272,7 +274,9 @@ function tooLarge(planned: readonly PlannedQuestion[]): Infeasible | null {
   return null;
 }
 
-function together(planned: readonly PlannedQuestion[]): QuestionsPlan {
+function together(
+  planned: readonly PlannedQuestion[], facts: QuestionsFacts,
+): QuestionsPlan {
   const plans = planned.map(({ plan }) => plan);
   return {
     kind: 'plan',
@@ -281,8 +285,40 @@ function together(planned: readonly PlannedQuestion[]): QuestionsPlan {
       ...event, name: `${name}/${event.name}`, cohort: `${name}/${event.cohort}`,
     }))),
     cost: plans.map(({ cost }) => cost).reduce(sumOfCosts),
-    work: plans.flatMap(({ work }) => (work === undefined ? [] : [work])),
+    work: planned.flatMap((each) => workOf(each, facts)),
   };
+}
+
+/** Bounds on the work of a release: what its plan states, and the work with discovered keys. */
+function workOf(
+  { discovered, plan: { work, events, outputShape: [shown = 0] } }: PlannedQuestion,
+  facts: QuestionsFacts,
+): QuestionsPlan['work'] {
+  const stated = work === undefined ? [] : [work];
+  if (discovered === undefined) return stated;
+  const { keysMax, keyBytes } = discovered;
+  const keys = { keysMax, keyBytes, shown, events };
+  return [...stated, keysWorkOf(keys, facts.rowsMax, peopleMaxOf(facts))];
+}
+
+/**
+ * Why a release of this study may not fit its planned time: the keys that its people may send, or
+ * the passes over rows that they may cause, take more than the longest plan holds. The time of a
+ * release would then tell about the rows. A longer plan instead is no remedy: releases would come
+ * later and later, and epochs would be extended. It depends on public numbers only.
+ */
+function lacksReleaseTime(
+  planned: readonly PlannedQuestion[], facts: QuestionsFacts,
+): Infeasible | null {
+  const { epoch } = facts;
+  if (epoch === undefined) return null;
+  let needMs = 0;
+  for (const each of planned) {
+    needMs += workMs(workOf(each, facts));
+    const lack = lackOfTime(needMs, epoch, each.discovered && peopleMaxOf(facts));
+    if (lack !== null) return infeasible(each.question.name, lack.reason, lack.remedy);
+  }
+  return null;
 }
 
 function sumOfCosts(left: PrivacyCost, right: PrivacyCost): PrivacyCost {

@@ -191,6 +191,37 @@ describe('a question without a plan', () => {
     });
   });
 
+  it('is named where the keys of all people do not fit the time of a release', () => {
+    const discover = { top: 100, prefilter: 2 };
+    const found: Question = {
+      ...counts, name: 'found', estimator: 'count', parameters: parsed('count', {}), share: 40,
+      by: { columns: ['region'], keysMax: 4, discover },
+    };
+    const plannedFor = (
+      own: Partial<QuestionsFacts>, ...questions: readonly Question[]
+    ) => planQuestions(
+      questions, { ...facts, epoch: { everyMs: 60_000 }, peopleMax: 400_000, ...own }, planner,
+    );
+    const again = { ...found, name: 'again' };
+    expect(plannedFor({}, found).kind).toBe('plan');
+    expect(plannedFor({}, found, again)).toMatchObject({
+      kind: 'infeasible',
+      reason: expect.stringMatching(/^questions\.again: the keys of 400000 people, the most that an epoch takes, may take \d+ ms of a release, and its planned time is 30000 ms at most, half an epoch$/) as string,
+      remedy: 'a smaller keysMax or peopleMax (16 times the cohort, where it is left out), or '
+        + 'longer epochs',
+    });
+    // Each remedy works.
+    for (const own of [{ epoch: { everyMs: 120_000 } }, { peopleMax: 200_000 }]) {
+      expect(plannedFor(own, found, again).kind).toBe('plan');
+    }
+    const fewer = [found, again].map((each) => ({ ...each, by: { ...each.by!, keysMax: 2 } }));
+    expect(plannedFor({}, ...fewer).kind).toBe('plan');
+    // Noise that is drawn ahead for 4,096 keys does not fit a short epoch, however few people come.
+    const many = { ...found, by: { ...found.by!, keysMax: 4_096 } };
+    const shortly = { epoch: { everyMs: 1_000 }, cohort: 100_000, peopleMax: 100, rowsMax: 1 };
+    expect(plannedFor(shortly, many)).toMatchObject({ kind: 'infeasible' });
+  });
+
   it('is named where it does not fit the columns', () => {
     expect(() => reasonFor({ columns: ['speed'] })).toThrow(expect.objectContaining({
       message: expect.stringMatching(/^questions\.open: there is no column speed/) as string,

@@ -103,7 +103,7 @@ describe('a study file', () => {
         columns: estimator === 'heavy-tailed-1d'
           ? 'columns: [minutes]' : 'columns: [minutes, miles]',
         cohort: 'cohort: 1000000', privacy: 'privacy: { epsilon: 8, delta: 1e-6 }',
-        budget: 'budget: { epsilon: 80, delta: 1e-5 }',
+        budget: 'budget: { epsilon: 80, delta: 1e-5 }', epoch: 'epoch: { every: 1h }',
       });
       try {
         parse(text);

@@ -41,8 +41,9 @@ import type { Draw } from './draw.js';
  *
  * Places follow from the order of arrival. So noise is drawn in an order of the keys themselves,
  * and places are not published. How many draws there are depends on the data: one for each key that
- * passes the prefilter. One contributor changes that by at most K draws. A server publishes after a
- * planned time.
+ * passes the prefilter. One contributor changes that by at most K draws, not by one. A server
+ * publishes after a planned time, which has room for the draws of all people that an epoch takes
+ * (questions/release-time).
  * Cost: O(k log k) comparisons and k draws for k keys that pass the prefilter.
  * Source: Korolova, Kenthapadi, Mishra and Ntoulas 2009; Wilkins, Kifer, Zhang and Karrer 2024, for
  * Gaussian noise.

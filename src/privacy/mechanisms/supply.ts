@@ -2,6 +2,7 @@ import type { Coins } from '../../random/samplers/coins.js';
 import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
 import { discreteLaplace, type Steps } from '../../random/samplers/discrete-laplace.js';
 import type { MechanismEvent } from '../accounting/events.js';
+import type { KeysEvent } from './bounds.js';
 import type { Draw } from './draw.js';
 import { ratioInSteps, squareInSteps } from '../accounting/grid.js';
 
@@ -52,6 +53,13 @@ export class NoiseSupply {
   };
 }
 
+/** How many values are drawn ahead for an event that shows keys, for each of its supplies. */
+export function keyDrawsAhead(event: KeysEvent): readonly number[] {
+  const counts = binsAhead * event.keysMax;
+  return (event.kind === 'key-sums' ? [counts, counts * event.values] : [counts])
+    .map((values) => Math.min(values, aheadMaximum));
+}
+
 /**
  * The supplies of an event. A symmetric matrix has two: the second is for entries off the diagonal.
  * Counts and sums of keys have two: the second is for the sums. A choice has none, because its
@@ -86,13 +94,14 @@ export function suppliesOf(coins: Coins, event: MechanismEvent): readonly NoiseS
     case 'key-histogram':
     case 'key-weights':
       return [supply(
-        gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.keysMax,
+        gaussianSampler(squareInSteps(event.sigma, event.grid)), keyDrawsAhead(event)[0]!,
       )];
     case 'key-sums': {
-      const { sigma, grid, sumsSigma, sumsGrid, keysMax, values } = event;
+      const { sigma, grid, sumsSigma, sumsGrid } = event;
+      const [counts, sums] = keyDrawsAhead(event);
       return [
-        supply(gaussianSampler(squareInSteps(sigma, grid)), binsAhead * keysMax),
-        supply(gaussianSampler(squareInSteps(sumsSigma, sumsGrid)), binsAhead * keysMax * values),
+        supply(gaussianSampler(squareInSteps(sigma, grid)), counts!),
+        supply(gaussianSampler(squareInSteps(sumsSigma, sumsGrid)), sums!),
       ];
     }
     case 'exponential':

@@ -204,7 +204,9 @@ function documentOf(name: string, facts: SimulatedFacts): StudyDocument {
     // So much that a key is shown when four people have it, and a few such releases.
     const privacy = { epsilon: 8, delta: 0.01 };
     const budget = { ...shared.budget, epsilon: 4 * epsilon, delta: 0.4 };
-    return { ...shared, privacy, budget, ...listsOf(facts, columns) };
+    // The keys of so many people fit half an epoch.
+    const people = { cohort: 2_000, peopleMax: 2_000 };
+    return { ...shared, ...people, privacy, budget, ...listsOf(facts, columns) };
   }
   return {
     ...shared, version: 1, contribution: { reduce: 'mean', rowsMax }, estimator,
