@@ -18,7 +18,8 @@ const listBatches = 5_000;
 const names = Array.from({ length: options.columns }, (_, i) => `c${i}`);
 const lasting = `
 study: bench-ingest
-cohort: 1000000
+cohort: 100000
+peopleMax: 100000
 epoch: { every: 1h }
 contribution: { reduce: mean, rowsMax: 1000000000 }
 privacy: { epsilon: 1, delta: 1e-6 }
