@@ -18,7 +18,8 @@ const bytesOf = (index, length) => {
 function batch(index, sequence, bodyBytes) {
   return {
     studyId, contributor: Buffer.from(bytesOf(index, 32)).toString('hex'), epoch: BigInt(sequence),
-    sequence: BigInt(sequence), last: false, rows: 1, digest: bytesOf(index * 8 + sequence, 64),
+    sequence: BigInt(sequence), last: false, rows: 1, peopleMax: 2 ** 30,
+    digest: bytesOf(index * 8 + sequence, 64),
     body: bytesOf(index, bodyBytes), signature: bytesOf(index, 64),
   };
 }
