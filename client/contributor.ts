@@ -65,6 +65,8 @@ export class NetworkContributor implements Contributor {
   private readonly epochNews = new Broadcast<OpenEpochNews>();
   private readonly loaded: Promise<void>;
   private readonly studyKnown: Promise<StudyDocument>;
+  private readonly signal: AbortSignal | undefined;
+  private readonly abortListener = (): void => this.abort();
   private resolveStudy!: (document: StudyDocument) => void;
   private rejectStudy!: (error: KeelsonError) => void;
   /** Known keys of the server: the given one, and the one in the outbox. */
@@ -84,6 +86,7 @@ export class NetworkContributor implements Contributor {
   constructor(options: ContributorOptions, network: Network) {
     webSocketUrl(options.url);
     this.travelsVia = network.via;
+    this.signal = options.signal;
     this.pins = options.serverKey === undefined
       ? [] : [checkedKey(options.serverKey, 'the server key')];
     const signer = signing.createSigner(options.seed);
@@ -133,7 +136,7 @@ export class NetworkContributor implements Contributor {
     );
     this.multiplexer.add(this.channel);
     this.loaded = this.load();
-    options.signal?.addEventListener('abort', () => this.abort(), { once: true });
+    options.signal?.addEventListener('abort', this.abortListener, { once: true });
     if (options.signal?.aborted === true) this.abort();
   }
 
@@ -372,6 +375,7 @@ export class NetworkContributor implements Contributor {
   /** Releases socket and outbox, once. */
   private release(error: KeelsonError | null): void {
     if (this.released !== null) return;
+    this.signal?.removeEventListener('abort', this.abortListener);
     this.multiplexer.close();
     this.setState({ kind: 'ended', error });
     this.released = this.outbox.close().catch(() => undefined);

@@ -40,7 +40,7 @@ function batchOf(studyId, contributor, epoch) {
   return {
     studyId, contributor, sequence: epoch, epoch, last: true, rows: 1, body,
     digest: new Uint8Array(createHash('sha512').update(body).digest()),
-    signature: new Uint8Array(64),
+    signature: new Uint8Array(64), peopleMax: 1_000,
   };
 }
 

@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import {
   createContributor, memoryOutbox, publicKeyOf, type Contributor, type ContributorOptions,
@@ -415,6 +416,14 @@ describe('the end of a contributor', () => {
     await expect(sent).rejects.toMatchObject({ code: 'closed' });
     expect(contributor.state.kind).toBe('ended');
     await contributor.close();
+  });
+
+  it('leaves nothing with its signal once it has ended', async () => {
+    const { signal } = new AbortController();
+    const contributor = connect(await startServer(), { signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await contributor.close();
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
   });
 
   it('refuses to hold more than its bound', async () => {

@@ -19,7 +19,7 @@ async function write() {
       studyId: epoch.studyId, contributor: (number % contributors).toString(16).padStart(64, '0'),
       sequence: BigInt(Math.floor(number / contributors) + 1), epoch: epoch.epoch, last: false,
       rows: 1, digest: new Uint8Array(createHash('sha512').update(body).digest()), body,
-      signature: new Uint8Array(64),
+      signature: new Uint8Array(64), peopleMax: contributors,
     }]);
     // One synchronous write: what was printed was acknowledged, also when the kill comes next.
     writeSync(1, `${number} ${result.verdict}\n`);
