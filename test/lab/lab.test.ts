@@ -100,7 +100,8 @@ describe('the studies of a lab', () => {
     expect(() => labStudies({ ...facts, promise: 0.45 }, ['prime'])).toThrow('; lower --promise');
     const rest = estimators.map(({ name }) => name)
       .filter((name) => name !== 'heavy-tailed-pure' && !others.includes(name));
-    expect(labStudies(facts, rest)).toHaveLength(rest.length);
+    // The passes of stable-mean over so many people do not fit shorter epochs.
+    expect(labStudies({ ...facts, epochMs: 60_000 }, rest)).toHaveLength(rest.length);
   });
 });
 
