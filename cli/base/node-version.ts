@@ -2,7 +2,7 @@
 const next = [22, 16] as const;
 
 /**
- * What to say of a Node that the next release no longer runs on; undefined of others.
+ * The warning about a Node that the next release no longer runs on; undefined for others.
  * @param version as `process.versions.node` has it.
  */
 export function nodeRemedy(version: string): string | undefined {

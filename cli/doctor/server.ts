@@ -48,7 +48,7 @@ export async function serverFindings(address: URL, nowMs: () => number): Promise
   ];
 }
 
-/** What is wrong, and what to do, by the status that /healthz names. */
+/** The fault and its remedy, by the status that /healthz names. */
 const ailments: Readonly<Record<string, readonly [found: string, remedy: string]>> = {
   stopping: ['is stopping', 'start it again'],
   'database-away': ['its database does not answer',

@@ -21,7 +21,7 @@ const withoutPasses: ReadonlySet<string> = new Set([
   'count', 'sum', 'share', 'ratio', 'histogram', 'quantile', 'distribution',
 ]);
 
-/** Whether a release may pass over all rows once more, so that threads help. */
+/** True if a release may pass over all rows once more, so that threads help. */
 export function makesPasses(name: string): boolean {
   return !withoutPasses.has(name);
 }

@@ -1,33 +1,10 @@
 import { textForm } from '../../src/base/text-form.js';
 import type { KnownTexts } from './known-texts.js';
-import type { BatchBuilder } from './rows.js';
+import { cellRole, readNumber, type NumberRows } from './plain-numbers.js';
 
-const [comma, quote, minus, zero] = [0x2c, 0x22, 0x2d, 0x30];
-/** Counted from the zero, as digits are. */
-const point = 0x2e - zero;
-const [feed, carriage] = [0x0a, 0x0d];
+const [comma, quote, feed, carriage] = [0x2c, 0x22, 0x0a, 0x0d];
 /** Longer lines are the parser's, which refuses those that are too long for any row. */
 const lineBytesMax = 1024 * 1024;
-/** Whole numbers of so many digits are below 2^53. */
-const digitsMax = 15;
-/** Exact in a double. */
-const powersOf10 = Float64Array.from({ length: digitsMax + 1 }, (_, i) => 10 ** i);
-
-/** Columns that hold no number of a row. Any other column has the place of its number. */
-const unused = -1;
-const contributorRole = -2;
-const groupRole = -3;
-
-/** Rows of numbers, whose cells can be read without making texts of them. */
-export interface NumberRows {
-  readonly builder: BatchBuilder;
-  /** By column of the file: its place in a row, or one of the roles above. */
-  readonly roles: Int32Array;
-  /** By place in a row: 1 for whole numbers. */
-  readonly isWhole: Uint8Array;
-  /** By place in a row: 1 where an empty cell is no mistake. */
-  readonly mayBeEmpty: Uint8Array;
-}
 
 /** @param data - columns of the file, by place in a row. @param width - columns of the file. */
 export function rolesOf(
@@ -36,10 +13,10 @@ export function rolesOf(
   },
   width: number,
 ): Int32Array {
-  const roles = new Int32Array(width).fill(unused);
+  const roles = new Int32Array(width).fill(cellRole.unused);
   data.forEach((column, place) => { roles[column] = place; });
-  if (contributor >= 0) roles[contributor] = contributorRole;
-  if (group >= 0) roles[group] = groupRole;
+  if (contributor >= 0) roles[contributor] = cellRole.contributor;
+  if (group >= 0) roles[group] = cellRole.group;
   return roles;
 }
 
@@ -59,10 +36,6 @@ export interface Records {
 /**
  * Reads the lines of a CSV file from its bytes as long as there is no quote. Cells of numbers
  * become numbers at once. A line in which anything else is found is cut at its commas.
- *
- * A number of at most 15 digits is a whole number below 2^53 over a power of ten, which are both
- * exact, and the nearest double to their quotient is what division gives. So it is what `Number`
- * makes of the text (W. D. Clinger, How to read floating point numbers accurately, 1990).
  */
 export class PlainLines {
   #bytes: Buffer = Buffer.alloc(0);
@@ -168,10 +141,10 @@ function readNumbers(
       if (role >= 0) at = readNumber(bytes, at, role, numbers);
       else at = cellEnd(bytes, at);
       if (at < 0) return start;
-      if (role < unused) {
+      if (role < cellRole.unused) {
         const text = records.texts.textOf(bytes, first, at);
         if (text === '') return start;
-        if (role === contributorRole) contributor = text;
+        if (role === cellRole.contributor) contributor = text;
         else group = text;
       }
       if (column < last && bytes[at++] !== comma) return start;
@@ -181,32 +154,6 @@ function readNumbers(
     builder.endRow(records.nextLine, contributor, group);
     records.passLine();
   }
-  return at;
-}
-
-/** Writes the number that begins at `at` into its place. @returns where it ends; -1: it is none. */
-function readNumber(
-  bytes: Buffer, from: number, place: number, { builder, isWhole, mayBeEmpty }: NumberRows,
-): number {
-  const isNegative = bytes[from] === minus;
-  const start = isNegative ? from + 1 : from;
-  let [at, whole, pointAt] = [start, 0, -1];
-  for (;; at++) {
-    const digit = bytes[at]! - zero;
-    if (digit >= 0 && digit <= 9) whole = whole * 10 + digit;
-    else if (digit === point && pointAt < 0) pointAt = at;
-    else break;
-  }
-  const digits = at - start - (pointAt < 0 ? 0 : 1);
-  let value = NaN;
-  if (digits === 0) {
-    if (at > from || mayBeEmpty[place] === 0) return -1;
-  } else {
-    if (digits > digitsMax || (pointAt >= 0 && isWhole[place] === 1)) return -1;
-    value = pointAt < 0 ? whole : whole / powersOf10[at - pointAt - 1]!;
-    if (isNegative) value = -value;
-  }
-  builder.target[builder.offset + place] = value;
   return at;
 }
 

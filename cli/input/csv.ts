@@ -7,8 +7,9 @@ import { isIndex, namedColumns, selectColumns, type Selection } from './columns.
 import {
   headerNote, isHeader, judgeFirst, recordsBelow, type FirstRecord,
 } from './csv-header.js';
-import { PlainLines, rolesOf, textIn, type NumberRows, type Records } from './csv-lines.js';
+import { PlainLines, rolesOf, textIn, type Records } from './csv-lines.js';
 import { KnownTexts } from './known-texts.js';
+import type { NumberRows } from './plain-numbers.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, noRows, numberInText, plainNumber, refusedAt,
   type RowBatch, type RowOptions,

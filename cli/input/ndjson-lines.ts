@@ -1,30 +1,14 @@
 import { textForm } from '../../src/base/text-form.js';
 import { KnownTexts } from './known-texts.js';
-import type { BatchBuilder } from './rows.js';
+import { cellRole, readNumber, type NumberRows } from './plain-numbers.js';
 
 const [feed, carriage, quote, backslash, minus, zero] = [0x0a, 0x0d, 0x22, 0x5c, 0x2d, 0x30];
-/** Counted from the zero, as digits are. */
-const point = 0x2e - zero;
+const point = 0x2e;
 const space = 0x20;
-/** Whole numbers of so many digits are below 2^53. */
-const digitsMax = 15;
-/** Exact in a double. */
-const powersOf10 = Float64Array.from({ length: digitsMax + 1 }, (_, i) => 10 ** i);
-
-/** What a cell is for. Any other number is its place in a row. */
-export const cellRole = { unused: -1, contributor: -2, group: -3 } as const;
-
-/** What lines of one form have between their cells, and what their cells are for. */
-export interface LineForm {
-  readonly builder: BatchBuilder;
+/** Lines of one form: the bytes that lie around their cells, and the roles of the cells. */
+export interface LineForm extends NumberRows {
   /** The bytes before each cell, and those after the last. */
   readonly between: readonly Uint8Array[];
-  /** By cell, in the order of the line: its place in a row, or one of the roles. */
-  readonly roles: Int32Array;
-  /** By place in a row: 1 for whole numbers. */
-  readonly isWhole: Uint8Array;
-  /** By place in a row: 1 where `null` is no mistake. */
-  readonly mayBeEmpty: Uint8Array;
 }
 
 const token =
@@ -64,18 +48,14 @@ export function cutLine(line: string): CutLine | null {
  * Reads lines from their bytes that have the form of the first one: the same bytes between cells of
  * numbers in their plainest form, of texts without escapes, `true`, `false` and `null`. All of
  * these mean what `JSON.parse` says.
- *
- * A number of at most 15 digits is a whole number below 2^53 over a power of ten, which are both
- * exact, and the nearest double to their quotient is what division gives, and `JSON.parse`, too (W.
- * D. Clinger, How to read floating point numbers accurately, 1990).
  */
 export class FormLines {
-  /** What lies between cells, one after the other, and where each begins. */
+  /** The bytes between cells, one piece after the other, and where each begins. */
   readonly #between: Uint8Array;
   readonly #starts: Uint32Array;
   readonly #texts = new KnownTexts((bytes, from, to) =>
     textForm(bytes.toString('latin1', from, to)));
-  /** Of the last call of `read`. */
+  /** The number of lines that the last call of `read` took. */
   lines = 0;
 
   constructor(private readonly form: LineForm) {
@@ -134,31 +114,22 @@ export class FormLines {
     return at;
   }
 
-  /** Writes the number that begins at `from` into its place. @returns where it ends, or -1. */
+  /**
+   * Writes the number that begins at `from` into its place. Unlike in CSV, `null` stands for an
+   * empty cell, and digits stand on both sides of a point, with no zero before other digits.
+   * @returns where it ends, or -1.
+   */
   #number(bytes: Buffer, from: number, place: number): number {
-    const { builder, isWhole, mayBeEmpty } = this.form;
-    const isNegative = bytes[from] === minus;
-    const start = isNegative ? from + 1 : from;
-    let [at, whole, pointAt] = [start, 0, -1];
-    for (;; at++) {
-      const digit = bytes[at]! - zero;
-      if (digit >= 0 && digit <= 9) whole = whole * 10 + digit;
-      else if (digit === point && pointAt < 0) pointAt = at;
-      else break;
+    const { builder, mayBeEmpty } = this.form;
+    if (bytes[from] === 0x6e && mayBeEmpty[place] === 1) {
+      builder.target[builder.offset + place] = NaN;
+      return wordEnd(bytes, from, 'null');
     }
-    let value = NaN;
-    if (at === from && mayBeEmpty[place] === 1) at = wordEnd(bytes, at, 'null');
-    else {
-      const wholeDigits = (pointAt < 0 ? at : pointAt) - start;
-      const digits = at - start - (pointAt < 0 ? 0 : 1);
-      if (digits > digitsMax || wholeDigits === 0 || pointAt === at - 1) return -1;
-      if (wholeDigits > 1 && bytes[start] === zero) return -1;
-      if (pointAt >= 0 && isWhole[place] === 1) return -1;
-      value = pointAt < 0 ? whole : whole / powersOf10[at - pointAt - 1]!;
-      if (isNegative) value = -value;
-    }
-    builder.target[builder.offset + place] = value;
-    return at;
+    const start = bytes[from] === minus ? from + 1 : from;
+    if (!isDigit(bytes[start]!)) return -1;
+    if (bytes[start] === zero && isDigit(bytes[start + 1]!)) return -1;
+    const end = readNumber(bytes, from, place, this.form);
+    return bytes[end - 1] === point ? -1 : end;
   }
 }
 
@@ -170,7 +141,7 @@ function cellEnd(bytes: Buffer, from: number): number {
   if (first === 0x66) return wordEnd(bytes, from, 'false');
   if (first === 0x6e) return wordEnd(bytes, from, 'null');
   const end = wholeEnd(bytes, from);
-  if (end < 0 || bytes[end] !== point + zero) return end;
+  if (end < 0 || bytes[end] !== point) return end;
   const last = digitsEnd(bytes, end + 1);
   return last === end + 1 ? -1 : last;
 }
@@ -188,15 +159,17 @@ function textEnd(bytes: Buffer, from: number): number {
   }
 }
 
-/** Of a whole number, which has no zero before other digits. */
+/** Where a whole number ends, which has no zero before other digits; -1: there is none. */
 function wholeEnd(bytes: Buffer, from: number): number {
   const start = bytes[from] === minus ? from + 1 : from;
   const end = digitsEnd(bytes, start);
   return end === start || (end > start + 1 && bytes[start] === zero) ? -1 : end;
 }
 
+const isDigit = (byte: number): boolean => byte >= zero && byte <= zero + 9;
+
 function digitsEnd(bytes: Buffer, from: number): number {
   let at = from;
-  while (bytes[at]! >= zero && bytes[at]! <= zero + 9) at += 1;
+  while (isDigit(bytes[at]!)) at += 1;
   return at;
 }

@@ -3,7 +3,8 @@ import { didYouMean } from '../../src/base/suggest.js';
 import { textForm } from '../../src/base/text-form.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import { isOfNames } from './ids.js';
-import { cellRole, cutLine, FormLines } from './ndjson-lines.js';
+import { cutLine, FormLines } from './ndjson-lines.js';
+import { cellRole } from './plain-numbers.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, noRows, plainNumber, refusedAt, type RowBatch,
   type RowOptions,

@@ -1,32 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readCsv } from '../../cli/input/csv.js';
-import type { RowBatch, RowOptions } from '../../cli/input/rows.js';
+import type { RowOptions } from '../../cli/input/rows.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { dataSource, type DataSource } from '../support/data.js';
+import { rowsRead } from '../support/rows-read.js';
 
-/** All that a reader gives, or its error. */
-async function read(bytes: Uint8Array, options: RowOptions, chunk: number): Promise<unknown> {
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < bytes.length; at += chunk) {
-      yield await Promise.resolve(bytes.subarray(at, at + chunk));
-    }
-  }
-  const batches: RowBatch[] = [];
-  try {
-    for await (const batch of readCsv(chunks(), options)) batches.push(batch);
-  } catch (error) {
-    return { message: (error as Error).message };
-  }
-  return {
-    columns: batches[0]!.columns,
-    // Also tells 0 from -0.
-    values: batches.flatMap(({ values }) =>
-      [...values].map((value) => (Object.is(value, -0) ? '-0' : value))),
-    positions: batches.flatMap(({ positions }) => [...positions]),
-    contributors: batches.flatMap(({ contributors }) => contributors ?? []),
-    groups: batches.flatMap(({ groups }) => groups ?? []),
-  };
-}
+const read = (bytes: Uint8Array, options: RowOptions, chunk: number): Promise<unknown> =>
+  rowsRead(readCsv, bytes, options, chunk);
 
 const digits = (data: DataSource, most: number): string =>
   Array.from({ length: 1 + data.below(most) }, () => String(data.below(10))).join('');

@@ -1,32 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { readNdjson } from '../../cli/input/ndjson.js';
-import type { RowBatch, RowOptions } from '../../cli/input/rows.js';
+import type { RowOptions } from '../../cli/input/rows.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { dataSource, type DataSource } from '../support/data.js';
+import { rowsRead } from '../support/rows-read.js';
 
-/** All that the reader gives, or its error. */
-async function read(text: string, options: RowOptions, chunk: number): Promise<unknown> {
-  const bytes = utf8(text);
-  async function* chunks(): AsyncGenerator<Uint8Array> {
-    for (let at = 0; at < bytes.length; at += chunk) {
-      yield await Promise.resolve(bytes.subarray(at, at + chunk));
-    }
-  }
-  const batches: RowBatch[] = [];
-  try {
-    for await (const batch of readNdjson(chunks(), options)) batches.push(batch);
-  } catch (error) {
-    return { message: (error as Error).message };
-  }
-  return {
-    // Also tells 0 from -0.
-    values: batches.flatMap(({ values }) =>
-      [...values].map((value) => (Object.is(value, -0) ? '-0' : value))),
-    positions: batches.flatMap(({ positions }) => [...positions]),
-    contributors: batches.flatMap(({ contributors }) => contributors ?? []),
-    groups: batches.flatMap(({ groups }) => groups ?? []),
-  };
-}
+const read = (text: string, options: RowOptions, chunk: number): Promise<unknown> =>
+  rowsRead(readNdjson, utf8(text), options, chunk);
 
 const digits = (data: DataSource, most: number): string =>
   Array.from({ length: 1 + data.below(most) }, () => String(data.below(10))).join('');
