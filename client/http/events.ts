@@ -5,7 +5,8 @@ import {
 } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
-import type { Transport, TransportHandlers } from '../websocket/contract.js';
+import type { TransportHandlers } from '../websocket/contract.js';
+import { RequestTransport } from './request-transport.js';
 import { framesOf, plainRequest, postFrames, reasonOf, refusal } from './requests.js';
 import { httpUrl, uploadUrl } from './upload-url.js';
 
@@ -15,19 +16,16 @@ import { httpUrl, uploadUrl } from './upload-url.js';
  * signed bytes. A stream that ends closes the transport: its owner connects again and asks for
  * what is missing.
  */
-export class EventTransport implements Transport {
-  readonly bufferedAmount = 0;
-  private readonly aborter = new AbortController();
-  private isClosed = false;
+export class EventTransport extends RequestTransport {
   /** Of Welcome. */
   private serverKey = new Uint8Array(0);
-  private cancelSilence: () => void = () => undefined;
 
   /** @throws InvalidParameterError for a URL that can never work. */
   constructor(
-    private readonly url: string, private readonly handlers: TransportHandlers,
+    private readonly url: string, handlers: TransportHandlers,
     private readonly runtime: ClientRuntime,
   ) {
+    super(handlers);
     const begin = uploadUrl(url);
     void this.run(async () => {
       const [welcome] = framesOf(await postFrames(begin, '', null, this.aborter.signal));
@@ -46,18 +44,6 @@ export class EventTransport implements Transport {
     if (frame.kind === 'subscribe') {
       void this.run(() => this.follow(frame.studyId, frame.fromRelease));
     }
-  }
-
-  ping(): boolean {
-    return false;
-  }
-
-  close(): void {
-    this.end('closed by this client');
-  }
-
-  terminate(): void {
-    this.end('dropped by this client');
   }
 
   private async run(work: () => Promise<void>): Promise<void> {
@@ -93,9 +79,9 @@ export class EventTransport implements Transport {
   /** The server sends a comment every 20 s. A proxy may keep a dead connection open. */
   private heard(): void {
     this.handlers.onActivity();
-    this.cancelSilence();
+    this.cancelLater();
     const { eventSilenceMs } = clientDefaults;
-    this.cancelSilence = this.runtime.after(eventSilenceMs, () =>
+    this.cancelLater = this.runtime.after(eventSilenceMs, () =>
       this.end(`no events within ${eventSilenceMs} ms: a proxy may hold them back`));
   }
 
@@ -112,14 +98,6 @@ export class EventTransport implements Transport {
       // It changed between the two requests. The next Welcome has the record of the change.
       throw new Error('the server has another key than in its Welcome');
     }
-  }
-
-  private end(reason: string): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.cancelSilence();
-    this.aborter.abort();
-    this.handlers.onClose(reason);
   }
 }
 

@@ -2,11 +2,12 @@ import { fromBase64, fromHex } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { decodeServerFrame, type Notice, type Welcome } from '../../src/wire/index.js';
 import type { ClientRuntime } from '../base/runtime.js';
-import type { OpenTransport, Transport, TransportHandlers } from '../websocket/contract.js';
+import type { OpenTransport, TransportHandlers } from '../websocket/contract.js';
+import { RequestTransport } from './request-transport.js';
 import { framesOf, plainRequest, postFrames, reasonOf, refusal } from './requests.js';
 import { httpUrl, uploadUrl } from './upload-url.js';
 
-/** What a transport of single batches needs besides the server. */
+/** The needs of a transport of single batches, besides the server. */
 export interface OnceTransportOptions {
   readonly runtime: ClientRuntime;
   /** Name, or id in hexadecimal. */
@@ -31,39 +32,23 @@ export function onceTransport(options: OnceTransportOptions): OpenTransport {
   });
 }
 
-class OnceTransport implements Transport {
-  bufferedAmount = 0;
-  private readonly aborter = new AbortController();
-  private isClosed = false;
-  private cancel: () => void = () => undefined;
-
+class OnceTransport extends RequestTransport {
   /** @throws InvalidParameterError for a URL that can never work. */
   constructor(
-    private readonly url: string, private readonly handlers: TransportHandlers,
+    private readonly url: string, handlers: TransportHandlers,
     private readonly options: OnceTransportOptions & {
       readonly restMs: number; onRest(ms: number): void;
     },
   ) {
+    super(handlers);
     httpUrl(url, '');
     const begin = (): void => this.run(() => this.welcome());
-    if (options.restMs > 0) this.cancel = options.runtime.after(options.restMs, begin);
+    if (options.restMs > 0) this.cancelLater = options.runtime.after(options.restMs, begin);
     else begin();
   }
 
   send(bytes: Uint8Array): void {
     this.run(() => this.exchange(bytes));
-  }
-
-  ping(): boolean {
-    return false;
-  }
-
-  close(): void {
-    this.end('closed by this client');
-  }
-
-  terminate(): void {
-    this.end('dropped by this client');
   }
 
   private run(work: () => Promise<Uint8Array>): void {
@@ -97,14 +82,6 @@ class OnceTransport implements Transport {
     }
     this.options.onRest(1000 * (Number(response.headers.get('Retry-After')) || 0));
     throw refusal(response.status, new TextDecoder().decode(body));
-  }
-
-  private end(reason: string): void {
-    if (this.isClosed) return;
-    this.isClosed = true;
-    this.cancel();
-    this.aborter.abort();
-    this.handlers.onClose(reason);
   }
 }
 

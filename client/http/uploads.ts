@@ -2,7 +2,8 @@ import { fromHex } from '../../src/base/bytes.js';
 import { decodeServerFrame, joinFrames } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
-import type { HelloAgain, Transport, TransportHandlers } from '../websocket/contract.js';
+import type { HelloAgain, TransportHandlers } from '../websocket/contract.js';
+import { RequestTransport } from './request-transport.js';
 import { framesOf, postFrames, reasonOf, type Answer } from './requests.js';
 import { uploadUrl } from './upload-url.js';
 
@@ -13,26 +14,24 @@ import { uploadUrl } from './upload-url.js';
  * then how the study stands. A request that fails closes the transport: its owner connects again
  * and sends again what is not settled.
  */
-export class UploadTransport implements Transport {
-  bufferedAmount = 0;
+export class UploadTransport extends RequestTransport {
   private readonly url: string;
-  private readonly aborter = new AbortController();
   private queue: Uint8Array[] = [];
   private nonce = '';
-  private state: 'busy' | 'idle' | 'closed' = 'busy';
+  private isBusy = true;
   /** The server has answered a Hello on this transport. */
   private isGreeted = false;
   private isDue = false;
   private quietPolls = 0;
   /** Until the open epoch closes, as the server last said. 0: it did not say. */
   private closesInMs = 0;
-  private cancelPoll: () => void = () => undefined;
 
   /** @throws InvalidParameterError for a URL that can never work. */
   constructor(
-    url: string, private readonly handlers: TransportHandlers,
+    url: string, handlers: TransportHandlers,
     private readonly runtime: ClientRuntime,
   ) {
+    super(handlers);
     this.url = uploadUrl(url);
     void this.run(async () => {
       const frames = framesOf(await this.post(null));
@@ -42,37 +41,25 @@ export class UploadTransport implements Transport {
   }
 
   send(bytes: Uint8Array): void {
-    if (this.state === 'closed') return;
+    if (this.isClosed) return;
     this.queue.push(bytes);
     this.bufferedAmount += bytes.length;
     this.flushSoon();
   }
 
-  ping(): boolean {
-    return false;
-  }
-
-  close(): void {
-    this.end('closed by this client');
-  }
-
-  terminate(): void {
-    this.end('dropped by this client');
-  }
-
   /** What is sent in one turn goes in one request. */
   private flushSoon(): void {
-    if (this.isDue || this.state !== 'idle') return;
+    if (this.isDue || this.isBusy) return;
     this.isDue = true;
     queueMicrotask(() => {
       this.isDue = false;
-      if (this.state === 'idle') void this.run(() => this.exchange());
+      if (!this.isBusy && !this.isClosed) void this.run(() => this.exchange());
     });
   }
 
   private async run(work: () => Promise<void>): Promise<void> {
-    this.cancelPoll();
-    this.state = 'busy';
+    this.cancelLater();
+    this.isBusy = true;
     try {
       await work();
     } catch (error) {
@@ -80,13 +67,9 @@ export class UploadTransport implements Transport {
     }
     // The owner may have closed it meanwhile.
     if (this.isClosed) return;
-    this.state = 'idle';
+    this.isBusy = false;
     if (this.queue.length > 0) this.flushSoon();
     else if (this.isGreeted) this.schedulePoll();
-  }
-
-  private get isClosed(): boolean {
-    return this.state === 'closed';
   }
 
   private async exchange(): Promise<void> {
@@ -148,15 +131,7 @@ export class UploadTransport implements Transport {
     const waitMs = this.closesInMs > 0
       ? this.closesInMs + pollInitialMs : pollInitialMs * 2 ** Math.min(8, this.quietPolls);
     const delayMs = Math.min(waitMs, pollMaxMs) * (1 + this.runtime.fraction() / 4);
-    this.cancelPoll = this.runtime.after(delayMs, () => this.flushSoon());
-  }
-
-  private end(reason: string): void {
-    if (this.isClosed) return;
-    this.state = 'closed';
-    this.cancelPoll();
-    this.aborter.abort();
-    this.handlers.onClose(reason);
+    this.cancelLater = this.runtime.after(delayMs, () => this.flushSoon());
   }
 }
 
