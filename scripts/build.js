@@ -11,7 +11,7 @@ import { bundleNode } from './bundle-node.js';
 import { bundlePage } from './bundle-page.js';
 import { bundlePlanner } from './bundle-planner.js';
 import './generate.js';
-import { root } from './generated.js';
+import { root, withoutLong } from './generated.js';
 import { reached } from './reached.js';
 
 const compile = (project) =>
@@ -52,7 +52,6 @@ for (const path of readdirSync(`${root}dist`, { recursive: true })) {
 }
 for (const path of kept) cpSync(root + inDeclarations(path), root + path);
 const metafiles = [];
-const small = { long: `${root}scripts/long-bits.cjs` };
 const bundle = (from, to, alias = {}, external = []) => metafiles.push(buildSync({
   absWorkingDir: root,
   entryPoints: [from],
@@ -63,7 +62,7 @@ const bundle = (from, to, alias = {}, external = []) => metafiles.push(buildSync
   platform: 'browser',
   metafile: true,
   logLevel: 'warning',
-  alias: { ...small, ...alias },
+  alias: { ...withoutLong, ...alias },
   external,
 }).metafile);
 // The client as one file for pages without a bundler: the whole client, and the part for

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { packagesIn, writeNotice } from './bundled-packages.js';
-import { root } from './generated.js';
+import { root, withoutLong } from './generated.js';
 
 /** What the bundle imports from where it is installed: native, optional, or one per process. */
 export const outside = [
@@ -47,7 +47,7 @@ function bundleGraph(entries, outdir, platform) {
     platform,
     ...(isNode ? { target: 'node20.19', external: outside, banner: { js: banner } } : {}),
     alias: {
-      long: `${root}scripts/long-bits.cjs`,
+      ...withoutLong,
       ...isNode && {
         '#signing': `${root}dist/src/signing/node.js`,
         '#websocket': `${root}dist/client/websocket/node.js`,
