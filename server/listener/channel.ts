@@ -7,7 +7,7 @@ import type { SubmitResult } from '../studies/contract.js';
 import type { EnrolledTime } from './enrolment.js';
 import type { TextFacts } from './refusal-texts.js';
 
-/** What batches of one contributor in one study are checked against. */
+/** The facts against which batches of one contributor in one study are checked. */
 export interface BatchSetup extends BatchSigner {
   /** Hex. */
   readonly studyId: string;

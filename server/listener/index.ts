@@ -16,6 +16,7 @@ import type { ListenerContext } from './context.js';
 import { descriptorLimit, withinDescriptors } from './descriptors.js';
 import { UnfinishedMessages } from './unfinished.js';
 import { OnceRequests } from './once.js';
+import type { BodyRequests } from './request-body.js';
 import { Uploads } from './uploads.js';
 import { EventStreams } from './event-streams.js';
 import { contextOf, followHub } from './new-context.js';
@@ -189,7 +190,7 @@ async function closeAll(
   context: ListenerContext,
   server: Server,
   { connections, streams, requests }: {
-    connections: Connections; streams: EventStreams; requests: readonly { readonly size: number }[];
+    connections: Connections; streams: EventStreams; requests: readonly BodyRequests[];
   },
   graceful: boolean,
 ): Promise<void> {

@@ -4,20 +4,19 @@ import type { WireCode } from '../../src/base/error-codes.js';
 import { WireError } from '../../src/base/errors.js';
 import { encodeServerFrame, viewOnce, type Once, type ServerFrame } from '../../src/wire/index.js';
 import type { CheckedBatch } from '../checks/contract.js';
-import type { BrowserRules } from '../network/upgrade.js';
 import { HttpError } from '../operator/http-error.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from '../studies/contract.js';
 import { readBatch } from './batches.js';
 import type { BatchSetup } from './channel.js';
-import type { ListenerContext } from './context.js';
 import {
   alwaysEnrolled, claimedEnrolment, isEnrolmentOver, mayCountIn, type EnrolmentClaim,
 } from './enrolment.js';
 import { setupOf, verifierOf } from './hello.js';
 import { refusalText } from './refusal-texts.js';
-import { BodyParts, checkBodyRequest, contentType, readInTime, tooLarge } from './request-body.js';
+import {
+  BodyParts, BodyRequests, checkBodyRequest, contentType, readInTime, tooLarge,
+} from './request-body.js';
 import { countedRefusal, welcomeOf } from './server-frames.js';
-import type { UnfinishedMessages } from './unfinished.js';
 import { countedVerdict } from './verdicts.js';
 
 /** Whose batch it is, when nothing but its signatures can refuse it. */
@@ -28,12 +27,12 @@ interface Sender {
   readonly claim: EnrolmentClaim | null;
 }
 
-/** What became of a batch: its verdict, or why it got none. */
+/** The verdict on a batch, or the reason why it has none. */
 type Judged = { readonly frame: ServerFrame; readonly code: string };
 
 /**
- * What the open epoch says to a key of which it takes nothing. Each tells how the key stands, so
- * `not-counted` takes its place.
+ * The answers of the open epoch to a key of which it takes nothing. Each tells how the key stands,
+ * so `not-counted` takes its place.
  */
 const standings: ReadonlySet<WireCode> = new Set<WireCode>([
   'quarantined', 'contributor-budget-exhausted', 'contribution-full',
@@ -54,37 +53,13 @@ const standings: ReadonlySet<WireCode> = new Set<WireCode>([
  * what others sent, but for the limits of the server, of new keys and of the people of an
  * epoch, as on a channel.
  */
-export class OnceRequests {
-  #size = 0;
-
-  constructor(
-    private readonly context: ListenerContext,
-    private readonly rules: BrowserRules,
-    private readonly unfinished: UnfinishedMessages,
-  ) {}
-
-  /** Requests that are not answered. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** What somebody has to know before it sends. Nobody can greet with it: it has no nonce. */
+export class OnceRequests extends BodyRequests {
+  /** All that somebody must know before it sends. Nobody can greet with it: it has no nonce. */
   welcome(view: StudyView): Uint8Array {
     return encodeServerFrame(welcomeOf(this.context, new Uint8Array(32), [view]));
   }
 
-  /** Answers a POST. @throws HttpError for a request that cannot be served. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#size += 1;
-    try {
-      await this.#answer(request, response);
-    } finally {
-      this.#size -= 1;
-      this.context.settled.fire();
-    }
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async reply(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { context } = this;
     const { limits } = context;
     response.setHeader('Access-Control-Expose-Headers', 'Retry-After');
@@ -186,7 +161,7 @@ export class OnceRequests {
     });
   }
 
-  /** What follows the signature of the batch. */
+  /** The checks after the signature of the batch. */
   async #verdict(
     { setup, claim }: Sender, once: Once, checked: CheckedBatch, stores: () => void,
   ): Promise<Judged> {

@@ -17,7 +17,7 @@ export interface TextFacts {
   /** With `too-many-new-keys`: time until the next key is taken. */
   readonly retryInMs?: number;
   /**
-   * What is at fault, where a code has several causes: for a cell of a batch its column, row and
+   * The cause, where a code has several: for a cell of a batch its column, row and
    * rule. Never a value.
    */
   readonly fault?: string | undefined;

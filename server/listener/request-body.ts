@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError } from '../operator/http-error.js';
 import { judgeBrowser, type BrowserRules } from '../network/upgrade.js';
 import { isOverloaded, type ListenerContext } from './context.js';
@@ -25,6 +25,36 @@ export function checkBodyRequest(
     throw new HttpError(415, 'wrong-content-type', `send the body as Content-Type: ${contentType}`);
   }
   if (Number(request.headers['content-length'] ?? 0) > bytesMax) throw tooLarge(bytesMax);
+}
+
+/** Requests with a body at one path. The listener waits for their answers before it ends. */
+export abstract class BodyRequests {
+  #size = 0;
+
+  constructor(
+    protected readonly context: ListenerContext,
+    protected readonly rules: BrowserRules,
+    protected readonly unfinished: UnfinishedMessages,
+  ) {}
+
+  /** Requests that are not answered. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Answers a POST. @throws HttpError for a request that cannot be served. */
+  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    this.#size += 1;
+    try {
+      await this.reply(request, response);
+    } finally {
+      this.#size -= 1;
+      this.context.settled.fire();
+    }
+  }
+
+  /** As `answer`. */
+  protected abstract reply(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
 /** A body that is being read, and what reads it. */

@@ -9,7 +9,7 @@ import type { Subject } from './session-output.js';
 const noBytes = new Uint8Array(0);
 
 /**
- * What a client must know before it says who it is.
+ * The facts that a client must know before it says who it is.
  * @param serverNonce signed by its Hello.
  * @param studies default: all.
  */

@@ -3,11 +3,10 @@ import { fromHex, toHex } from '../../src/base/bytes.js';
 import { encodeServerFrame, joinFrames } from '../../src/wire/index.js';
 import { SingleUseNonces } from '../base/single-use-nonces.js';
 import { HttpError } from '../operator/http-error.js';
-import type { BrowserRules } from '../network/upgrade.js';
-import type { ListenerContext } from './context.js';
-import { BodyParts, checkBodyRequest, contentType, readInTime } from './request-body.js';
+import {
+  BodyParts, BodyRequests, checkBodyRequest, contentType, readInTime,
+} from './request-body.js';
 import { welcomeOf } from './server-frames.js';
-import type { UnfinishedMessages } from './unfinished.js';
 import { Upload } from './upload.js';
 
 const nonceHeader = 'Keelson-Nonce';
@@ -18,35 +17,11 @@ const nonceHeader = 'Keelson-Nonce';
  * answers to these frames, and the next nonce. docs/reference/protocol.md, section 9, has the proof
  * that a request which is sent twice counts once and shows nothing.
  */
-export class Uploads {
-  readonly #nonces: SingleUseNonces;
-  #size = 0;
+export class Uploads extends BodyRequests {
+  readonly #nonces =
+    new SingleUseNonces(this.context.clock, this.context.limits.uploadNonceMs);
 
-  constructor(
-    private readonly context: ListenerContext,
-    private readonly rules: BrowserRules,
-    private readonly unfinished: UnfinishedMessages,
-  ) {
-    this.#nonces = new SingleUseNonces(context.clock, context.limits.uploadNonceMs);
-  }
-
-  /** Requests that are not answered. */
-  get size(): number {
-    return this.#size;
-  }
-
-  /** Answers a POST. @throws HttpError for a request that cannot be served. */
-  async answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    this.#size += 1;
-    try {
-      await this.#answer(request, response);
-    } finally {
-      this.#size -= 1;
-      this.context.settled.fire();
-    }
-  }
-
-  async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  protected async reply(request: IncomingMessage, response: ServerResponse): Promise<void> {
     checkBodyRequest(this.context, this.rules, request, this.context.limits.uploadBytes);
     const address = this.context.clientAddress(request);
     const given = request.headers[nonceHeader.toLowerCase()];

@@ -22,7 +22,7 @@ type Frame<K extends PeerFrame['kind']> = Extract<PeerFrame, { readonly kind: K 
 const waitingBytesMax = 2 ** 31;
 /** The same before anything is read. An honest server waits for an answer to its first frame. */
 const unreadBytesMax = peerFrameBytes;
-/** What a frame that waits takes beside its bytes. Without it, many small ones would take more. */
+/** The overhead of a waiting frame, in bytes. Without it, many small ones would take more. */
 const frameBytes = 512;
 const pingMs = 20_000;
 

@@ -13,7 +13,7 @@ export interface StoreHealth {
   readonly walBytes: number;
 }
 
-/** What a store says and hears of its writes that wait. */
+/** The exchange between a store and its owner about writes that wait. */
 export interface Waits {
   /**
    * Why the store takes no writes, as its disk is full, with the remedy; null while it takes them.

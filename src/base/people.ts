@@ -14,7 +14,7 @@ export function mostAwaited({ cohort, epoch }: PeopleFacts): number {
     ? Math.max(cohort, epoch.contributors) : cohort;
 }
 
-/** What `peopleMax` is in facts without it. */
+/** The value of `peopleMax` in facts without it. */
 export function usualPeopleMax(facts: PeopleFacts): number {
   return peoplePerCohort * mostAwaited(facts);
 }

@@ -291,7 +291,7 @@ export class StudyReduction {
   }
 }
 
-/** What one contributor takes until its contribution is complete, in bytes of the heap. */
+/** The bytes of the heap that one contributor takes until its contribution is complete. */
 const bytesOfContributor = 128;
 const bytesOfQuestion = 400;
 const bytesOfKey = 170;

@@ -21,7 +21,7 @@ const productsPerMs = 500_000;
  */
 const eigenProducts = 75;
 /**
- * What a core is planned to take for a key, for each byte of it and for a noise value, in
+ * The planned time of a core for a key, for each byte of it and for a noise value, in
  * milliseconds. Measured, in time of the processor for each key, on two cores of 2.5 GHz that
  * twenty other processes kept busy: a count of 100,000 and 400,000 keys takes 3 to 4 us with 8
  * bytes, 4 to 6 with 64, and 10 to 11 with 255; a sum takes as much. The plan has 13, 22 and 50

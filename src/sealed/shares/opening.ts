@@ -32,7 +32,7 @@ export interface RowShare {
   readonly next: Uint32Array;
 }
 
-/** What opening an entry needs of the platform. */
+/** The parts of the platform that opening an entry needs. */
 type Opening = Pick<Signing, 'sha512' | 'x25519'>;
 
 /**
