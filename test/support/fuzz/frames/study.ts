@@ -80,6 +80,7 @@ columns:
   kind: { type: category, of: [one, two, three] }
   word: { type: text, bytes: ${wordBytes} }
 cohort: 2000
+peopleMax: 8000
 participation: secret
 epoch: { every: ${everyMs}ms }
 contribution: { rowsMax: ${rowsMax} }
