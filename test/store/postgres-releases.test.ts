@@ -65,7 +65,7 @@ function studyOf(name: string, { dimension, cohort, parameters }: ComplianceSamp
   const estimator = estimators.find((each) => each.name === name)!;
   return defineStudy({
     version: 1, study: 's', columns: Array.from({ length: dimension }, (_, i) => `c${i}`), cohort,
-    participation: 'secret', epoch: { everyMs: 1_000 },
+    participation: 'secret', epoch: { everyMs: 10_000 },
     contribution: { reduce: 'mean', rowsMax: 4 }, estimator: name,
     parameters: parseParameters(estimator.parameters, parameters, { dimension }),
     privacy: { epsilon: 8, delta: 1e-6 },
