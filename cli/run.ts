@@ -1,7 +1,7 @@
 import { parseCommandArguments, type Command } from './base/command.js';
-import { commandTable } from './commands/table.js';
+import { commandGroups, commandTable, overview } from './commands/table.js';
 import { errorText, exitStatusOf, UsageError } from './base/errors.js';
-import { commandHelp, overviewHelp } from './base/help.js';
+import { commandHelp, groupHelp, overviewHelp } from './base/help.js';
 import type { ExitStatus, Io } from './base/io.js';
 import { nodeRemedy } from './base/node-version.js';
 import { createOutput } from './base/output.js';
@@ -13,8 +13,10 @@ const otherWords: Readonly<Record<string, string>> = {
   list: '"studies" for the studies of a server, or "estimators"',
   status: '"studies", "doctor" or "ledger"',
   version: '"--version"',
-  restore: '"doctor" for the restored folder; docs/operating/operations.md has the steps',
+  restore: '"store restore"; docs/operating/operations.md has the steps',
   start: '"serve"', run: '"serve" or "estimate"', query: '"estimate"', send: '"contribute"',
+  backup: '"store backup"', keygen: '"keys new"', enrol: '"keys enrol"', token: '"keys token"',
+  issuer: '"keys issuer"', 'keys show': '"keys server"',
 };
 
 /**
@@ -28,18 +30,20 @@ export async function runCommandLine(
   io: Io,
   onCommand: (command: Command) => void = () => {},
 ): Promise<ExitStatus> {
-  const [name, ...rest] = words;
-  if (name === undefined) {
+  const [first, ...others] = words;
+  if (first === undefined) {
     io.stderr.write(overviewHelp(overview()));
     return 2;
   }
-  if (name === '--help' || name === '-h' || name === 'help') return help(rest[0], io);
-  if (name === '--version' || name === '-v') {
+  if (first === '--help' || first === '-h' || first === 'help') return help(others, io);
+  if (first === '--version' || first === '-v') {
     io.stdout.write(`${packageVersion()}\n`);
     return 0;
   }
-  const debug = rest.includes('--debug');
+  const [name, rest] = splitName(words);
+  const known = Object.hasOwn(commandTable, name);
   try {
+    if (!known && Object.hasOwn(commandGroups, first) && wantsHelp(rest)) return help([first], io);
     const command = await findCommand(name);
     if (wantsHelp(rest)) {
       io.stdout.write(commandHelp(command));
@@ -51,12 +55,20 @@ export async function runCommandLine(
     if (!output.isJson) warnOfNode(io);
     return await command.run({ args, repeated, io, output });
   } catch (error) {
-    io.stderr.write(errorText(error, name in commandTable ? `keelson ${name}` : 'keelson', debug));
+    const isDebug = rest.includes('--debug');
+    io.stderr.write(errorText(error, known ? `keelson ${name}` : 'keelson', isDebug));
     if (error instanceof UsageError) {
-      io.stderr.write(`  usage: keelson ${name in commandTable ? name : 'COMMAND'} --help\n`);
+      io.stderr.write(`  usage: keelson ${known ? name : 'COMMAND'} --help\n`);
     }
     return exitStatusOf(error);
   }
+}
+
+/** The name of a command, of two words where the first names a group, and the words after it. */
+function splitName(words: readonly string[]): readonly [string, readonly string[]] {
+  const [first = '', second] = words;
+  const isPair = Object.hasOwn(commandGroups, first) && second?.startsWith('-') === false;
+  return isPair ? [`${first} ${second}`, words.slice(2)] : [first, words.slice(1)];
 }
 
 /** Node's own variable turns its warnings off, and so this one. */
@@ -72,9 +84,14 @@ function wantsHelp(words: readonly string[]): boolean {
   return own.includes('--help') || own.includes('-h');
 }
 
-async function help(name: string | undefined, io: Io): Promise<ExitStatus> {
-  if (name === undefined || name.startsWith('-')) {
+async function help(words: readonly string[], io: Io): Promise<ExitStatus> {
+  const [name] = splitName(words);
+  if (name === '' || name.startsWith('-')) {
     io.stdout.write(overviewHelp(overview()));
+    return 0;
+  }
+  if (Object.hasOwn(commandGroups, name)) {
+    io.stdout.write(groupHelp(name, commandGroups[name]!, commandsOf(name)));
     return 0;
   }
   try {
@@ -86,16 +103,20 @@ async function help(name: string | undefined, io: Io): Promise<ExitStatus> {
   }
 }
 
-function overview(): (readonly [string, string])[] {
-  return Object.entries(commandTable).map(([name, entry]) => [name, entry.summary] as const);
+/** @returns name and summary of each command of a group, in the order of its help. */
+function commandsOf(group: string): readonly (readonly [string, string])[] {
+  return Object.entries(commandTable)
+    .flatMap(([name, { summary }]) => (name.startsWith(`${group} `) ? [[name, summary]] : []));
 }
 
 async function findCommand(name: string): Promise<Command> {
-  const entry = Object.hasOwn(commandTable, name) ? commandTable[name] : undefined;
-  if (entry === undefined) {
-    const what = name.startsWith('-')
-      ? `unknown flag ${name} before the command` : `unknown command "${name}"`;
-    throw new UsageError(`${what}${didYouMean(name, Object.keys(commandTable), otherWords)}`);
+  if (Object.hasOwn(commandTable, name)) return commandTable[name]!.load();
+  if (Object.hasOwn(commandGroups, name)) {
+    const actions = commandsOf(name).map(([each]) => each.slice(name.length + 1));
+    throw new UsageError(`"keelson ${name}" needs a word more: `
+      + `${actions.slice(0, -1).join(', ')} or ${actions.at(-1)!}`);
   }
-  return entry.load();
+  const what = name.startsWith('-')
+    ? `unknown flag ${name} before the command` : `unknown command "${name}"`;
+  throw new UsageError(`${what}${didYouMean(name, Object.keys(commandTable), otherWords)}`);
 }

@@ -4,7 +4,7 @@ import { readBlindEnrolment, readEnrolment } from '../../src/signing/index.js';
 import { readText } from './text-files.js';
 
 /**
- * The token for one key, from a file of lines "KEY TOKEN", as `keelson enrol` and `keelson
+ * The token for one key, from a file of lines "KEY TOKEN", as `keelson keys enrol` and `keelson
  * token` print them. A line may also hold only a token. If several fit, it takes the one that is
  * valid longest; of blind tokens, the last one.
  * @returns hexadecimal digits.
@@ -21,8 +21,8 @@ export function readEnrolmentFile(path: string, publicKey: Uint8Array): string {
       ? expiryOf(fromHex(token)) : undefined;
     if (expiresAtMs === undefined) {
       throw new InvalidInputError(
-        `${path}, line ${index + 1}: this is no enrolment token: use what "keelson enrol" or `
-          + '"keelson token" printed',
+        `${path}, line ${index + 1}: this is no enrolment token: use what "keelson keys enrol" or `
+          + '"keelson keys token" printed',
           { path, line: index + 1 },
       );
     }

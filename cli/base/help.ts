@@ -84,6 +84,19 @@ export function commandHelp<Arguments extends ArgsDef>(command: Command<Argument
   return `${lines.join('\n')}\n`;
 }
 
+/** The help of commands that begin with the same word. */
+export function groupHelp(
+  name: string, summary: string, commands: readonly (readonly [string, string])[],
+): string {
+  const lines = [
+    ...wrap(summary, terminalColumns), '', `usage: keelson ${name} COMMAND [arguments] [flags]`,
+    '', 'commands:',
+    ...entries(commands.map(([each, text]) => [each.slice(name.length + 1), text])),
+    '', 'example:', `  keelson ${commands[0]![0]} --help`,
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
 /** The help of `keelson` itself. */
 export function overviewHelp(
   commands: readonly (readonly [name: string, summary: string])[],

@@ -27,11 +27,11 @@ export function publicKeyFlag(text: string, flag: string): Uint8Array {
 }
 
 /**
- * The 32-byte secret in a key file of `keelson keygen`.
+ * The 32-byte secret in a key file of `keelson keys new`.
  * @throws InvalidInputError if the file is not a key file, or if other users may read it.
  */
 export function readKeyFile(path: string): Uint8Array {
-  return seedIn(path, `make one with "keelson keygen ${path}"`);
+  return seedIn(path, `make one with "keelson keys new ${path}"`);
 }
 
 /**

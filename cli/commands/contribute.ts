@@ -39,7 +39,7 @@ export const contribute = defineCommand({
     },
     key: {
       type: 'string', required: true, valueHint: 'file',
-      description: 'key file that "keelson keygen" wrote',
+      description: 'key file that "keelson keys new" wrote',
     },
     input: {
       type: 'string', valueHint: 'file',
@@ -65,8 +65,8 @@ export const contribute = defineCommand({
     },
     enrolment: {
       type: 'string', valueHint: 'file',
-      description: 'file of tokens from "keelson enrol" or "keelson token", one of them for this '
-        + 'key',
+      description: 'file of tokens from "keelson keys enrol" or "keelson keys token", one of them '
+        + 'for this key',
     },
     'token-from': {
       type: 'string', valueHint: 'url',

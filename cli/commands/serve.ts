@@ -43,7 +43,7 @@ export const serve = defineCommand({
     + 'tables). The password comes from the address, PGPASSWORD or ~/.pgpass. '
     + 'docs/operating/postgres.md has the rest.',
     'A sealed study runs on three servers of three operators. Each runs this command with the same '
-    + 'study file, its own data folder, and --as with its name in the file. "keelson keys show" '
+    + 'study file, its own data folder, and --as with its name in the file. "keelson keys server" '
     + 'prints the key that the file needs.',
     'If a study cannot start, the server reports it and runs the others. With --strict nothing '
     + 'starts then, and SIGHUP changes nothing as long as one file cannot be used.',

@@ -10,6 +10,12 @@ export interface CommandEntry {
 /** Drops the type of the arguments: the table only runs the command. */
 const erase = (command: unknown): Command => command as Command;
 
+/** What the commands that begin with the same word are for. */
+export const commandGroups: Readonly<Record<string, string>> = {
+  store: 'Back up and restore a store, or work on its tables in PostgreSQL.',
+  keys: 'Make and change the keys of contributors, servers and issuers.',
+};
+
 /** Every command of `keelson`, in the order of its help. */
 export const commandTable: Readonly<Record<string, CommandEntry>> = {
   demo: {
@@ -48,17 +54,37 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Show what was spent, reserved and is left of every budget of a server.',
     load: async () => erase((await import('./ledger.js')).ledger),
   },
-  backup: {
-    summary: 'Copy the store of a data folder, beside a running aggregator.',
-    load: async () => erase((await import('./backup.js')).backup),
-  },
   doctor: {
     summary: 'Check a data folder or a running server, and say what to mend.',
     load: async () => erase((await import('./doctor.js')).doctor),
   },
-  store: {
-    summary: 'Make, upgrade or mend the tables of a store in PostgreSQL, or show its state.',
-    load: async () => erase((await import('./store.js')).store),
+  'store backup': {
+    summary: 'Copy the store of a data folder, beside a running aggregator.',
+    load: async () => erase((await import('./store/backup.js')).backup),
+  },
+  'store restore': {
+    summary: 'Put a copy of "keelson store backup" into a data folder.',
+    load: async () => erase((await import('./store/restore.js')).restore),
+  },
+  'store init': {
+    summary: 'Make the tables of a store in PostgreSQL.',
+    load: async () => erase((await import('./store/init.js')).initStore),
+  },
+  'store migrate': {
+    summary: 'Bring the tables of a store in PostgreSQL up to this version.',
+    load: async () => erase((await import('./store/migrate.js')).migrateStore),
+  },
+  'store import': {
+    summary: 'Move the store of a data folder into PostgreSQL.',
+    load: async () => erase((await import('./store/import.js')).importStore),
+  },
+  'store status': {
+    summary: 'Show the state of a store in PostgreSQL.',
+    load: async () => erase((await import('./store/status.js')).storeStatus),
+  },
+  'store give-up-rows': {
+    summary: 'End epochs of a store in PostgreSQL whose row keys are lost for ever.',
+    load: async () => erase((await import('./store/give-up-rows.js')).giveUpStoredRows),
   },
   estimators: {
     summary: 'List the estimators, or show one with its parameters and guarantees.',
@@ -84,24 +110,37 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     summary: 'Try a client program of any language on the rules of the protocol.',
     load: async () => erase((await import('./conform.js')).conform),
   },
-  keys: {
-    summary: 'Show or change the key that an aggregator signs with.',
-    load: async () => erase((await import('./keys.js')).keys),
-  },
-  keygen: {
+  'keys new': {
     summary: 'Make a contributor key: a file only you can read, and its public half.',
-    load: async () => erase((await import('./keygen.js')).keygen),
+    load: async () => erase((await import('./keys/new.js')).newKey),
   },
-  enrol: {
+  'keys enrol': {
     summary: 'Issue enrolment tokens: let keys into studies that admit only those.',
-    load: async () => erase((await import('./enrol.js')).enrol),
+    load: async () => erase((await import('./keys/enrol.js')).enrol),
   },
-  issuer: {
+  'keys issuer': {
     summary: 'Run an issuer of blind tokens: one for each person and period.',
-    load: async () => erase((await import('./issuer.js')).issuer),
+    load: async () => erase((await import('./keys/issuer.js')).issuer),
   },
-  token: {
+  'keys token': {
     summary: 'Get a blind token for a key, to contribute with any client.',
-    load: async () => erase((await import('./token.js')).token),
+    load: async () => erase((await import('./keys/token.js')).token),
+  },
+  'keys server': {
+    summary: 'Print the public key that the aggregator of a data folder signs with.',
+    load: async () => erase((await import('./keys/server.js')).serverKey),
+  },
+  'keys rotate': {
+    summary: 'Give a data folder a new server key that clients go on to trust.',
+    load: async () => erase((await import('./keys/rotate.js')).rotate),
   },
 };
+
+/** Name and summary of each command, and of each group once, in the order of the help. */
+export function overview(): readonly (readonly [string, string])[] {
+  const lines = Object.entries(commandTable).map(([name, { summary }]) => {
+    const group = name.split(' ', 1)[0]!;
+    return group === name ? [name, summary] as const : [group, commandGroups[group]!] as const;
+  });
+  return [...new Map(lines)];
+}

@@ -3,7 +3,7 @@ import { InvalidInputError } from '../../src/base/errors.js';
 
 /**
  * The 32-byte seed in the bytes of a key file: 64 hexadecimal digits and white space, as `keelson
- * keygen` writes it, or the 32 bytes themselves.
+ * keys new` writes it, or the 32 bytes themselves.
  * @throws InvalidInputError for anything else. The message never has the file's contents.
  */
 export function readSeed(file: Uint8Array): Uint8Array {
@@ -11,7 +11,7 @@ export function readSeed(file: Uint8Array): Uint8Array {
   const text = String.fromCharCode(...file.subarray(0, 256)).trim();
   if (file.length <= 256 && /^[0-9a-fA-F]{64}$/.test(text)) return fromHex(text);
   throw new InvalidInputError(
-    'this is not a key file: expected 64 hexadecimal digits, as keygen writes them', {
+    'this is not a key file: expected 64 hexadecimal digits, as "keelson keys new" writes them', {
       bytes: file.length,
     },
   );

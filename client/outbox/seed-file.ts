@@ -9,7 +9,7 @@ import { syncFolder } from './folder.js';
 
 /**
  * The contributor's secret seed in a key file, created by the first call: the format of `keelson
- * keygen`, mode 0600. Two simultaneous calls, even of two processes, get the same seed.
+ * keys new`, mode 0600. Two simultaneous calls, even of two processes, get the same seed.
  * @param location a path; its folder must exist.
  * @throws InvalidInputError when the file is no key file, other users may read it, or it cannot be
  *   created.

@@ -1,4 +1,4 @@
-import { commandTable } from '../../dist/cli/commands/table.js';
+import { commandTable, overview } from '../../dist/cli/commands/table.js';
 import { commandHelp, overviewHelp } from '../../dist/cli/base/help.js';
 import { generated, page } from './markdown.js';
 
@@ -12,7 +12,7 @@ export async function commandsPage() {
     generated,
     '# The command',
     'Every command prints this help with `--help`.',
-    block(overviewHelp(entries.map(([name, { summary }]) => [name, summary]))),
+    block(overviewHelp(overview())),
     ...sections,
   );
 }

@@ -72,7 +72,7 @@ async function refuseForSealed(path: string, store: RotationStore): Promise<void
   throw new InvalidInputError(
     `the key of this data folder is a fact of the sealed study ${names.join(', ')}: with another `
     + 'key the three servers could not go on with it, so nothing was changed. To use another key, '
-    + 'make a new data folder ("keelson keys show --data DIR" prints its key), and begin a new '
+    + 'make a new data folder ("keelson keys server --data DIR" prints its key), and begin a new '
     + 'study with that key at all three servers', { path, studies: names },
   );
 }

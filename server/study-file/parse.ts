@@ -370,7 +370,7 @@ class StudyReader {
     } catch (error) {
       if (!(error instanceof KeelsonError)) throw error;
       throw this.#refused('admission.enrolment.issuer', text, `cannot be used: ${error.message}`,
-        'make an issuing key with "keelson enrol"');
+        'make an issuing key with "keelson keys enrol"');
     }
     return text.toLowerCase();
   }

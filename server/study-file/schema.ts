@@ -156,7 +156,7 @@ const privacy = ruled(privacyRule, v.strictObject({
 
 const admissionRule = 'open; or keys: a file with one public key in each line, or a list of keys; '
   + 'or enrolment: { issuer: a public key of 64 hexadecimal digits, in quotes }; or tokens: { '
-  + 'issuer, from, per, keys }, as "keelson issuer" prints them; or rate: { keys: a count, per: a '
+  + 'issuer, from, per, keys }, as "keelson keys issuer" prints them; or rate: { keys: a count, per: a '
   + 'duration }';
 const publicKeyRule = 'a public key of 64 hexadecimal digits, in quotes';
 const publicKey = ruled(publicKeyRule, v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{64}$/)));
@@ -191,7 +191,7 @@ const admission = ruled(admissionRule, v.union([
     + 'themselves.', 'people.keys') }),
   v.strictObject({ enrolment: key(ruled('issuer: a public key', v.strictObject({
     issuer: key(
-      publicKey, 'The public key that signs the tokens. "keelson enrol" makes it.', exampleKey,
+      publicKey, 'The public key that signs the tokens. "keelson keys enrol" makes it.', exampleKey,
     ),
   })), 'A key may contribute when it shows a token that the issuer signed.',
   { issuer: exampleKey }) }),

@@ -58,7 +58,7 @@ export function checkSealed(document: StudyDocument, refuse: Refuse): void {
     } catch (error) {
       if (!(error instanceof KeelsonError)) throw error;
       throw refuse('sealed.servers', `the key of ${name} cannot be used: ${error.message}`,
-        'print the key with "keelson keys show --data DIR"');
+        'print the key with "keelson keys server --data DIR"');
     }
   }
 }

@@ -31,7 +31,7 @@ const serverRule = 'name, url and key of a server';
 const server = ruled(serverRule, v.strictObject({
   name: key(name, 'The name of the server. "keelson serve --as NAME" runs its part.', 'north'),
   url: key(url, 'Where the other two servers reach it.', 'wss://north.example'),
-  key: key(publicKey, 'Its public key. "keelson keys show --data DIR" prints it. It is a fact of '
+  key: key(publicKey, 'Its public key. "keelson keys server --data DIR" prints it. It is a fact of '
     + 'the study: another server is another study.', '0'.repeat(64)),
 }, serverRule));
 const serversRule = 'a list of three servers of three operators';

@@ -24,7 +24,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
   'invalid-key': {
     cause: 'The public key is not a usable Ed25519 key: anybody could sign for it.',
-    remedy: 'Make a new key with "keelson keygen".',
+    remedy: 'Make a new key with "keelson keys new".',
   },
   'key-not-allowed': {
     cause: 'The study admits a list of keys, and this key is not on it.',

@@ -4,7 +4,7 @@ import { InvalidParameterError } from '../base/errors.js';
 export function checkSeed(seed: Uint8Array): void {
   if (seed.length !== 32) {
     throw new InvalidParameterError(
-      `an Ed25519 seed has 32 bytes, not ${seed.length}: generate one with keygen`,
+      `an Ed25519 seed has 32 bytes, not ${seed.length}: generate one with "keelson keys new"`,
     );
   }
 }

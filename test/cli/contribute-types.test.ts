@@ -40,7 +40,7 @@ describe('contribute sends rows with texts and empty cells', () => {
     server = await ScriptedServer.start({ version: 2, columns: textDocument.columns, types });
     server.facts = textFacts;
     server.id = toHex(textFactsId);
-    await keelson(['keygen', join(folder, 'a.key')]);
+    await keelson(['keys', 'new', join(folder, 'a.key')]);
   });
   afterEach(async () => {
     await server.crash();

@@ -12,7 +12,7 @@ import { keelson } from '../support/command.js';
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-enrol-'));
 const issuer = join(scratch, 'issuer.key');
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-beforeAll(async () => { await keelson(['enrol', issuer, '--new']); });
+beforeAll(async () => { await keelson(['keys', 'enrol', issuer, '--new']); });
 
 const keyOf = (byte: number): string =>
   toHex(signing.createSigner(new Uint8Array(32).fill(byte)).publicKey);
@@ -30,15 +30,15 @@ describe('the issuing key', () => {
   it('is made once, for its owner alone, and its public half is ready for a study '
     + 'file', async () => {
     const path = join(scratch, 'fresh.key');
-    const { status, stdout } = await keelson(['enrol', path, '--new']);
+    const { status, stdout } = await keelson(['keys', 'enrol', path, '--new']);
     const publicKey = toHex(signing.createSigner(readKeyFile(path)).publicKey);
     expect([status, stdout])
       .toEqual([0, `wrote ${path}\nadmission: { enrolment: { issuer: "${publicKey}" } }\n`]);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const again = await keelson(['enrol', path, '--new']);
+    const again = await keelson(['keys', 'enrol', path, '--new']);
     expect([again.status, again.stderr])
       .toEqual([2, expect.stringContaining('is not overwritten')]);
-    expect(JSON.parse((await keelson(['enrol', path, '--json'])).stdout))
+    expect(JSON.parse((await keelson(['keys', 'enrol', path, '--json'])).stdout))
       .toEqual({ file: path, issuer: publicKey });
   });
 });
@@ -48,7 +48,8 @@ describe('tokens', () => {
     const keys = file('keys.txt', `# members\n${keyOf(1)}\n${keyOf(2)}\n`);
     const { status, stdout } = await keelson(
       [
-        'enrol', issuer, '--key', keyOf(2), '--key', keyOf(3), '--keys', keys, '--study', 'survey',
+        'keys', 'enrol', issuer, '--key', keyOf(2), '--key', keyOf(3), '--keys', keys, '--study',
+        'survey',
         '--expires', '2100-01-31',
       ]);
     expect(status).toBe(0);
@@ -66,7 +67,7 @@ describe('tokens', () => {
   it('last as long as a duration says', async () => {
     const before = Date.now();
     const { stdout } =
-      await keelson(['enrol', issuer, '--key', keyOf(1), '--expires', '90d', '--json']);
+      await keelson(['keys', 'enrol', issuer, '--key', keyOf(1), '--expires', '90d', '--json']);
     const { study, expiresAtMs } = JSON.parse(stdout) as { study: null; expiresAtMs: number };
     expect(study).toBeNull();
     expect(expiresAtMs).toBeGreaterThanOrEqual(before + 90 * 86_400_000);
@@ -88,14 +89,14 @@ describe('tokens', () => {
       ['--key', keyOf(1), '--expires', '90d', '--study', 'x'.repeat(65)], '1 to 64',
     ],
   ])('are not issued for %s', async (_name, words, text) => {
-    const { status, stdout, stderr } = await keelson(['enrol', issuer, ...words]);
+    const { status, stdout, stderr } = await keelson(['keys', 'enrol', issuer, ...words]);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain(text);
   });
 
   it('make no issuing key when they cannot be issued', async () => {
     const path = join(scratch, 'none.key');
-    await keelson(['enrol', path, '--new', '--key', keyOf(1), '--expires', 'soon']);
+    await keelson(['keys', 'enrol', path, '--new', '--key', keyOf(1), '--expires', 'soon']);
     expect(() => statSync(path)).toThrow('ENOENT');
   });
 });
@@ -103,7 +104,8 @@ describe('tokens', () => {
 describe('a file of tokens', () => {
   it('gives a key its own, the one that holds longest', async () => {
     const issue = async (byte: number, expires: string): Promise<string> =>
-      (await keelson(['enrol', issuer, '--key', keyOf(byte), '--expires', expires])).stdout.trim();
+      (await keelson(['keys', 'enrol', issuer, '--key', keyOf(byte), '--expires', expires]))
+        .stdout.trim();
     const lines = [
       await issue(1, '2100-01-01'), await issue(2, '2103-01-01'), await issue(1, '2102-01-01'),
       await issue(1, '2101-01-01'),

@@ -187,29 +187,29 @@ describe('an issuer of blind tokens', () => {
   });
 });
 
-describe('keelson issuer', () => {
+describe('keelson keys issuer', () => {
   it('prints lines that a study file takes, and refuses a folder with an issuer', async () => {
     const folder = join(issuer.folder, 'made');
     const words = ['--name', 'tokens.example.org', '--from', '2030-01-01', '--per', '30d'];
-    const made = await keelson(['issuer', folder, '--new', ...words, '--periods', '2']);
-    const again = await keelson(['issuer', folder]);
+    const made = await keelson(['keys', 'issuer', folder, '--new', ...words, '--periods', '2']);
+    const again = await keelson(['keys', 'issuer', folder]);
     expect(again.stdout).toBe(made.stdout);
     const lines = meanStudy('survey').replace('late: next\n', '') + made.stdout;
     expect(parseStudyText(lines, { name: 'survey.yaml' }).document.admission).toEqual({
       kind: 'tokens', issuer: 'tokens.example.org', fromMs: Date.UTC(2030, 0, 1),
       perMs: 30 * 86_400_000, keys: readIssuer(folder).keys.map(({ id }) => id),
     });
-    const twice = await keelson(['issuer', folder, '--new', ...words, '--periods', '1']);
+    const twice = await keelson(['keys', 'issuer', folder, '--new', ...words, '--periods', '1']);
     expect(twice.stderr).toContain('is not overwritten');
     const over = await keelson(
-      ['issuer', `${folder}-over`, '--new', ...words.slice(0, 2), '--from', '2020-01-01', '--per',
+      ['keys', 'issuer', `${folder}-over`, '--new', ...words.slice(0, 2), '--from', '2020-01-01', '--per',
         '1h', '--periods', '2']);
     expect(over.stderr).toContain('the last period ends at 2020-01-01T02:00:00Z, which is over');
     const now = await keelson(
-      ['issuer', `${folder}-now`, '--new', ...words.slice(0, 2), '--per', '1h', '--periods', '2']);
+      ['keys', 'issuer', `${folder}-now`, '--new', ...words.slice(0, 2), '--per', '1h', '--periods', '2']);
     const [, from] = /from: (.*)/.exec(now.stdout)!;
     expect(Date.now() - Date.parse(from!)).toBeLessThan(2 * 3_600_000);
-    const both = await keelson(['issuer', folder, '--new', '--codes', '1']);
+    const both = await keelson(['keys', 'issuer', folder, '--new', '--codes', '1']);
     expect(both.stderr).toContain('do different things');
   });
 

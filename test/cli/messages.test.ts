@@ -30,7 +30,7 @@ async function refusal(...words: string[]): Promise<string> {
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'keelson-messages-'));
-  await keelson(['keygen', at('own.key')]);
+  await keelson(['keys', 'new', at('own.key')]);
 });
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -154,7 +154,7 @@ describe('files that commands take', () => {
   it('a study, token or setting that is not UTF-8 is refused by name', async () => {
     const file =
       write('utf16.yaml', Uint8Array.of(0xff, 0xfe, 0x73, 0));
-    const enrol = ['enrol', at('own.key'), '--keys', file, '--expires', '9d'];
+    const enrol = ['keys', 'enrol', at('own.key'), '--keys', file, '--expires', '9d'];
     for (const words of [['plan', file], ['serve', file], enrol]) {
       expect(await refusal(...words)).toContain(`${file} is not UTF-8 text`);
     }
@@ -192,14 +192,16 @@ describe('files that commands take', () => {
     const long = at('x'.repeat(300));
     for (const [path, why] of [[at('circle'), 'links lead back'], [long, 'path is too long']]) {
       expect(await refusal('estimate', 'mean', '--input', path!, ...target)).toContain(why);
-      expect(await refusal('enrol', path!)).toContain(why);
-      expect(await refusal('keygen', path!)).toContain(why);
+      expect(await refusal('keys', 'enrol', path!)).toContain(why);
+      expect(await refusal('keys', 'new', path!)).toContain(why);
     }
-    expect(await refusal('keygen', write('file', 'x') + '/key')).toContain('is not a folder');
+    expect(await refusal('keys', 'new', write('file', 'x') + '/key')).toContain('is not a folder');
   });
 
   it('an empty argument is refused', async () => {
-    const asked = [['verify', ''], ['ledger', ''], ['backup', folder, ''], ['keygen', '']];
+    const asked = [
+      ['verify', ''], ['ledger', ''], ['store', 'backup', folder, ''], ['keys', 'new', ''],
+    ];
     for (const words of asked) expect(await refusal(...words)).toContain(' is empty: ');
   });
 
@@ -214,20 +216,22 @@ describe('files that commands take', () => {
     const foreign = connect(join(other, 'keelson.db'));
     foreign.exec('CREATE TABLE notes (text TEXT)');
     foreign.close();
-    for (const command of ['ledger', 'backup']) {
-      const rest = command === 'backup' ? [at('copy')] : [];
-      expect(await refusal(command, held(`${command}-text`, 'x'.repeat(5000)), ...rest))
+    for (const command of [['ledger'], ['store', 'backup']]) {
+      const [, last = 'ledger'] = command;
+      const rest = last === 'backup' ? [at('copy')] : [];
+      expect(await refusal(...command, held(`${last}-text`, 'x'.repeat(5000)), ...rest))
         .toContain('is another file: check the folder, or restore a copy');
-      expect(await refusal(command, held(`${command}-empty`, ''), ...rest))
+      expect(await refusal(...command, held(`${last}-empty`, ''), ...rest))
         .toContain('there is no store in');
-      expect(await refusal(command, other, ...rest)).toContain('belongs to another program');
+      expect(await refusal(...command, other, ...rest)).toContain('belongs to another program');
     }
     expect(existsSync(at('copy'))).toBe(false);
   });
 
   it('a key is neither made nor changed before everything else was checked', async () => {
     const token = ['--key', 'ab'.repeat(32), '--expires', '9d'];
-    expect(await refusal('enrol', at('new.key'), '--new', ...token, '--study', 'x'.repeat(100)))
+    const newKey = ['keys', 'enrol', at('new.key'), '--new', ...token];
+    expect(await refusal(...newKey, '--study', 'x'.repeat(100)))
       .toContain('--study is a name of 1 to 64 visible characters');
     expect(existsSync(at('new.key'))).toBe(false);
     const rotate = ['keys', 'rotate', '--data', at('unkeyed')];
@@ -269,7 +273,7 @@ describe('lab', () => {
 
 describe('numbers', () => {
   it('a day that does not exist is refused', async () => {
-    const words = ['enrol', at('own.key'), '--key', 'ab'.repeat(32), '--expires'];
+    const words = ['keys', 'enrol', at('own.key'), '--key', 'ab'.repeat(32), '--expires'];
     for (const day of ['2040-02-31', '2041-02-29', '2040-04-31T12:00Z']) {
       expect(await refusal(...words, day)).toContain(`like 2030-01-31`);
     }

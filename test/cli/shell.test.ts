@@ -1,7 +1,7 @@
 import type { ArgsDef } from 'citty';
 import { describe, expect, it } from 'vitest';
 import { checkArguments } from '../../cli/base/arguments.js';
-import { commandTable } from '../../cli/commands/table.js';
+import { commandGroups, commandTable } from '../../cli/commands/table.js';
 import { errorText, exitStatusOf, UsageError } from '../../cli/base/errors.js';
 import { commandHelp } from '../../cli/base/help.js';
 import { renderTable, toJson } from '../../cli/base/output.js';
@@ -15,7 +15,7 @@ describe('the command line', () => {
   it('lists its commands', async () => {
     const { status, stdout } = await keelson(['--help']);
     expect(status).toBe(0);
-    for (const [name] of commands) expect(stdout).toContain(`  ${name}`);
+    for (const [name] of commands) expect(stdout).toContain(`  ${name.split(' ', 1)[0]!}`);
     expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(await keelson(['-h'])).toEqual(await keelson(['help']));
   });
@@ -32,7 +32,8 @@ describe('the command line', () => {
     for (const [typed, remedy] of [
       ['estimat', ': did you mean "estimate"?'], ['list', ': write "studies"'],
       ['status', ': write "studies"'], ['version', ': write "--version"'],
-      ['restore', 'docs/operating/operations.md'],
+      ['restore', 'docs/operating/operations.md'], ['keygen', ': write "keys new"'],
+      ['backup', ': write "store backup"'],
     ] as const) expect((await keelson([typed])).stderr).toContain(remedy);
     expect((await keelson(['estimate', 'auto', 'x.csv', '--question', 'median'])).stderr)
       .toContain('not "median": write quantile');
@@ -48,7 +49,7 @@ describe('the command line', () => {
     + 'columns', { tags: ['long'] }, async (name, entry) => {
     const command = await entry.load();
     expect([command.name, command.summary]).toEqual([name, entry.summary]);
-    const { status, stdout } = await keelson([name, '--help']);
+    const { status, stdout } = await keelson([...name.split(' '), '--help']);
     expect(status).toBe(0);
     expect(stdout).toBe(commandHelp(command));
     expect(stdout).toMatchSnapshot();
@@ -56,21 +57,37 @@ describe('the command line', () => {
     for (const example of command.examples) expect(example).toContain(`keelson ${name}`);
     const prose = stdout.split('\n').filter((line) => !line.includes(`keelson ${name} `));
     expect(Math.max(...prose.map((line) => line.length))).toBeLessThanOrEqual(80);
-    expect((await keelson(['help', name])).stdout).toBe(stdout);
+    expect((await keelson(['help', ...name.split(' ')])).stdout).toBe(stdout);
   });
 
   it.each(commands)('%s: refuses an unknown flag', async (name) => {
-    const { status, stdout, stderr } = await keelson([name, '--debgu']);
+    const { status, stdout, stderr } = await keelson([...name.split(' '), '--debgu']);
     expect([status, stdout]).toEqual([2, '']);
     expect(stderr).toContain('unknown flag --debgu: did you mean --debug?');
     expect(stderr).toContain(`keelson ${name} --help`);
     expect(stderr).not.toContain('    at ');
   });
 
+  it.each(Object.entries(commandGroups))('%s: lists its commands', async (name, summary) => {
+    const listed = await keelson([name, '--help']);
+    expect([listed.status, listed.stdout.split('\n')[0]]).toEqual([0, summary]);
+    expect(await keelson(['help', name])).toEqual(listed);
+    const own = commands.filter(([each]) => each.startsWith(`${name} `));
+    expect(own.length).toBeGreaterThan(1);
+    for (const [each] of own) {
+      expect(listed.stdout).toContain(`\n  ${each.slice(name.length + 1)} `);
+    }
+    const bare = await keelson([name]);
+    expect([bare.status, bare.stdout]).toEqual([2, '']);
+    expect(bare.stderr).toContain(`"keelson ${name}" needs a word more: `);
+    expect((await keelson([name, 'nothing'])).stderr).toContain(`unknown command "${name} nothing"`);
+  });
+
   it('never repeats the password of an address', { tags: ['long'] }, async () => {
     const address = 'postgres://keelson:hunter2@db.example.org/keelson';
     const tries = [
-      ['backup', address, 'copy'], ['doctor', address], ['ledger', address], ['studies', address],
+      ['store', 'backup', address, 'copy'], ['doctor', address], ['ledger', address],
+      ['studies', address],
       ['serve', address], ['serve', 'examples/commute/study.yaml', '--data', address],
       ['verify', address], ['watch', address], ['plan', address], ['conform', address],
       ['estimate', 'count', address, '--epsilon', '1', '--delta', '0'],

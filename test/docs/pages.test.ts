@@ -65,9 +65,11 @@ describe('a reader who follows', () => {
   }
 });
 
-async function faultOf([name, ...words]: readonly string[]): Promise<string | undefined> {
-  const entry = commandTable[name!];
-  if (entry === undefined) return 'no such command';
+async function faultOf(typed: readonly string[]): Promise<string | undefined> {
+  const length = [2, 1].find((count) => typed.slice(0, count).join(' ') in commandTable);
+  if (length === undefined) return 'no such command';
+  const entry = commandTable[typed.slice(0, length).join(' ')]!;
+  const words = typed.slice(length);
   if (words.includes('--help')) return undefined;
   const { args, repeatable = [] } = await entry.load();
   try {

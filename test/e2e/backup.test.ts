@@ -24,7 +24,8 @@ describe('backup', () => {
     const watched = stage.start(['watch', first.url, '--study', 'copied', '--json']);
     await watched.line(({ type, index }) => type === 'release' && index === 1);
 
-    const made = await keelson(['backup', stage.path('data'), stage.path('copy'), '--json']);
+    const made =
+      await keelson(['store', 'backup', stage.path('data'), stage.path('copy'), '--json']);
     expect(made.status).toBe(0);
     const copied = JSON.parse(made.stdout) as {
       file: string; studies: readonly { study: string; releases: number }[];
@@ -34,16 +35,26 @@ describe('backup', () => {
     expect(held).toBeGreaterThanOrEqual(2);
     expect(readdirSync(stage.path('copy'))).toEqual(['keelson.db']);
     expect([mode(copied.file), mode(stage.path('copy'))]).toEqual([0o600, 0o700]);
-    const again = await keelson(['backup', stage.path('data'), stage.path('copy')]);
+    const again = await keelson(['store', 'backup', stage.path('data'), stage.path('copy')]);
     expect([again.status, again.stderr])
       .toEqual([2, expect.stringContaining('is not overwritten')]);
 
     await Promise.all([first.command.kill(), simulated.kill()]);
     mkdirSync(stage.path('restored'), { mode: 0o700 });
-    copyFileSync(copied.file, stage.path('restored/keelson.db'));
-    for (const secret of ['server.key', 'operator.token']) {
-      copyFileSync(stage.path(`data/${secret}`), stage.path(`restored/${secret}`));
-    }
+    copyFileSync(stage.path('data/server.key'), stage.path('restored/server.key'));
+    const restore = ['store', 'restore', stage.path('copy'), stage.path('restored')];
+    // SQLite would apply the log of the lost database to the copy.
+    writeFileSync(stage.path('restored/keelson.db-wal'), 'of another database');
+    const beside = await keelson(restore);
+    expect([beside.status, beside.stderr])
+      .toEqual([2, expect.stringContaining('keelson.db-wal exists and is not overwritten')]);
+    rmSync(stage.path('restored/keelson.db-wal'));
+    const restored = await keelson([...restore, '--json']);
+    expect([restored.status, JSON.parse(restored.stdout)]).toMatchObject([
+      0, { file: stage.path('restored/keelson.db'), missing: ['operator.token', 'keelson.mark'] },
+    ]);
+    expect((await keelson(restore)).stderr).toContain('keelson.db exists and is not overwritten');
+    copyFileSync(stage.path('data/operator.token'), stage.path('restored/operator.token'));
     // A copy is older than the truth, and says so: the operator must have read what that means.
     const old = await stage.run(['serve', study, '--data', stage.path('restored'), '--port', '0']);
     expect([old.status, old.stderr]).toEqual([2, expect.stringContaining('--accept-rollback')]);
@@ -79,7 +90,7 @@ describe('backup', () => {
   });
 
   it('says what is wrong with a folder, and leaves nothing behind', async () => {
-    const none = await keelson(['backup', stage.path('nothing'), stage.path('copy')]);
+    const none = await keelson(['store', 'backup', stage.path('nothing'), stage.path('copy')]);
     expect([none.status, none.stderr]).toEqual([2, expect.stringContaining('there is no store')]);
     expect(readdirSync(stage.folder)).toEqual([]);
   });

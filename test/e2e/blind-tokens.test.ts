@@ -15,8 +15,8 @@ let codes: readonly string[];
 
 beforeAll(async () => {
   const words = ['--new', '--name', 'tokens.example.org', '--per', '366d', '--periods', '1'];
-  const made = await stage.run(['issuer', folder, ...words]);
-  const printed = await stage.run(['issuer', folder, '--codes', '3']);
+  const made = await stage.run(['keys', 'issuer', folder, ...words]);
+  const printed = await stage.run(['keys', 'issuer', folder, '--codes', '3']);
   codes = printed.stdout.trim().split('\n').map((code, i) => {
     const file = stage.write(`code-${i}`, code);
     chmodSync(file, 0o600);
@@ -30,14 +30,14 @@ beforeAll(async () => {
 afterAll(() => stage.end());
 
 async function startIssuer(): Promise<typeof issuer> {
-  const command = stage.start(['issuer', folder, '--port', '0', '--json']);
+  const command = stage.start(['keys', 'issuer', folder, '--port', '0', '--json']);
   const { address } = await command.line(({ type }) => type === 'listening');
   return { command, url: String(address) };
 }
 
 async function newKey(name: string): Promise<string> {
   const file = stage.path(`${name}.key`);
-  await stage.run(['keygen', file]);
+  await stage.run(['keys', 'new', file]);
   return file;
 }
 
@@ -54,7 +54,7 @@ it('lets a person contribute with one key in a period, also after kills of both 
     expect((await contribute(alice)).stderr).toContain('enrolment token');
     const words = ['--issuer', issuer.url, '--code-file', codes[0]!];
     const got =
-      await stage.run(['token', served.url, '--study', 'survey', '--key', alice, ...words]);
+      await stage.run(['keys', 'token', served.url, '--study', 'survey', '--key', alice, ...words]);
     expect(got.stderr).toContain('a token until');
     // Its record is durable before the answer leaves. A kill loses neither.
     await issuer.command.kill();

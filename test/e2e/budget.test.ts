@@ -49,7 +49,7 @@ describe('a study whose budget is used up', () => {
 
   it('refuses a contributor by name', async () => {
     const key = stage.path('late.key');
-    await stage.run(['keygen', key]);
+    await stage.run(['keys', 'new', key]);
     const input = stage.write('late.csv', 'delay_minutes,distance_miles\n3,200\n');
     const words = ['contribute', served.url, '--study', 'short', '--key', key, '--input', input];
     const told = await stage.run([...words, '--json']);

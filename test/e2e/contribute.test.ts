@@ -22,7 +22,7 @@ async function contribute(
   csv: string, more: readonly string[] = [], study = 'slow',
 ): Promise<Ended & { readonly key: string }> {
   const key = stage.path(`${keys++}.key`);
-  await stage.run(['keygen', key]);
+  await stage.run(['keys', 'new', key]);
   const input = stage.write('rows.csv', csv);
   const words = [
     'contribute', served.url, '--study', study, '--key', key, '--input', input, '--json', ...more,
@@ -112,7 +112,7 @@ describe('keelson contribute', () => {
     const before = await accepted();
     await served.command.interrupt();
     const key = stage.path('patient.key');
-    await stage.run(['keygen', key]);
+    await stage.run(['keys', 'new', key]);
     const words = [
       'contribute', served.url, '--study', 'slow', '--key', key,
       '--input', stage.write('patient.csv', 'delay_minutes,distance_miles\n1,2\n'), '--json',

@@ -8,7 +8,7 @@ const input = stage.write('rows.csv', '3,200\n');
 let served: Served;
 
 beforeAll(async () => {
-  const { stdout } = await stage.run(['enrol', issuer, '--new', '--json']);
+  const { stdout } = await stage.run(['keys', 'enrol', issuer, '--new', '--json']);
   const key = (JSON.parse(stdout) as { readonly issuer: string }).issuer;
   const study = meanStudy(
     'members', { epoch: '{ every: 1h }', admission: `{ enrolment: { issuer: "${key}" } }` },
@@ -27,7 +27,7 @@ async function person(name: string): Promise<{
   readonly file: string; readonly publicKey: string;
 }> {
   const file = stage.path(`${name}.key`);
-  const { stdout } = await stage.run(['keygen', file, '--json']);
+  const { stdout } = await stage.run(['keys', 'new', file, '--json']);
   return { file, publicKey: (JSON.parse(stdout) as { readonly publicKey: string }).publicKey };
 }
 
@@ -37,7 +37,7 @@ async function tokensFor(
 ): Promise<string> {
   const flags = keys.flatMap((key) => ['--key', key]);
   const { stdout } =
-    await stage.run(['enrol', issuer, ...flags, '--study', study, '--expires', expires]);
+    await stage.run(['keys', 'enrol', issuer, ...flags, '--study', study, '--expires', expires]);
   return stage.write(`${name}.tokens`, stdout);
 }
 
@@ -76,7 +76,7 @@ describe('a study that admits by enrolment', () => {
     // the line.
     expect((await contribute(carol.file, daves)).stderr).toContain('holds no token for');
     const { stdout } =
-      await stage.run(['enrol', issuer, '--key', dave.publicKey, '--expires', '1h']);
+      await stage.run(['keys', 'enrol', issuer, '--key', dave.publicKey, '--expires', '1h']);
     const stolen = stage.write('stolen.tokens', stdout.trim().split(' ')[1]!);
     expect((await contribute(carol.file, stolen)).stderr).toContain('signed by the issuer');
     const elsewhere = await tokensFor('elsewhere', [carol.publicKey], '1h', 'others');

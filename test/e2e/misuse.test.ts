@@ -37,7 +37,7 @@ beforeAll(async () => {
   served = await stage.serve([stage.write('study.yaml', study)]);
   key = stage.path('own.key');
   rows = stage.write('rows.csv', 'delay_minutes,distance_miles\n1,2\n');
-  expect((await stage.run(['keygen', key])).status).toBe(0);
+  expect((await stage.run(['keys', 'new', key])).status).toBe(0);
 }, 60_000);
 
 afterAll(() => stage.end());
@@ -204,8 +204,8 @@ describe.concurrent('an interrupt', () => {
       await command.interrupt();
       expect(command.child.signalCode, words[0]).toBe('SIGINT');
     }
-    expect(await refused('enrol', pipe)).toContain('is a folder or device: name a file');
-    expect(await refused('keygen', pipe)).toContain('exists and is not overwritten');
+    expect(await refused('keys', 'enrol', pipe)).toContain('is a folder or device: name a file');
+    expect(await refused('keys', 'new', pipe)).toContain('exists and is not overwritten');
   });
 
   it('of contribute says where the rows wait', async () => {

@@ -40,7 +40,7 @@ async function ended(...words: string[]): Promise<void> {
 
 describe.runIf(isRoot)('root, in the data folder of a service', () => {
   it('leaves each file to the owner of the folder', async () => {
-    await ended('keys', 'show', '--data', folder);
+    await ended('keys', 'server', '--data', folder);
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(
       ['keelson.db', 'keelson.lock', 'keelson.mark', 'operator.token', 'server.key'],
     ));
@@ -49,7 +49,7 @@ describe.runIf(isRoot)('root, in the data folder of a service', () => {
     expect(others()).toEqual([]);
     mkdirSync(join(folder, 'copy'));
     chownSync(join(folder, 'copy'), user, user);
-    await ended('backup', folder, join(folder, 'copy'));
+    await ended('store', 'backup', folder, join(folder, 'copy'));
     await ended('ledger', folder);
     await keelson(['doctor', folder, '--disk']);
     expect(readdirSync(join(folder, 'copy'))).toEqual(['keelson.db']);
@@ -67,9 +67,9 @@ describe.runIf(isRoot)('root, in the data folder of a service', () => {
   });
 
   it('makes an issuer whose keys and codes its owner can read', async () => {
-    await ended('issuer', folder, '--new', '--name', 'issuer.example.org',
+    await ended('keys', 'issuer', folder, '--new', '--name', 'issuer.example.org',
       '--per', '1h', '--periods', '1');
-    await ended('issuer', folder, '--codes', '1');
+    await ended('keys', 'issuer', folder, '--codes', '1');
     expect(others()).toEqual([]);
   });
 
@@ -81,7 +81,7 @@ describe.runIf(isRoot)('root, in the data folder of a service', () => {
       for (const name of ['keelson.mark.draft', 'operator.json.new']) {
         symlinkSync(secret, join(folder, name));
       }
-      await ended('keys', 'show', '--data', folder);
+      await ended('keys', 'server', '--data', folder);
       openOperatorRecords(folder).paused.set('a'.repeat(64), true);
       expect([readFileSync(secret, 'utf8'), lstatSync(secret).uid]).toEqual(['precious', 0]);
     } finally {
@@ -90,7 +90,7 @@ describe.runIf(isRoot)('root, in the data folder of a service', () => {
   });
 
   it('is told by doctor which files are of somebody else', async () => {
-    await ended('keys', 'show', '--data', folder);
+    await ended('keys', 'server', '--data', folder);
     chownSync(join(folder, 'server.key'), 0, 0);
     const { status, stdout } = await keelson(['doctor', folder]);
     expect(status).toBe(1);

@@ -24,11 +24,11 @@ async function excluded(): Promise<readonly Excluded[]> {
   return budgets.flatMap((budget) => budget.excluded ?? []);
 }
 
-async function keygen(name: string): Promise<{
+async function newKey(name: string): Promise<{
   readonly path: string; readonly publicKey: string;
 }> {
   const path = stage.path(name);
-  const { stdout } = await stage.run(['keygen', path, '--json']);
+  const { stdout } = await stage.run(['keys', 'new', path, '--json']);
   return {
     path, publicKey: String((JSON.parse(stdout) as { readonly publicKey: unknown }).publicKey),
   };
@@ -65,7 +65,7 @@ it('excludes a key with far rows from the next epochs, also after SIGKILL', asyn
   }));
   const served = await stage.serve([file]);
   stage.start(['simulate', served.url, '--study', 'watched', '--contributors', '220']);
-  const [liar, honest] = [await keygen('liar.key'), await keygen('honest.key')];
+  const [liar, honest] = [await newKey('liar.key'), await newKey('honest.key')];
   // A refused answer is nothing to measure against; at a slow start too few may be there for one.
   await stage.start(['watch', served.url, '--study', 'watched', '--json'])
     .line(({ outcome }) => outcome === 'value');

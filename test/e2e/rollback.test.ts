@@ -31,7 +31,8 @@ it('refuses an older copy of the database unless --accept-rollback is '
   const first = await stage.serve([study]);
   const reader = stage.start(['watch', first.url, '--study', 'older', '--json']);
   await reader.line(({ type, index }) => type === 'release' && index === 0);
-  expect((await keelson(['backup', stage.path('data'), stage.path('copy')])).status).toBe(0);
+  const copied = await keelson(['store', 'backup', stage.path('data'), stage.path('copy')]);
+  expect(copied.status).toBe(0);
   const held = (await ledger()).budgets[0]!.entries.length;
   // The ledger has an entry for each release, so the copy has no release of this place.
   const newest = await reader.line(

@@ -216,8 +216,8 @@ describe('keelson contribute', () => {
         'contribute', stage.url, '--study', 'shared', '--key', commands.path(key), '--input',
         commands.write('rows.csv', 'minutes\n27\n'),
       ];
-      await commands.run(['keygen', commands.path('a.key')]);
-      await commands.run(['keygen', commands.path('b.key')]);
+      await commands.run(['keys', 'new', commands.path('a.key')]);
+      await commands.run(['keys', 'new', commands.path('b.key')]);
       const { status, stdout } = await commands.run(words('a.key'));
       expect([status, stdout.replaceAll(/\s+/g, ' ')]).toEqual([0, expect.stringContaining(
         'sealed against reading: Three servers (north, east, west) hold shares of the rows')]);

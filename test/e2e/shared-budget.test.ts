@@ -94,7 +94,7 @@ describe('budgets of three scopes beside each other', () => {
 
   it('tell a contributor what it has spent of its own', async () => {
     const key = stage.path('own.key');
-    await stage.run(['keygen', key]);
+    await stage.run(['keys', 'new', key]);
     const input = stage.write('own.csv', 'delay_minutes,distance_miles\n3,200\n');
     const words = ['contribute', served.url, '--study', 'own', '--key', key, '--input', input];
     const told = await stage.run([...words, '--json']);

@@ -55,7 +55,7 @@ it('is asked for by the client and by the command, and refused once the epoch is
   const key = join(directory, 'alice.key');
   const rows = join(directory, 'rows.csv');
   writeFileSync(rows, 'minutes,miles\n1,2\n');
-  expect((await keelson(['keygen', key])).status).toBe(0);
+  expect((await keelson(['keys', 'new', key])).status).toBe(0);
   const words = ['contribute', url(), '--study', study, '--key', key];
   expect(await keelson([...words, '--input', rows])).toMatchObject({ status: 0 });
   const withdrawn = await keelson([...words, '--withdraw']);

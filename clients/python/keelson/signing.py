@@ -120,7 +120,7 @@ def keys_of(server_key: bytes, rotations: Sequence[bytes]) -> List[bytes]:
 def open_seed(path: str) -> bytes:
     """The secret seed in a key file, which the first call makes (mode 0600).
 
-    The format is that of `keelson keygen`: 64 hexadecimal digits.
+    The format is that of `keelson keys new`: 64 hexadecimal digits.
     """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

@@ -22,10 +22,12 @@ export interface Backup {
  */
 export function backupStore(directory: string, target: string): Backup {
   const file = databaseFile(target);
-  if (existsSync(file)) {
+  // SQLite would take the log of another database that has this name for that of the copy.
+  const there = [file, `${file}-wal`, `${file}-journal`].find((path) => existsSync(path));
+  if (there !== undefined) {
     throw new StorageError(
-      `${file} exists and is not overwritten: name another folder, or move this one away`,
-        'storage-failed', { details: { file } },
+      `${there} exists and is not overwritten: name another folder, or move this one away`,
+        'storage-failed', { details: { file: there } },
     );
   }
   const database = openForReading(directory);

@@ -11,7 +11,7 @@ import { asStoreError } from './failures.js';
  * The writer holds an exclusive transaction on `keelson.lock`, an otherwise empty database. This is
  * an operating system lock on the file's inode. It ends with its process, it is the same for every
  * path to the folder, and it also refuses a second opener in the same process. Readers (`keelson
- * ledger`, `keelson backup`) do not take it.
+ * ledger`, `keelson store backup`) do not take it.
  *
  * Somebody can remove the lock file. Its holder then keeps a lock that no other process can see. So
  * the database stores the inode of the lock file of its last writer. A start that holds another
@@ -71,7 +71,7 @@ export function refuseOtherWriters(
     if (!isBusy(cause)) throw cause;
     throw new StorageError(
       `the lock file of the data folder ${directory} was removed or replaced, and another process `
-      + 'has its database open: end that server, or wait until "keelson backup" or '
+      + 'has its database open: end that server, or wait until "keelson store backup" or '
       + '"keelson ledger" has ended, then start again',
       'data-folder-in-use', { details: { directory }, cause });
   } finally {

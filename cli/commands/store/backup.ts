@@ -1,9 +1,9 @@
-import { backupStore } from '../../server/store/sqlite/backup.js';
-import { openSqliteReader } from '../../server/store/sqlite/reader.js';
-import { defineCommand } from '../base/command.js';
+import { backupStore } from '../../../server/store/sqlite/backup.js';
+import { openSqliteReader } from '../../../server/store/sqlite/reader.js';
+import { defineCommand } from '../../base/command.js';
 
 export const backup = defineCommand({
-  name: 'backup',
+  name: 'store backup',
   summary: 'Copy the store of a data folder, beside a running aggregator.',
   details: [
     'The copy is the state after one commit. It has every batch that was acknowledged before the '
@@ -21,7 +21,7 @@ export const backup = defineCommand({
       type: 'positional', required: true, description: 'folder for the copy; made when absent',
     },
   },
-  examples: ['keelson backup data copies/2026-11-21'],
+  examples: ['keelson store backup data copies/2026-11-21'],
   async run({ args, output }) {
     const copy = backupStore(args.directory, args.target);
     const store = await openSqliteReader(args.target);

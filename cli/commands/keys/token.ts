@@ -1,13 +1,13 @@
-import { createContributor, publicKeyOf } from '../../client/index.js';
-import { requestToken, type BlindToken } from '../../client/tokens.js';
-import { readSecret } from '../../server/base/secret-files.js';
-import { toHex } from '../../src/base/bytes.js';
-import { aggregatorUrl } from '../base/address.js';
-import { defineCommand } from '../base/command.js';
-import { publicKeyFlag, readKeyFile } from '../base/keys.js';
+import { createContributor, publicKeyOf } from '../../../client/index.js';
+import { requestToken, type BlindToken } from '../../../client/tokens.js';
+import { readSecret } from '../../../server/base/secret-files.js';
+import { toHex } from '../../../src/base/bytes.js';
+import { aggregatorUrl } from '../../base/address.js';
+import { defineCommand } from '../../base/command.js';
+import { publicKeyFlag, readKeyFile } from '../../base/keys.js';
 
 export const token = defineCommand({
-  name: 'token',
+  name: 'keys token',
   summary: 'Get a blind token for a key, to contribute with any client.',
   details: [
     'A study that admits by blind tokens takes a key with a token for the present period. The '
@@ -27,7 +27,7 @@ export const token = defineCommand({
     },
     key: {
       type: 'string', required: true, valueHint: 'file',
-      description: 'key file that "keelson keygen" wrote',
+      description: 'key file that "keelson keys new" wrote',
     },
     issuer: {
       type: 'string', required: true, valueHint: 'url',
@@ -43,7 +43,7 @@ export const token = defineCommand({
     },
   },
   examples: [
-    'keelson token ws://127.0.0.1:8787 --study survey --key alice.key --issuer '
+    'keelson keys token ws://127.0.0.1:8787 --study survey --key alice.key --issuer '
       + 'https://tokens.example.org --code-file alice.code > alice.token',
   ],
   async run({ args, output, io }) {

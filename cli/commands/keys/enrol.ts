@@ -1,17 +1,17 @@
 import { signing } from '#signing';
-import { parseDuration, parseTime } from '../../server/study-file/durations.js';
-import { parseKeyList } from '../../server/study-file/enrolled-keys.js';
-import { fromHex, toHex } from '../../src/base/bytes.js';
-import { isName, nameRule } from '../../src/base/facts-limits.js';
-import { issueEnrolment, type Signer } from '../../src/signing/index.js';
-import { defineCommand } from '../base/command.js';
-import { UsageError } from '../base/errors.js';
-import { makeKeyFile, publicKeyFlag, readKeyFile } from '../base/keys.js';
-import type { Output } from '../base/output.js';
-import { readText } from '../base/text-files.js';
+import { parseDuration, parseTime } from '../../../server/study-file/durations.js';
+import { parseKeyList } from '../../../server/study-file/enrolled-keys.js';
+import { fromHex, toHex } from '../../../src/base/bytes.js';
+import { isName, nameRule } from '../../../src/base/facts-limits.js';
+import { issueEnrolment, type Signer } from '../../../src/signing/index.js';
+import { defineCommand } from '../../base/command.js';
+import { UsageError } from '../../base/errors.js';
+import { makeKeyFile, publicKeyFlag, readKeyFile } from '../../base/keys.js';
+import type { Output } from '../../base/output.js';
+import { readText } from '../../base/text-files.js';
 
 export const enrol = defineCommand({
-  name: 'enrol',
+  name: 'keys enrol',
   summary: 'Issue enrolment tokens: let keys into studies that admit only those.',
   details: [
     'A study with "admission: { enrolment: { issuer: ... } }" accepts a key only with a token '
@@ -44,8 +44,8 @@ export const enrol = defineCommand({
   },
   repeatable: ['key'],
   examples: [
-    'keelson enrol issuer.key --new',
-    'keelson enrol issuer.key --keys members.txt --study survey --expires 90d > tokens.txt',
+    'keelson keys enrol issuer.key --new',
+    'keelson keys enrol issuer.key --keys members.txt --study survey --expires 90d > tokens.txt',
   ],
   async run({ args, repeated, output }) {
     const nowMs = Date.now();

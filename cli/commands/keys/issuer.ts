@@ -1,23 +1,23 @@
-import { systemClock } from '../../server/base/clock.js';
-import { parseDuration, parseTime } from '../../server/study-file/durations.js';
-import { durationText } from '../../server/studies/guarantee.js';
-import { protocolLimits } from '../../src/base/limits.js';
-import { issuerName, periodAt } from '../../src/base/token-periods.js';
-import { defineCommand } from '../base/command.js';
-import { UsageError } from '../base/errors.js';
-import { interruption, listening } from '../base/listening.js';
-import { listFlag, numberFlag } from '../base/numbers.js';
-import type { Output } from '../base/output.js';
-import { readText } from '../base/text-files.js';
-import { IssuerRecord, makeIssuer, readIssuer, type Issuer } from '../issuer/folder.js';
-import { serveIssuer } from '../issuer/server.js';
+import { systemClock } from '../../../server/base/clock.js';
+import { parseDuration, parseTime } from '../../../server/study-file/durations.js';
+import { durationText } from '../../../server/studies/guarantee.js';
+import { protocolLimits } from '../../../src/base/limits.js';
+import { issuerName, periodAt } from '../../../src/base/token-periods.js';
+import { defineCommand } from '../../base/command.js';
+import { UsageError } from '../../base/errors.js';
+import { interruption, listening } from '../../base/listening.js';
+import { listFlag, numberFlag } from '../../base/numbers.js';
+import type { Output } from '../../base/output.js';
+import { readText } from '../../base/text-files.js';
+import { IssuerRecord, makeIssuer, readIssuer, type Issuer } from '../../issuer/folder.js';
+import { serveIssuer } from '../../issuer/server.js';
 
 const host = '127.0.0.1';
 /** A proxy on this machine. */
 const localProxies = ['127.0.0.0/8', '::1'];
 
 export const issuer = defineCommand({
-  name: 'issuer',
+  name: 'keys issuer',
   summary: 'Run an issuer of blind tokens: one for each person and period.',
   details: [
     'A study with "admission: { tokens: ... }" accepts a key with a blind token. The issuer knows '
@@ -67,9 +67,9 @@ export const issuer = defineCommand({
     },
   },
   examples: [
-    'keelson issuer tokens --new --name tokens.example.org --per 30d --periods 12',
-    'keelson issuer tokens --codes 200 > codes.txt',
-    'keelson issuer tokens --port 8790',
+    'keelson keys issuer tokens --new --name tokens.example.org --per 30d --periods 12',
+    'keelson keys issuer tokens --codes 200 > codes.txt',
+    'keelson keys issuer tokens --port 8790',
   ],
   stopsGently: 'once-started',
   async run({ args, io, output }) {

@@ -1,11 +1,11 @@
-import { toHex } from '../../src/base/bytes.js';
-import { defineCommand } from '../base/command.js';
-import { makeKeyFile } from '../base/keys.js';
+import { toHex } from '../../../src/base/bytes.js';
+import { defineCommand } from '../../base/command.js';
+import { makeKeyFile } from '../../base/keys.js';
 
 const defaultFile = 'contributor.key';
 
-export const keygen = defineCommand({
-  name: 'keygen',
+export const newKey = defineCommand({
+  name: 'keys new',
   summary: 'Make a contributor key: a file only you can read, and its public half.',
   details: [
     'The file holds the 32 secret bytes in hexadecimal, mode 0600. Everybody who has it can '
@@ -19,7 +19,7 @@ export const keygen = defineCommand({
       description: `where to write the key (default ${defaultFile})`,
     },
   },
-  examples: ['keelson keygen alice.key'],
+  examples: ['keelson keys new alice.key'],
   async run({ args, output }) {
     const path = args.file ?? defaultFile;
     const publicKey = toHex(makeKeyFile(path).publicKey);
