@@ -30,6 +30,7 @@ export default defineConfig({
     isolate: false,
     sequence: { sequencer: LongestFirst },
     setupFiles: ['test/support/equal-arrays.ts'],
+    globalSetup: ['test/support/install-tools.ts'],
     projects: [
       {
         extends: true,

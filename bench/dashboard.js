@@ -19,10 +19,13 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { launch } from 'puppeteer-core';
 import { scriptedServer } from './dashboard-server.js';
 import { subscribersCost } from './dashboard-subscribers.js';
+import { useTool } from '../scripts/tool.js';
 import { optionsOf } from './options.js';
+
+useTool('browser');
+const { launch } = await import('puppeteer-core');
 
 const values = optionsOf('What the dashboard costs its browser, and the server behind it.', {
   only: { usual: 'page,memory,overview,subscribers', means: 'parts' },

@@ -4,7 +4,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants } from 'node:zlib';
+import { useTool } from './tool.js';
 
+useTool('datasets');
 const root = fileURLToPath(new URL('../', import.meta.url));
 const source = `${root}node_modules/vega-datasets/data/flights-200k.json`;
 const target = process.argv[2] ?? `${root}data/flights.bin.br`;

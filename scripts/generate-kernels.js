@@ -1,20 +1,22 @@
 // Generates src/numerics/kernels/generated: src/numerics/kernels/assembly as WebAssembly, in
-// base64.
+// base64. Git tracks it, so that only a change of the kernels needs their compiler.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { generate, root } from './generated.js';
+import { useTool } from './tool.js';
 
 const source = 'src/numerics/kernels/assembly';
 const inputs = [
   `${source}/index.ts`,
   ...readdirSync(join(root, source)).map((name) => `${source}/${name}`).sort(),
-  'scripts/generate-kernels.js', 'scripts/generated.js', 'node_modules/assemblyscript/package.json',
+  'scripts/generate-kernels.js', 'tools/kernels/package-lock.json',
 ];
 
 /** The text of module.ts. */
 function moduleText() {
+  useTool('kernels');
   const scratch = mkdtempSync(join(tmpdir(), 'keelson-kernels-'));
   try {
     const binary = join(scratch, 'kernels.wasm');
@@ -38,8 +40,8 @@ function moduleText() {
 }
 
 /**
- * Brings `folder` up to date with the sources (1 ms if it is, 2 s if not). @returns whether files
- * were written
+ * Brings `folder` up to date with the sources (1 ms if it is, 2 s if not, and some more where the
+ * compiler is not installed). @returns whether files were written
  */
 export function generateKernels(folder = join(root, 'src/numerics/kernels/generated')) {
   return generate(folder, ['module.ts'], inputs, () => ({ 'module.ts': moduleText() }));

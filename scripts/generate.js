@@ -1,4 +1,4 @@
-// Makes the generated sources if they are missing or out of date. Git does not track them.
+// Makes the generated sources if they are missing or out of date.
 import { generateKernels } from './generate-kernels.js';
 import { generateProto } from './generate-proto.js';
 

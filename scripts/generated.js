@@ -1,5 +1,5 @@
-// Writes generated sources. Git does not track them: scripts/build.js makes them if they are
-// missing or out of date.
+// Writes generated sources. scripts/build.js makes them if they are missing or out of date. Git
+// tracks only the kernels.
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';

@@ -5,7 +5,7 @@ import {
   cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { transformSync } from 'esbuild';
 import { optionsOf } from '../bench/options.js';
 import { root } from './generated.js';
@@ -19,13 +19,15 @@ const { only, pairs, results } = optionsOf(
   });
 const copied = [
   'bench', 'cli', 'client', 'dashboard', 'data', 'dist', 'docs', 'examples', 'package.json',
-  'proto', 'scripts', 'server', 'simulation', 'src', 'studies', 'test', 'tsconfig.json',
+  'proto', 'scripts', 'server', 'simulation', 'src', 'studies', 'test', 'tools', 'tsconfig.json',
   'vitest.config.ts',
 ];
 
 const copy = mkdtempSync(join(tmpdir(), 'mutations-'));
 for (const path of copied) {
-  cpSync(join(root, path), join(copy, path), { recursive: true, preserveTimestamps: true });
+  cpSync(join(root, path), join(copy, path), {
+    recursive: true, preserveTimestamps: true, filter: (each) => basename(each) !== 'node_modules',
+  });
 }
 symlinkSync(join(root, 'node_modules'), join(copy, 'node_modules'));
 

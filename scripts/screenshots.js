@@ -11,11 +11,13 @@ import {
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { launch } from 'puppeteer-core';
 import { ofQuestions } from './screenshots/questions.js';
 import { ofStates } from './screenshots/states.js';
 import { ofSurvey } from './screenshots/survey.js';
+import { useTool } from './tool.js';
 
+useTool('browser');
+const { launch } = await import('puppeteer-core');
 const root = fileURLToPath(new URL('../', import.meta.url));
 const folder = resolve(process.argv[2] ?? join(root, 'screenshots'));
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';

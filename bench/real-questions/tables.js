@@ -3,7 +3,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
+import { useTool } from '../../scripts/tool.js';
 
+useTool('datasets');
 const folder = fileURLToPath(new URL('../../node_modules/vega-datasets/data/', import.meta.url));
 const textOf = (file) => readFileSync(`${folder}${file}`, 'utf8');
 const csvOf = (file) => parse(textOf(file), { columns: true });

@@ -5,7 +5,9 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
 import { loadFlights } from '../../dist/cli/data/flights.js';
+import { useTool } from '../../scripts/tool.js';
 
+useTool('datasets');
 const folder = fileURLToPath(new URL('../../node_modules/vega-datasets/data/', import.meta.url));
 
 /** `leaveOut`: columns of numbers that are times or positions in a list. */

@@ -1,8 +1,26 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { buildSync } from 'esbuild';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { root } from '../support/sources.js';
 
+const { generateKernels } = await import(`${root}scripts/generate-kernels.js`) as {
+  readonly generateKernels: (folder: string) => boolean;
+};
+
 describe('the kernels as a module', () => {
+  it('are tracked as their sources compile', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'keelson-kernels-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const textIn = (place: string): string => readFileSync(join(place, 'module.ts'), 'utf8');
+    expect(generateKernels(folder)).toBe(true);
+    expect(textIn(`${root}src/numerics/kernels/generated`)).toBe(textIn(folder));
+    // The build makes it anew after a change of the sources. CI sees whether that was committed.
+    expect(readFileSync(`${root}.ci/run`, 'utf8'))
+      .toMatch(/^git diff --exit-code -- src\/numerics\/kernels\/generated /m);
+  });
+
   it('bundle for browsers as one file without Node, files or network', () => {
     const { outputFiles } = buildSync({
       absWorkingDir: root,

@@ -264,6 +264,7 @@ export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/prepare.js': 'test/e2e/prepare.test.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',
   'scripts/pack-pages.js': 'test/docs/packed-links.test.ts',
+  'scripts/tool.js': 'test/e2e/prepare.test.ts',
   'scripts/test-planted.js': 'test/planted',
   'scripts/test-postgres.js': 'test/store/postgres-server.test.ts',
 };

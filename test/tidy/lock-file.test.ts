@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
 
@@ -35,6 +35,8 @@ function places(folder: string, name: string): string[] {
     .concat(`node_modules/${name}`);
 }
 
+const tools = readdirSync(`${root}tools`);
+
 describe('package-lock.json', () => {
   const lock = read('package-lock.json') as LockFile;
 
@@ -43,10 +45,9 @@ describe('package-lock.json', () => {
   });
 
   it('would not be complete without the build of one package for another system', () => {
-    const { 'node_modules/@rollup/rollup-darwin-arm64': left, ...packages } = lock.packages;
+    const { 'node_modules/@esbuild/darwin-arm64': left, ...packages } = lock.packages;
     expect(left).toBeDefined();
-    expect(missing({ packages }))
-      .toEqual(['node_modules/rollup needs @rollup/rollup-darwin-arm64']);
+    expect(missing({ packages })).toEqual(['node_modules/esbuild needs @esbuild/darwin-arm64']);
   });
 
   it.each([['', 'package.json'], ['client/package', 'client/package/package.json']])(
@@ -58,11 +59,19 @@ describe('package-lock.json', () => {
       }
     });
 
-  it('leaves SQLite for a Node that has none to a lock file of its own', () => {
-    const own = read('tools/sqlite/package-lock.json') as LockFile;
-    const asked = read('tools/sqlite/package.json') as Needs;
+  it.each(tools)('leaves tools/%s to a lock file of its own, which is as complete', (name) => {
+    const own = read(`tools/${name}/package-lock.json`) as LockFile;
+    const asked = read(`tools/${name}/package.json`) as Needs;
     expect(own.packages['']!.dependencies).toEqual(asked.dependencies);
     expect(missing(own)).toEqual([]);
+    const twice = Object.keys(asked.dependencies!)
+      .filter((each) => `node_modules/${each}` in lock.packages);
+    expect(twice).toEqual([]);
+  });
+
+  it('has nothing that is compiled', () => {
+    const own = read('tools/sqlite/package-lock.json') as LockFile;
+    const asked = read('tools/sqlite/package.json') as Needs;
     const compiled = Object.keys(own.packages).filter((folder) => folder in lock.packages
       && /better-sqlite3|prebuild-install|bindings$/.test(folder));
     expect(compiled).toEqual([]);

@@ -18,11 +18,12 @@ const codeIn = (name: string): string =>
   readFileSync(join(root, 'src/wire/generated', name), 'utf8');
 
 describe('generated sources', () => {
-  it('are not tracked', () => {
+  it('are not tracked, but for the kernels, whose compiler is large', () => {
     const tracked = execFileSync(
       'git', ['ls-files', 'src', 'client', 'server', 'cli'], { cwd: root, encoding: 'utf8' },
     );
-    expect(tracked.split('\n').filter((path) => path.includes('/generated/'))).toEqual([]);
+    expect(tracked.split('\n').filter((path) => path.includes('/generated/')))
+      .toEqual(['src/numerics/kernels/generated/module.ts']);
   });
 
   it('are made again when an input changes, a file is missing, or the name of an output '
