@@ -1,10 +1,14 @@
 // Bundles what runs on Node: node scripts/bundle-node.js bundles the modules in dist/ anew.
-import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { packagesIn, writeNotice } from './bundled-packages.js';
 import { root, withoutLong } from './generated.js';
+import { joinParts } from './join-parts.js';
 
 /** What the bundle imports from where it is installed: native, optional, or one per process. */
 export const outside = [
@@ -16,10 +20,6 @@ const programs = [
   'cli/main', 'cli/audit/worker', 'cli/conform/own-client', 'server/checks/worker',
   'server/compute/worker', 'server/epochs/worker', 'server/store/sqlite/worker',
 ];
-
-/** Packages in CommonJS ask for Node's own modules by `require`. */
-const banner = "import{createRequire as requireOfBundle}from'node:module';"
-  + 'const require=requireOfBundle(import.meta.url);';
 
 /** The modules, in dist/, that a package exports from a folder of bundles, without `.js`. */
 function exported(folder, below) {
@@ -36,16 +36,25 @@ function exported(folder, below) {
  */
 function bundleGraph(entries, outdir, platform) {
   const isNode = platform === 'node';
-  const { metafile } = buildSync({
+  const form = {
     absWorkingDir: root,
+    format: 'esm',
+    platform,
+    ...(isNode ? { target: 'node20.19' } : {}),
+    minifyWhitespace: true,
+    minifySyntax: true,
+    charset: 'utf8',
+    logLevel: 'warning',
+  };
+  const { metafile, outputFiles } = buildSync({
+    ...form,
     entryPoints: Object.fromEntries(entries.map((entry) => [entry, `dist/${entry}.js`])),
     outdir,
+    write: false,
     chunkNames: 'parts/[hash]',
     bundle: true,
     splitting: true,
-    format: 'esm',
-    platform,
-    ...(isNode ? { target: 'node20.19', external: outside, banner: { js: banner } } : {}),
+    ...(isNode ? { external: outside } : {}),
     alias: {
       ...withoutLong,
       ...isNode && {
@@ -54,18 +63,42 @@ function bundleGraph(entries, outdir, platform) {
         '#outbox': `${root}dist/client/outbox/node.js`,
       },
     },
-    minifyWhitespace: true,
-    minifySyntax: true,
-    charset: 'utf8',
     // NOTICE has the licences.
     legalComments: 'none',
     // Texts of the bundle name paths in node_modules, which may be a link.
     preserveSymlinks: true,
     metafile: true,
-    logLevel: 'warning',
   });
-  removeOthers(outdir, Object.keys(metafile.outputs).map((path) => join(root, path)), isNode);
+  const texts = isNode ? joined(metafile, outputFiles, outdir, form)
+    : outputFiles.map(({ path, text }) => [path, text]);
+  for (const [path, text] of texts) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  }
+  removeOthers(outdir, texts.map(([path]) => path), isNode);
   return metafile;
+}
+
+/** The files of a graph whose parts are joined: their paths and texts. */
+function joined({ outputs }, files, outdir, form) {
+  const folder = mkdtempSync(join(tmpdir(), 'keelson-bundle-'));
+  try {
+    const within = (path) => relative(outdir, join(root, path));
+    for (const { path, text } of files) {
+      const place = join(folder, relative(outdir, path));
+      mkdirSync(dirname(place), { recursive: true });
+      writeFileSync(place, text);
+    }
+    const described = Object.fromEntries(Object.entries(outputs).map(([path, output]) => {
+      const imports = output.imports.map((each) =>
+        (each.external === true ? each : { ...each, path: within(each.path) }));
+      return [within(path), { ...output, imports }];
+    }));
+    return [...joinParts(described, folder, form)]
+      .map(([path, text]) => [join(outdir, path), text]);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
 }
 
 /**

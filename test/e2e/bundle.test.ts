@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { dirname, join } from 'node:path';
 import ts from 'typescript';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Stage } from '../support/live-command.js';
@@ -75,6 +76,25 @@ describe('the bundle', () => {
       expect(packagesOf(files)).toEqual([]);
       expect(files.filter(([, text]) => text.includes('node:')).map(([path]) => path)).toEqual([]);
     });
+
+  it('is loaded in few files, none of which imports one that imports it', () => {
+    const texts = new Map(ofNode(`${root}dist/bundle`));
+    const importsOf = (path: string): string[] =>
+      [...texts.get(path)!.matchAll(/(?:^|;)import(?:\{[^}]*\}from)?"(\.[^"]*)"/gm)]
+        .map(([, from]) => join(dirname(path), from!));
+    const loaded = (path: string, found = new Set<string>()): Set<string> => {
+      for (const each of importsOf(path)) {
+        if (found.has(each)) continue;
+        found.add(each);
+        loaded(each, found);
+      }
+      return found;
+    };
+    const files = loaded('server/index.js').size;
+    expect(files).toBeGreaterThan(4);
+    expect(files).toBeLessThan(35);
+    expect([...texts.keys()].filter((path) => loaded(path).has(path))).toEqual([]);
+  });
 
   it('has each class of errors once, by its name', () => {
     const own = new Set(sourceFiles().flatMap(({ path, text }) =>
