@@ -34,6 +34,10 @@ export { cellEdges, type EdgeParameters } from '../src/base/running-counts.js';
 export {
   keyDoubts, lookAlikes, mixesScripts, quotedText, type KeyDoubt,
 } from '../src/base/shown-text.js';
+export { describeAnswer, describeNumbers, type Described } from '../src/answers/describe.js';
+export type {
+  BinInfo, NumberFacts, NumberInfo, NumberKind, ThresholdSide,
+} from '../src/base/number-info.js';
 export { answeredNumbers, partsByName } from '../src/base/parts.js';
 export type { NamedPart, Nested } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';

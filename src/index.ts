@@ -27,6 +27,10 @@ export type {
   RunningRelease, Uncertainty, ValueOutcome,
 } from './base/outcome.js';
 export { findingText, ifHostileText } from './base/findings.js';
+export { describeAnswer, type Described } from './answers/describe.js';
+export type {
+  BinInfo, ColumnInfo, Describe, NumberFacts, NumberInfo, NumberKind, ThresholdSide,
+} from './base/number-info.js';
 export type { NamedPart } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 export type {

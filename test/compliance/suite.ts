@@ -1,13 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { labelsOf } from '../../src/answers/words.js';
 import type { Contributors } from '../../src/audit/contract.js';
 import { checkRelease } from '../../src/audit/exact/release-check.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
-import type { Outcome } from '../../src/base/outcome.js';
+import type { ColumnInfo, NumberInfo } from '../../src/base/number-info.js';
+import type { Outcome, ValueOutcome } from '../../src/base/outcome.js';
 import type {
   Estimator, ParameterValues, Plan, PrivacyTarget, StudyFacts,
 } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { descriptions } from '../../src/estimators/descriptions.js';
 import {
   createGroups, decodeGroups, releaseGroups, type Groups,
 } from '../../src/estimators/run.js';
@@ -117,6 +120,23 @@ function recording(mechanisms: Mechanisms, names: Set<string>): Mechanisms {
   });
 }
 
+/**
+ * Fails unless every number of an answer has a description, and its interval holds a value that the
+ * description says is possible.
+ */
+function expectDescribed(
+  numbers: readonly NumberInfo[], { estimate, interval95 }: ValueOutcome,
+): void {
+  expect(numbers).toHaveLength(estimate.length);
+  numbers.forEach(({ least = -Infinity, most = Infinity }, i) => {
+    expect(least).toBeLessThan(most);
+    expect(interval95?.high[i] ?? estimate[i]!).toBeGreaterThanOrEqual(least);
+    expect(interval95?.low[i] ?? estimate[i]!).toBeLessThanOrEqual(most);
+  });
+}
+
+const columnNames = ['first', 'second', 'third'] as const;
+
 /** Every estimator passes this; what it promises beyond is in its own tests. */
 export function complianceSuite(estimator: Estimator, sample: ComplianceSample): void {
   const { dimension, cohort, scale } = sample;
@@ -125,6 +145,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
   const parse = (raw: Readonly<Record<string, unknown>>): ParameterValues =>
     parseParameters(estimator.parameters, raw, { dimension });
   const facts: StudyFacts = { dimension, cohort, participation: 'secret', target };
+  const columns = columnNames.slice(0, dimension).map((name): ColumnInfo => ({ name }));
 
   const planWith = (
     raw: Readonly<Record<string, unknown>> = sample.parameters, other: StudyFacts = facts,
@@ -219,6 +240,25 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       expect(total).toBeCloseTo(Math.hypot(sampling, noise, bias), 9);
       expect(plan.expectedError(0.9).total).toBe(Infinity);
       expect(plan.expectedError(plan.guarantee.corruptionMax).total).toBeLessThan(Infinity);
+    });
+
+    it('describes each number of an answer, from public facts alone', () => {
+      const plan = planWith();
+      const parameters = deepFrozen({ ...parse(sample.parameters) });
+      const numbers = estimator.describe(parameters, columns);
+      expect(numbers).toHaveLength(plan.outputShape.reduce((product, size) => product * size, 1));
+      expect(estimator.describe(parameters, columns)).toEqual(numbers);
+      expect(JSON.parse(JSON.stringify(numbers))).toEqual(numbers);
+      for (const number of numbers) {
+        const { column = 'first' } = number as { readonly column?: string };
+        expect(columns.map(({ name }) => name)).toContain(column);
+        expect(number.group).toBeUndefined();
+        expect(number.kind).not.toBe('other');
+      }
+      const labels = labelsOf(numbers);
+      expect(new Set(labels).size).toBe(labels.length);
+      expect(labels.join('\n')).toMatchSnapshot();
+      expect(descriptions[estimator.name]).toBe(estimator.describe);
     });
 
     it('refuses parameters outside their bounds', () => {
@@ -400,6 +440,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       expect(outcome.estimate)
         .toHaveLength(plan.outputShape.reduce((product, size) => product * size, 1));
       expect(outcome.estimate.every((value) => Number.isFinite(value))).toBe(true);
+      expectDescribed(estimator.describe(parse(sample.parameters), columns, outcome), outcome);
       if (outcome.uncertainty.kind === 'gaussian' && plan.noise.length > 0) {
         outcome.uncertainty.standardDeviation.forEach((deviation, j) => {
           expect(deviation / plan.noise[j]!).toBeGreaterThan(0.5);

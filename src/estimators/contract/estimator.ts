@@ -1,5 +1,6 @@
 import type { Released, Sensitive } from '../../base/brands.js';
 import type { ParameterValue, ParameterValues, Participation } from '../../base/facts.js';
+import type { Describe } from '../../base/number-info.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { NamedPart } from '../../base/parts.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
@@ -385,6 +386,11 @@ export interface Estimator {
   readonly assumption: string;
   /** Neighbours and cost in one sentence, for `keelson estimators`. */
   readonly claim: string;
+  /**
+   * What each number of an answer is; where the answer is split, each number of one group.
+   * @throws InvariantError for parameters that are not parsed.
+   */
+  readonly describe: Describe;
   /** How far m people who lie can move an answer, before noise. Absent: nothing short is true. */
   readonly liars?: string;
   /**

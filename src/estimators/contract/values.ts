@@ -39,6 +39,19 @@ export function choiceOf(values: ParameterValues, name: string): string {
   return value;
 }
 
+/** A list of objects, which is parsed to its JSON text. */
+export function listOf(values: ParameterValues, name: string): readonly unknown[] {
+  let list: unknown;
+  try {
+    list = JSON.parse(choiceOf(values, name));
+  } catch (error) {
+    assert(!(error instanceof SyntaxError), `parameter ${name} was parsed as a list`);
+    throw error;
+  }
+  assert(Array.isArray(list), `parameter ${name} was parsed as a list`);
+  return list;
+}
+
 /** One positive number per column, or `auto`: to be found privately. */
 export function scaleOf(values: ParameterValues, dimension: number): Float64Array | 'auto' {
   const value = values['scale'];

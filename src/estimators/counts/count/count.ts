@@ -15,6 +15,7 @@ import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
 } from '../tables/key-places.js';
 import { planNoisyCounts } from '../tables/noisy-counts.js';
+import { describeCount } from './describe.js';
 
 /**
  * How many contributors took part, or how many of them are on one side of a public threshold.
@@ -64,6 +65,7 @@ export const count: Estimator = {
   ],
   keyed: ['public', 'discovered'],
   shelf: 'recommended',
+  describe: describeCount,
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',

@@ -8,6 +8,7 @@ import {
   numberOf, numbersOf, optionalNumberOf, optionalNumbersOf, valueBounds,
 } from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
+import { describeDistribution } from './describe.js';
 import { planDistribution } from './plan.js';
 
 const cellsMaximum = 4_096;
@@ -60,6 +61,7 @@ export const distribution: Estimator = {
   ],
   parameters,
   shelf: 'recommended',
+  describe: describeDistribution,
   assumption: 'You know a range that nearly all values lie in.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, for '
     + 'all counts and quantiles together.',

@@ -9,6 +9,7 @@ import {
   numberOf, optionalNumberOf, optionalNumbersOf, valueBounds,
 } from '../../contract/values.js';
 import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
+import { describeHistogram } from './describe.js';
 import { planOpenBins } from './open-bins.js';
 import { planPublicBins } from './public-bins.js';
 
@@ -55,6 +56,7 @@ export const histogram: Estimator = {
   parameters,
   keyed: ['public'],
   shelf: 'recommended',
+  describe: describeHistogram,
   assumption: 'None with public edges; with a width, the bins that you care about hold many '
     + 'people.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with public '

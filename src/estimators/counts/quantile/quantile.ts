@@ -22,6 +22,7 @@ import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
 import {
   cellOf, cellWidth, midpointOf, presenceOfRanks, rankScores, rankUnit, type Cells,
 } from '../tables/rank-scores.js';
+import { describeQuantile } from './describe.js';
 
 /** More cells make a draw slower, by about a microsecond each, and the answer hardly finer. */
 const cellsMaximum = 10_000;
@@ -87,6 +88,7 @@ export const quantile: Estimator = {
   citations: [cite('Smi11', 'the private quantile, here on public cells')],
   parameters,
   shelf: 'recommended',
+  describe: describeQuantile,
   assumption: 'You know a range that nearly all values lie in.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '
     + 'rho split between the quantiles and the number present; pure epsilon under such a budget.',

@@ -17,6 +17,7 @@ import type { DiscoveredFacts } from '../discovered/places.js';
 import { stepsPerHalf } from '../tables/half-ranges.js';
 import { keyPlacesOf } from '../tables/key-places.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
+import { describeRatio } from './describe.js';
 
 /**
  * The total of the first column over the total of the second, each value clipped to 0..cap.
@@ -45,6 +46,7 @@ export const ratio: Estimator = {
   }],
   keyed: ['public', 'discovered'],
   shelf: 'recommended',
+  describe: describeRatio,
   assumption: 'You know a cap for nearly all values of both columns.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',

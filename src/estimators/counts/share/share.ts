@@ -7,6 +7,7 @@ import { numberOf, valueBounds } from '../../contract/values.js';
 import { planMeans } from '../quotients/means.js';
 import { columnOf, columnParameter, sideLabelOf, sideOf, sideParameter } from '../tables/common.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
+import { describeShare } from './describe.js';
 
 /**
  * Which share of the contributors is on one side of a public threshold in one column.
@@ -41,6 +42,7 @@ export const share: Estimator = {
   ],
   keyed: ['public', 'discovered'],
   shelf: 'recommended',
+  describe: describeShare,
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',

@@ -8,6 +8,7 @@ import {
   optionalNumberOf, optionalNumbersOf, rangeOf, rangeParameter, valueBounds,
 } from '../../contract/values.js';
 import { boundsOf, type Bounds } from './bounds.js';
+import { describeSum } from './describe.js';
 import { planDiscoveredTotals } from './discovered-totals.js';
 import { planFoundCap, type FoundCapOptions } from './found-cap.js';
 import { planGivenBounds } from './given-bounds.js';
@@ -71,6 +72,7 @@ export const sum: Estimator = {
   parameters,
   keyed: ['public', 'discovered'],
   shelf: 'recommended',
+  describe: describeSum,
   assumption: 'You know a bound for nearly all values, or the largest bound to try.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',

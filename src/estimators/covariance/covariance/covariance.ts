@@ -1,4 +1,5 @@
 import { cite } from '../../contract/citations.js';
+import { describeCovariance } from '../../contract/describe.js';
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
@@ -69,6 +70,7 @@ export const covariance: Estimator = {
   ],
   parameters,
   shelf: 'recommended',
+  describe: describeCovariance,
   assumption: 'Nobody sends false rows, and honest rows have no very long tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, rho split between scale, centre, the number of rows, the rounds of the map, a '

@@ -1,3 +1,4 @@
+import { describeCovariance } from '../../contract/describe.js';
 import type { Estimator } from '../../contract/estimator.js';
 import { kmv22 } from '../../contract/papers.js';
 import { tooManyColumns } from '../../contract/planning.js';
@@ -57,6 +58,7 @@ export const stableCovariance: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'recommended',
+  describe: describeCovariance,
   assumption: 'There are at most 16 columns, and honest rows have tails like those of a normal '
     + 'distribution.',
   claim: 'One contributor’s row replaced by anything, including nothing: '

@@ -14,6 +14,7 @@ import {
 import { assumptions } from '../../pooled/plan.js';
 import { mapHidden } from '../moments/mapped-rows.js';
 import { conditionParameter } from '../moments/parameters.js';
+import { describeStableMoments } from './describe.js';
 import { momentsDesign, momentsErrorOf, partsOf } from './design.js';
 import { hidesTails } from './guard-design.js';
 import { releaseMoments } from './release.js';
@@ -86,6 +87,7 @@ export const stableMoments: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'research',
+  describe: describeStableMoments,
   assumption: 'There are at most five columns, and honest tails are as heavy as stated.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, the map, histograms that '

@@ -13,6 +13,7 @@ import {
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf,
 } from '../../contract/values.js';
+import { describeSubspace } from './describe.js';
 import {
   chooseSubspaceDesign, cohortName, corruptionTolerated, gapEvent, groupsMax, groupsMin,
   type SubspaceDesign,
@@ -77,6 +78,7 @@ export const subspace: Estimator = {
     },
   ],
   shelf: 'research',
+  describe: describeSubspace,
   assumption: 'Once rounded to whole units, honest rows lie in one subspace exactly.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, '

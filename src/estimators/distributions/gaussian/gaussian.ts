@@ -1,5 +1,6 @@
 import { cite } from '../../contract/citations.js';
 import type { Estimator } from '../../contract/estimator.js';
+import { describeGaussian } from './describe.js';
 import { parameters } from './parameters.js';
 import { planGaussian } from './plan.js';
 
@@ -44,6 +45,7 @@ export const gaussian: Estimator = {
   citations: [cite('AL22', 'section 5.1, Corollary 7.5'), cite('KLSU19', 'section 3')],
   parameters,
   shelf: 'research',
+  describe: describeGaussian,
   assumption: 'Rows are normal, and nobody sends false ones unless local: robust resists the '
     + 'stated hostile share.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '

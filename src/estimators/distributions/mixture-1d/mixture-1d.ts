@@ -22,6 +22,7 @@ import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../contract/values.js';
 import { cellsPerWindow, countCells, piecesOf } from '../candidates/cells.js';
 import type { ContestRules } from '../candidates/contests.js';
+import { describeMixtureLine } from './describe.js';
 import { fitMixture, type Component, type Fit } from './expectation.js';
 import {
   countGaps, gapsEvent, gapsNotAllowed, usedFrom, windowsOf, type Window,
@@ -85,6 +86,7 @@ export const mixtureLine: Estimator = {
     },
   ],
   shelf: 'research',
+  describe: describeMixtureLine,
   assumption: 'Values follow a mixture of normals, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, '

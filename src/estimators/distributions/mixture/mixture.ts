@@ -8,6 +8,7 @@ import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../contract/values.js';
 import { gapsNotAllowed } from '../candidates/gaps.js';
 import { columnsMaximum, windowsPerColumn } from './boxes.js';
+import { describeMixture } from './describe.js';
 import {
   errorOf, eventsOf, leastWeight, mixtureDesign, shares, stepsPerClimb, tooSmall,
   type MixtureDesign,
@@ -67,6 +68,7 @@ export const mixture: Estimator = {
     },
   ],
   shelf: 'research',
+  describe: describeMixture,
   assumption: 'Rows follow a mixture of normals that hardly overlap, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, '

@@ -27,6 +27,7 @@ import { lineDistribution } from '../candidates/line.js';
 import { lineContestants, lineScores, type LineContestants } from '../candidates/line-contests.js';
 import { readLineShape, readSpaceShape } from '../candidates/shapes.js';
 import { pointsPerHypothesis, spaceContestants, spaceDistribution } from '../candidates/space.js';
+import { describeSelect } from './describe.js';
 
 const lineMaximum = 2_000;
 const spaceMaximum = 300;
@@ -83,6 +84,7 @@ export const select: Estimator = {
     },
   ],
   shelf: 'research',
+  describe: describeSelect,
   assumption: 'One entry of the list is close to how the rows are distributed.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '
     + 'rho split between the choice and the number present; pure epsilon under such a budget.',

@@ -19,6 +19,7 @@ import {
   radiusParameter,
 } from '../heavy-tails/parameters.js';
 import type { Units } from '../heavy-tails/rows.js';
+import { describeHeavyTailed1d } from './describe.js';
 
 /**
  * The mean of one column whose rows may be far out. All that is assumed of them is a bound on one
@@ -52,6 +53,7 @@ export const heavyTailed1d: Estimator = {
     },
   ],
   shelf: 'research',
+  describe: describeHeavyTailed1d,
   assumption: 'You know a bound on a moment of the column, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon, rho-zCDP, '
     + 'or '

@@ -7,6 +7,7 @@ import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { cite } from '../../contract/citations.js';
+import { describeMeans } from '../../contract/describe.js';
 import type {
   Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
@@ -60,6 +61,7 @@ export const heavyTailedPure: Estimator = {
     },
   ],
   shelf: 'research',
+  describe: describeMeans,
   assumption: 'You know a range for the mean and a bound on a moment of every column, and nobody '
     + 'sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon.',

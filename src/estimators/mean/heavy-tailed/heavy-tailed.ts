@@ -5,6 +5,7 @@ import { centreEvents, privateCentre } from '../../../privacy/stages/centre.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { cite } from '../../contract/citations.js';
+import { describeMeans } from '../../contract/describe.js';
 import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
@@ -81,6 +82,7 @@ export const heavyTailed: Estimator = {
     },
   ],
   shelf: 'research',
+  describe: describeMeans,
   assumption: 'You know a bound on a moment of every column, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, '

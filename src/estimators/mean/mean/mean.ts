@@ -6,6 +6,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import {
   clippedMeanEvents, privateClippedMean, type ClippedMeanEvents,
 } from '../../../privacy/stages/clipped-mean.js';
+import { describeMeans } from '../../contract/describe.js';
 import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
@@ -92,6 +93,7 @@ const ofAll: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'recommended',
+  describe: describeMeans,
   assumption: 'Nobody sends false rows or decides it with a few; who is outside a range counts '
     + 'as at its bound.',
   claim: 'One contributor’s row replaced by anything, including nothing: '

@@ -1,4 +1,5 @@
 import { cite } from '../../contract/citations.js';
+import { describeMeans } from '../../contract/describe.js';
 import type {
   Estimator, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
@@ -71,6 +72,7 @@ export const populousMean: Estimator = {
   citations: [cite('AL22', 'Algorithms 1 and 5')],
   parameters: populousParameters,
   shelf: 'research',
+  describe: describeMeans,
   assumption: 'The groups are many and large, and honest rows are about symmetric.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, '

@@ -1,3 +1,4 @@
+import { describeMeans } from '../../contract/describe.js';
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
@@ -105,6 +106,7 @@ export const primeHeavy: Estimator = {
   citations: [lkko21('Algorithms 3 and 14 to 16')],
   parameters,
   shelf: 'recommended',
+  describe: describeMeans,
   assumption: 'Honest rows are at most one scale wide in every direction; they may be skewed, '
     + 'with heavy tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: '

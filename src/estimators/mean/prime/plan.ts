@@ -1,5 +1,6 @@
 import { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
+import { describeMeans } from '../../contract/describe.js';
 import type { Estimator, ParameterSpec } from '../../contract/estimator.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf,
@@ -91,6 +92,7 @@ export function filterEstimator(
     ...about,
     parameters: filterParameters,
     shelf: 'research',
+    describe: describeMeans,
     assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
     claim: 'One contributor’s row replaced by anything, including nothing: '
       + '(rho, delta)-approximate zCDP, rho split between the centre, a fixed number of filter '

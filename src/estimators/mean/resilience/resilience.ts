@@ -9,6 +9,7 @@ import {
 import type { GaussianEvent, GaussianThresholdEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { passingValue } from '../../../privacy/mechanisms/bounds.js';
+import { describeMeans } from '../../contract/describe.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
@@ -92,6 +93,7 @@ export const resilience: Estimator = definePooledEstimator({
     ),
   ],
   shelf: 'research',
+  describe: describeMeans,
   assumption: 'There are at most three columns, and honest rows are symmetric with light tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, split between the centre, the mean of all rows, a test of '

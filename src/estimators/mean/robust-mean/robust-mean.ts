@@ -1,3 +1,4 @@
+import { describeMeans } from '../../contract/describe.js';
 import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, StudyFacts,
 } from '../../contract/estimator.js';
@@ -97,6 +98,7 @@ export const robustMean: Estimator = definePooledEstimator({
     radiusParameter(1e6, ', and with shape any what fits the rows'),
   ],
   shelf: 'recommended',
+  describe: describeMeans,
   assumption: 'A few rows do not decide the honest variance; who is outside a range counts as at '
     + 'its bound.',
   claim: 'One contributor’s row replaced by anything, including nothing: '

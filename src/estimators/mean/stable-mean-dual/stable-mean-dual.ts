@@ -1,5 +1,6 @@
 import type { Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
+import { describeMeans } from '../../contract/describe.js';
 import type { Estimator } from '../../contract/estimator.js';
 import { numberOf, optionalNumberOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
@@ -60,6 +61,7 @@ export const stableMeanDual: Estimator = definePooledEstimator({
     centreShareParameter(0.2, 0.8),
     radiusParameter(),
   ],
+  describe: describeMeans,
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre and two stages of noisy steps '
     + 'and a weighted sum.',

@@ -1,4 +1,5 @@
 import { momentsOfRows, sharedDoubles } from '../../../numerics/kernels/shards.js';
+import { describeMeans } from '../../contract/describe.js';
 import type { Compute, Estimator, Infeasible } from '../../contract/estimator.js';
 import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
@@ -70,6 +71,7 @@ export const stableMean: Estimator = definePooledEstimator({
     radiusParameter(100, ', and at most twice that, because the longest time that the weights may '
       + 'take grows with its square'),
   ],
+  describe: describeMeans,
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, a count, and one or two '
     + 'weighted sums and their weights.',

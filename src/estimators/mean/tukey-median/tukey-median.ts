@@ -31,6 +31,7 @@ import {
   candidateCount, candidateGrid, candidateOffsets, type CandidateGrid,
 } from './candidates.js';
 import { depthScores } from './depth.js';
+import { describeTukeyMedian } from './describe.js';
 
 const corruptionLimit = 0.25;
 /** Parts of rho, or of a pure epsilon. */
@@ -84,6 +85,7 @@ export const tukeyMedian: Estimator = definePooledEstimator({
     },
   ],
   shelf: 'research',
+  describe: describeTukeyMedian,
   assumption:
     'At most three columns, scale about the deviation of each, and symmetric honest rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with a radius, '

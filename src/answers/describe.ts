@@ -1,0 +1,93 @@
+import { namesOfType, type ColumnType } from '../base/columns.js';
+import { KeelsonError } from '../base/errors.js';
+import type { ColumnInfo, NumberInfo } from '../base/number-info.js';
+import type { ValueOutcome } from '../base/outcome.js';
+import { entriesOf, type NamedPart } from '../base/parts.js';
+import type { Question } from '../base/questions.js';
+import type { ColumnWords } from '../base/study-words.js';
+import { descriptions } from '../estimators/descriptions.js';
+
+/** What a description needs of a question, and of its columns in its order. */
+export type Described = Pick<Question, 'estimator' | 'parameters' | 'columns'> & {
+  /** Default: `mean`. */
+  readonly reduce?: Question['reduce'];
+  /** Absent: all columns are numbers. */
+  readonly types?: readonly ColumnType[] | undefined;
+  readonly columnWords?: readonly ColumnWords[] | undefined;
+};
+
+/**
+ * Describes each number of the answer to a question, in the order of the estimate; of an answer
+ * that is split, all numbers of each group in turn. The question may come from a server, which may
+ * be wrong or newer: numbers that nothing explains are of the kind `other`.
+ * @param outcome - the answer. Without it, a split question is described as one group, and what a
+ *   release finds is absent.
+ * @example
+ * import { describeAnswer } from 'keelson/client';
+ *
+ * const parameters = { threshold: 18, side: 'below' };
+ * const asked = { estimator: 'count', columns: ['age'], parameters };
+ * console.log(describeAnswer(asked));
+ * // [{ kind: 'count', column: 'age', side: { below: 18 }, least: 0 }]
+ */
+export function describeAnswer(asked: Described, outcome?: ValueOutcome): readonly NumberInfo[] {
+  const own = describeNumbers(asked, outcome);
+  return outcome?.keys === undefined ? own
+    : outcome.keys.flatMap((group) => own.map((number) => ({ ...number, group })));
+}
+
+/** The same for the numbers of one group, whose names do not depend on the group. */
+export function describeNumbers(asked: Described, outcome?: ValueOutcome): readonly NumberInfo[] {
+  const groups = outcome?.keys?.length ?? 1;
+  // No group was found, or there is no answer yet.
+  const size = outcome === undefined || groups === 0
+    ? undefined : outcome.estimate.length / groups;
+  const own = describedBy(asked, outcome?.keys === undefined ? outcome : undefined);
+  if (own !== null && (size === undefined || own.length === size)) return own;
+  return unexplained(asked.columns, size ?? asked.columns.length, outcome?.parts);
+}
+
+/** Null for an estimator that this version does not know, or parameters that it cannot have. */
+function describedBy(
+  asked: Described, outcome: ValueOutcome | undefined,
+): readonly NumberInfo[] | null {
+  const { estimator, parameters } = asked;
+  if (!Object.hasOwn(descriptions, estimator)) return null;
+  try {
+    return descriptions[estimator]!(parameters, columnsOf(asked), outcome);
+  } catch (error) {
+    if (error instanceof KeelsonError) return null;
+    throw error;
+  }
+}
+
+function columnsOf({ columns, types, columnWords, reduce }: Described): readonly ColumnInfo[] {
+  return columns.map((name, i): ColumnInfo => {
+    const [type, unit] = [types?.[i], columnWords?.[i]?.unit];
+    const names = type === undefined ? null : namesOfType(type);
+    const isBoolean = type?.type === 'boolean';
+    return {
+      name, ...(unit !== undefined && { unit }), ...(names !== null && { names }),
+      // Of several rows of one person, the sum says in how many the answer is yes.
+      ...(isBoolean && { isBoolean, least: 0, ...(reduce !== 'sum' && { most: 1 }) }),
+    };
+  });
+}
+
+/** By columns where there is one number for each, else by the answer's parts, else by place. */
+function unexplained(
+  columns: readonly string[], size: number, parts: readonly NamedPart[] = [],
+): readonly NumberInfo[] {
+  if (size === columns.length) {
+    return columns.map((column, i) => ({ kind: 'other', column, place: i + 1, of: size }));
+  }
+  const ofParts = parts.flatMap(({ name: part, shape }): readonly NumberInfo[] => {
+    const of = entriesOf(shape);
+    const isByColumn = shape.length === 1 && of === columns.length;
+    return Array.from({ length: of }, (_, i) => ({
+      kind: 'other', part, place: i + 1, of, ...(isByColumn && { column: columns[i]! }),
+    }));
+  });
+  return ofParts.length === size ? ofParts
+    : Array.from({ length: size }, (_, i) => ({ kind: 'other', place: i + 1, of: size }));
+}
