@@ -33,7 +33,7 @@ function metOf(rows, method) {
 }
 
 /** A method's result in a cell, as a field of a table. */
-export function fieldOf(rows, method) {
+function fieldOf(rows, method) {
   const parts = [cleanOf(rows, method), worstOf(rows, method), metOf(rows, method)].filter((part) =>
     part !== '');
   return parts[0] === 'infeasible' ? 'infeasible' : parts.join('; ');

@@ -9,7 +9,7 @@ npm run bench:accuracy -- --table FILE[,FILE] [--into docs/results/accuracy.md]
 Lists are separated by commas; epsilon and delta are paired by place, a single delta serves all.
 --out: every seed's errors are added to FILE, a line each; what FILE holds already is not measured again, so that a
 table can be made in pieces. --table: a line for each cell of such files, and all their tables; --into writes the lines
-into one page and the tables into the page beside it (docs/results/accuracy-tables.md), between their marks.
+into a page, between its marks.
 --tiny: one cell, in seconds; --quick: a few cells that take under three minutes; --grid: every cell, which takes hours.`;
 
 const presets = {

@@ -94,16 +94,12 @@ async function main() {
   else {
     const { lines } = openResults(...options.table);
     if (options.into === undefined) console.log(`${briefOf(lines)}\n${markdownOf(lines)}`);
-    else {
-      const whole = options.into.replace(/(\.md)?$/, '-tables.md');
-      writePart(options.into, marks, briefOf(lines));
-      writePart(whole, marks, markdownOf(lines));
-    }
+    else writePart(options.into, marks, briefOf(lines));
   }
   await closePool();
 }
 
-/** Around the tables in both pages. */
+/** Around the tables in a page. */
 const marks = [
   '<!-- tables: made by npm run bench:accuracy -- --table -->', '<!-- end of tables -->',
 ];

@@ -46,10 +46,10 @@ const sections = [
   ['Internals', 'internals', [
     ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],
     ['Stabilised relaxations', 'stabilised-relaxations'], ['Papers', 'papers'],
-    ['Where values change', 'values'],
+    ['Where values change', 'values'], ['Public names', 'names'],
   ]],
   ['Results', 'results', [
-    ['Accuracy', 'accuracy'], ['Accuracy, all tables', 'accuracy-tables'], ['Audits', 'audit'],
+    ['Accuracy', 'accuracy'], ['Audits', 'audit'],
     ['Exact checks', 'exactness'], ['Relations', 'relations'], ['A sealed robust mean', 'sealed'],
     ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
     ['What questions promise', 'questions'], ['What estimators promise', 'promises'],

@@ -18,10 +18,6 @@ export const tinyRuns: readonly TinyRun[] = [
     file: 'bench/accuracy/run.js',
     lines: [/^attack +.*robust-mean/, /^none +/, /^coordinate +/, /^moved +/],
   },
-  {
-    file: 'bench/accuracy/renew.js',
-    lines: [/^every run is there$/, /^mean: 4 of 4 cells measured/, /^0 cells have other rows/],
-  },
   { file: 'bench/audit.js', lines: [
     /^\| estimator \|/, /^\| count \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
     /^\| count, by key \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
