@@ -53,7 +53,7 @@ function audited(estimator, epsilon, given, events) {
     ...events.flatMap((event) => ['--event', event]),
   ];
   const command = [
-    'audit', estimator.name, '--epsilon', String(epsilon), '--delta', '1e-6', '--dimension',
+    'audit', estimator.name, '--epsilon', String(epsilon), '--delta', '1e-6', '--columns',
       estimator.dimension ?? columns[estimator.name] ?? '1', '--seconds', String(secondsEach),
     '--json', ...options,
   ];

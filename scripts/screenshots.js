@@ -119,7 +119,7 @@ async function ofServer(browser) {
     [
       'simulate', address.replace('http', 'ws'), '--study', 'flights-mean,flights-robust',
       '--contributors', '2000',
-        '--hostile', '0.1', '--epochs', '40',
+        '--liars', '0.1', '--epochs', '40',
     ],
     /./,
   ).catch((error) => console.error(error.message));
@@ -163,7 +163,7 @@ async function ofServer(browser) {
 async function ofLab(browser) {
   const [, address] = await keelson(
     [
-      'lab', '--page', '0', '--contributors', '2000', '--every', '8', '--hostile', '0.1',
+      'lab', '--page', '0', '--contributors', '2000', '--every', '8', '--liars', '0.1',
       '--epsilon', '4',
     ],
     /laboratory is at (\S+)/,

@@ -13,6 +13,12 @@ export interface CheckedArguments {
   readonly repeated: Readonly<Record<string, readonly string[]>>;
 }
 
+/** Flags of before, and what they are called now (docs/internals/names.md). */
+const renamedFlags: Readonly<Record<string, string>> = {
+  by: 'group-by', dimension: 'columns', hostile: 'liars', keys: 'groups', 'keys-max': 'groups-max',
+  promise: 'corruption',
+};
+
 interface Collected {
   readonly flags: Map<string, string[]>;
   readonly positionals: string[];
@@ -87,14 +93,16 @@ function flagName(typed: string, definitions: ArgsDef): string {
   const byAlias = names.find((name) => typed === `-${aliasOf(definitions[name]!) ?? ''}`);
   const name = byName ?? byAlias;
   if (name === undefined) {
-    const near = nearest(bare, names);
-    throw new UsageError(
-      `unknown flag ${typed}`
-        + `${near === undefined ? ': --help lists those there are' : `: did you mean --${near}?`}`,
-      { flag: typed },
-    );
+    throw new UsageError(`unknown flag ${typed}${flagRemedy(bare, names)}`, { flag: typed });
   }
   return name;
+}
+
+function flagRemedy(bare: string, names: readonly string[]): string {
+  const renamed = Object.hasOwn(renamedFlags, bare) ? renamedFlags[bare]! : '';
+  if (names.includes(renamed)) return `: write --${renamed}`;
+  const near = nearest(bare, names);
+  return near === undefined ? ': --help lists those there are' : `: did you mean --${near}?`;
 }
 
 /** The one-letter form of a flag. */

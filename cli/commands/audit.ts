@@ -58,7 +58,9 @@ export const audit = defineCommand({
       type: 'string', valueHint: 'n',
       description: 'contributors (default the fewest that can be planned for)',
     },
-    dimension: { type: 'string', valueHint: 'd', description: 'columns of a row (default 1)' },
+    columns: {
+      type: 'string', valueHint: 'd', description: 'number of columns of a row (default 1)',
+    },
     participation: {
       type: 'enum',
       options: ['secret', 'public'],
@@ -84,14 +86,14 @@ export const audit = defineCommand({
   examples: [
     'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1',
     'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1 --event mean --seconds 60',
-    'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set scale=1 --dimension 2 --trials '
+    'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set scale=1 --columns 2 --trials '
       + '1000000 --json',
   ],
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
     const estimator = findEstimator(args.name);
     const target = targetOfFlags(args);
-    const dimension = numberFlag(args.dimension ?? '1', '--dimension', {
+    const dimension = numberFlag(args.columns ?? '1', '--columns', {
       atLeast: 1, atMost: protocolLimits.columns, whole: true,
     });
     const given = numberFlag(

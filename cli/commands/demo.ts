@@ -17,7 +17,7 @@ import type { Io } from '../base/io.js';
 import { openRandomness } from '../base/noise.js';
 import { numberFlag } from '../base/numbers.js';
 
-const defaults = { epsilon: 2, hostile: 0.1, port: 0, logs: 'demo-data' } as const;
+const defaults = { epsilon: 2, liars: 0.1, port: 0, logs: 'demo-data' } as const;
 
 const text = (valueHint: string, description: string) =>
   ({ type: 'string', valueHint, description }) as const;
@@ -28,7 +28,9 @@ const flags = {
     description: 'sealed: instead, a study whose rows no single server sees',
   },
   contributors: text('n', 'simulated people (default: as many as suit this machine, up to 6000)'),
-  hostile: text('share', `share that attacks, below 0.5 (default ${defaults.hostile})`),
+  liars: text(
+    'fraction', `fraction of the people that attacks, below 0.5 (default ${defaults.liars})`,
+  ),
   attack: {
     type: 'enum',
     options: [...attackNames] as string[],
@@ -79,12 +81,12 @@ export const demo = defineCommand({
     'With the word sealed, three servers hold shares of the rows of one study. The demonstration '
     + 'shows what each server holds of one row, and what is released. One machine protects nobody: '
     + 'it only shows how it works. It takes about half a minute, and uses --contributors (default '
-    + '600), --hostile (default 0.1, at most 0.2), --every (default 20), --keep and --logs.',
+    + '600), --liars (default 0.1, at most 0.2), --every (default 20), --keep and --logs.',
   ],
   args: flags,
   examples: [
     'keelson demo', 'keelson demo --keep', 'keelson demo sealed --keep',
-    'keelson demo --contributors 10000 --epsilon 1 --hostile 0.05 --attack direction',
+    'keelson demo --contributors 10000 --epsilon 1 --liars 0.05 --attack direction',
   ],
   stopsGently: true,
   async run({ args, io, output }) {
@@ -123,7 +125,7 @@ function sealedOptions(what: string, typed: Typed): SealedDemoOptions {
   if (what !== 'sealed') {
     throw new UsageError(`there is no "keelson demo ${what}": write sealed, or leave it out`);
   }
-  checkFlags(typed, 'sealed', ['what', 'contributors', 'hostile', 'every', 'keep', 'logs']);
+  checkFlags(typed, 'sealed', ['what', 'contributors', 'liars', 'every', 'keep', 'logs']);
   const logDirectory = typed.logs ?? defaults.logs;
   checkFolder(logDirectory);
   const whole = { whole: true } as const;
@@ -131,8 +133,8 @@ function sealedOptions(what: string, typed: Typed): SealedDemoOptions {
     people: numberFlag(
       typed.contributors, '--contributors', { ...whole, atLeast: 300, atMost: 5000 },
     ) ?? 600,
-    hostileShare: numberFlag(typed.hostile, '--hostile', { atLeast: 0, atMost: 0.2 })
-      ?? defaults.hostile,
+    hostileShare: numberFlag(typed.liars, '--liars', { atLeast: 0, atMost: 0.2 })
+      ?? defaults.liars,
     epochSeconds: numberFlag(typed.every, '--every', { ...whole, atLeast: 2, atMost: 3600 }) ?? 20,
     keep: typed.keep === true,
     logDirectory,
@@ -161,7 +163,7 @@ type Typed = Readonly<Partial<Record<Exclude<keyof typeof flags, Switch>, string
   & { readonly [Name in Switch]?: boolean | undefined };
 
 function optionsFrom(typed: Typed, io: Io): DemoOptions {
-  const { contributors, hostile, epochs, every, port } = typed;
+  const { contributors, liars, epochs, every, port } = typed;
   const seconds = numberFlag(every, '--every', { atLeast: 1, atMost: 3600 });
   const asked = {
     contributors:
@@ -174,7 +176,7 @@ function optionsFrom(typed: Typed, io: Io): DemoOptions {
   return {
     ...asked,
     ...fit(asked, io),
-    hostileShare: numberFlag(hostile, '--hostile', { atLeast: 0, below: 0.5 }) ?? defaults.hostile,
+    hostileShare: numberFlag(liars, '--liars', { atLeast: 0, below: 0.5 }) ?? defaults.liars,
     attack: typed.attack ?? 'shift',
     strength: numberFlag(typed.strength, '--strength', { atLeast: 0, atMost: 1e9 }),
     keep: typed.keep === true,

@@ -66,11 +66,11 @@ const inputArguments = {
   },
   groups: {
     type: 'string', valueHint: 'a,b',
-    description: 'the groups, a public list; rows of others are left out; with --keys-max also '
+    description: 'the groups, a public list; rows of others are left out; with --groups-max also '
       + 'discover, which finds those that enough people have and shows 100 at most; discover:500 '
       + 'shows 500',
   },
-  'keys-max': {
+  'groups-max': {
     type: 'string', valueHint: 'n',
     description: 'with --group-by: in how many groups a person counts at most; who is in which '
       + 'group is then secret too, and needs --cohort',
@@ -145,7 +145,7 @@ export const estimate = defineCommand({
     'keelson estimate auto rows.csv --question mean --epsilon 1 --delta 1e-6 --set corruption=0.1',
     'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
     'keelson estimate --study rides.yaml --input rides.csv --contributor id',
-    'keelson estimate count rows.csv --group-by app --groups discover --keys-max 2 \\\n'
+    'keelson estimate count rows.csv --group-by app --groups discover --groups-max 2 \\\n'
     + '    --where "minutes>=60" --cohort 5000 --epsilon 1 --delta 1e-6',
     'keelson estimate populous-mean rows.csv --contributor id --cohort 3000 \\\n'
     + '    --epsilon 2 --delta 1e-6 --set scale=40,600 --columns delay,distance',
@@ -166,7 +166,7 @@ export const estimate = defineCommand({
     );
     const given = settingsFlag(repeated['set'] ?? []);
     const where = repeated['where'] ?? [];
-    if (where.length > 0 || args['keys-max'] !== undefined) {
+    if (where.length > 0 || args['groups-max'] !== undefined) {
       return answerFlags(name, args, { where, types: repeated['type'] ?? [], given, io, output });
     }
     const request = tableRequest(args, repeated['type'] ?? [], {
@@ -239,7 +239,7 @@ function isStudyAlone({ name, file, input }: InputFlags & {
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
-  'epsilon', 'delta', 'rho', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'keys-max',
+  'epsilon', 'delta', 'rho', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'groups-max',
   'timing',
 ] as const;
 
@@ -290,7 +290,7 @@ async function answerFlags(
 ): Promise<0 | 1> {
   if (name === autoName || args.rho !== undefined) {
     const what = name === autoName ? `${autoName} is` : '--rho is';
-    throw new UsageError(`${what} not for --where and --keys-max: give an estimator and --epsilon`);
+    throw new UsageError(`${what} not for --where and --groups-max: give an estimator and --epsilon`);
   }
   const path = inputPath(args);
   const typed = readTypes(undefined, args.study, types, '--study');

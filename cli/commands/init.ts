@@ -29,9 +29,9 @@ export const init = defineCommand({
     + 'from some value on; '
     + 'histogram of a column; quantile, such as the median, of a column; distribution, the whole '
     + 'spread of a column; covariance of columns. These are about the names in a column, and '
-    + '--by says which: count-by-key, how many people there are under each name; '
-    + 'running-total, how many there were in all epochs so far, such as weeks; median-by-key, '
-    + 'the median of another column for each name; unknown-keys, the names that enough people '
+    + '--group-by says which: count-by-group, how many people there are under each name; '
+    + 'running-total, how many there were in all epochs so far, such as weeks; median-by-group, '
+    + 'the median of another column for each name; unknown-groups, the names that enough people '
     + 'send, where nobody has a list; several, four such questions from the same rows. '
     + 'Ranges are public guesses: do not take them from the data.',
   ],
@@ -50,8 +50,8 @@ export const init = defineCommand({
     range: text(
       'a=low..high', 'values between which a column nearly always lies; may be repeated',
     ),
-    by: text('column', 'of a question about names: the column that holds them'),
-    keys: text('a,b', 'the names that --by holds, a public list; others count as other'),
+    'group-by': text('column', 'of a question about names: the column that holds them'),
+    groups: text('a,b', 'the names that --group-by holds, a public list; others count as other'),
     threshold: text('x', 'of a share: people with at least this value count'),
     cohort: text('n', 'about how many people take part in each epoch'),
     epsilon: text('e', 'privacy loss bound of each release (default 1)'),
@@ -62,9 +62,11 @@ export const init = defineCommand({
     'keelson init',
     'keelson init commutes.yaml --question mean --columns minutes,kilometres --cohort 3000',
     'keelson init ages.yaml --question quantile --columns age --range 0..120 --cohort 500',
-    'keelson init rides.yaml --question count-by-key --by region --keys north,south --cohort 2000',
-    'keelson init weeks.yaml --question running-total --by region --keys north,south --cohort 2000',
-    'keelson init apps.yaml --question unknown-keys --by app --cohort 2000',
+    'keelson init rides.yaml --question count-by-group --group-by region --groups north,south '
+      + '--cohort 2000',
+    'keelson init weeks.yaml --question running-total --group-by region --groups north,south '
+      + '--cohort 2000',
+    'keelson init apps.yaml --question unknown-groups --group-by app --cohort 2000',
   ],
   async run({ args, repeated, io, output }) {
     const file = args.file ?? defaultFile;

@@ -21,7 +21,7 @@ import { listFlag, numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 
 const defaults = {
-  contributors: 4000, epsilon: 2, promise: 0.1, epochs: 1, port: 0, page: 8790,
+  contributors: 4000, epsilon: 2, corruption: 0.1, epochs: 1, port: 0, page: 8790,
   shares: [0, 0.05, 0.1, 0.2],
 } as const;
 const usual = (of: (data: LabData) => readonly string[], most: number): string => {
@@ -43,7 +43,9 @@ const flags = {
   attack:
     text('a,b', `attacks to play, or all that suit the data (default ${usual(attacksNamed, 1)}): `
       + attackNames.join(', ')),
-  hostile: text('a,b', `hostile shares to play, below 0.5 (default ${defaults.shares.join(',')})`),
+  liars: text(
+    'a,b', `fractions of liars to play, below 0.5 (default ${defaults.shares.join(',')})`,
+  ),
   admission: {
     type: 'enum', options: ['open', 'enrolment'],
     description: 'whose rows the studies take: anybody\'s, or those of people with a token, of '
@@ -55,8 +57,8 @@ const flags = {
     + `${defaults.contributors})`),
   every: text('seconds', 'length of an epoch (default: what suits this machine, at least 4)'),
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),
-  promise: text('share', 'hostile share that robust estimators are planned for (default '
-    + `${defaults.promise})`),
+  corruption: text('fraction', 'fraction of liars that robust estimators are planned for '
+    + `(default ${defaults.corruption})`),
   seed: text('text', 'people and attacks follow from it; the noise never does (default 1)'),
   port: text('port', 'where the aggregator listens (default: any free port)'),
   page: text(
@@ -84,7 +86,7 @@ export const lab = defineCommand({
   args: flags,
   examples: [
     'keelson lab',
-    'keelson lab --attack shift,direction --hostile 0.05,0.1 --epochs 1',
+    'keelson lab --attack shift,direction --liars 0.05,0.1 --epochs 1',
     'keelson lab --json --attack all --epochs 3',
   ],
   stopsGently: true,
@@ -136,7 +138,7 @@ const share = { atLeast: 0, below: 0.5 } as const;
 async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
   const { data, contributors, epsilon, ...facts } = factsFrom(typed, io);
   const [attack] = attacksOf(typed.attack, data);
-  const [hostileShare = 0.1] = sharesOf(typed.hostile) ?? [];
+  const [hostileShare = 0.1] = sharesOf(typed.liars) ?? [];
   const session = new LabSession({
     ...facts,
     scene: {
@@ -168,7 +170,7 @@ function factsFrom(typed: Typed, io: Io): LabFacts {
   const facts = {
     data: labData.find(({ name }) => name === (typed.data ?? labData[0]!.name))!,
     epsilon,
-    promise: numberFlag(typed.promise, '--promise', share) ?? defaults.promise,
+    promise: numberFlag(typed.corruption, '--corruption', share) ?? defaults.corruption,
     ...(typed.admission === 'enrolment'
       && { issuer: signing.createSigner(signing.generateSeed()) }),
   };
@@ -212,7 +214,7 @@ function placeFrom(typed: Typed, io: Io) {
 }
 
 function sharesOf(typed: string | undefined): readonly number[] | undefined {
-  return listFlag(typed, '--hostile')?.map((one) => numberFlag(one, '--hostile', share));
+  return listFlag(typed, '--liars')?.map((one) => numberFlag(one, '--liars', share));
 }
 
 function estimatorsOf(typed: string | undefined, data: LabData): readonly string[] {
@@ -229,7 +231,7 @@ function scriptFrom(typed: Typed, io: Io): {
   const facts = factsFrom(typed, io);
   const perSetting = numberFlag(typed.epochs, '--epochs', { whole: true, atLeast: 1, atMost: 1000 })
     ?? defaults.epochs;
-  const shares = sharesOf(typed.hostile) ?? defaults.shares;
+  const shares = sharesOf(typed.liars) ?? defaults.shares;
   const script = attacksOf(typed.attack, facts.data).flatMap((attack) =>
     shares.flatMap((hostileShare) =>
       Array.from({ length: perSetting }, (): Setting => ({ attack, hostileShare }))));

@@ -43,8 +43,9 @@ export const plan = defineCommand({
       type: 'string', valueHint: 'n',
       description: 'contributors per epoch; may be left out with --error',
     },
-    dimension: {
-      type: 'string', valueHint: 'd', description: 'columns of a row; needed but for study files',
+    columns: {
+      type: 'string', valueHint: 'd',
+      description: 'number of columns of a row; needed but for study files',
     },
     ...privacyArguments,
     set: {
@@ -77,10 +78,10 @@ export const plan = defineCommand({
   },
   repeatable: ['set'],
   examples: [
-    'keelson plan mean --cohort 3000 --dimension 2 --epsilon 1 --delta 1e-6 --set scale=1',
-    'keelson plan auto --question mean --cohort 50000 --dimension 2 --epsilon 1 --delta 1e-6',
+    'keelson plan mean --cohort 3000 --columns 2 --epsilon 1 --delta 1e-6 --set scale=1',
+    'keelson plan auto --question mean --cohort 50000 --columns 2 --epsilon 1 --delta 1e-6',
     'keelson plan studies/flights-mean.yaml',
-    'keelson plan populous-mean --dimension 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption '
+    'keelson plan populous-mean --columns 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption '
       + '0.1 --error 0.3',
   ],
   async run({ args, repeated, output }) {
@@ -94,11 +95,11 @@ export const plan = defineCommand({
       throw new UsageError('--populations is for study files: leave it out');
     }
     checkName(args.name, args.question);
-    if (args.dimension === undefined) {
-      throw new UsageError('--dimension is missing: give the number of columns');
+    if (args.columns === undefined) {
+      throw new UsageError('--columns is missing: give the number of columns');
     }
     const dimension = numberFlag(
-      args.dimension, '--dimension', { atLeast: 1, atMost: protocolLimits.columns, whole: true },
+      args.columns, '--columns', { atLeast: 1, atMost: protocolLimits.columns, whole: true },
     );
     const { given, error } = sizes(args);
     const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
@@ -186,7 +187,7 @@ function isStudyFile(name: string): boolean {
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
-  'cohort', 'dimension', 'epsilon', 'delta', 'rho', 'error', 'participation', 'question',
+  'cohort', 'columns', 'epsilon', 'delta', 'rho', 'error', 'participation', 'question',
   'budget-epsilon', 'budget-delta',
 ] as const;
 

@@ -41,7 +41,7 @@ export const simulate = defineCommand({
     contributors: {
       type: 'string', required: true, valueHint: 'n', description: 'how many, up to 100,000',
     },
-    hostile: {
+    liars: {
       type: 'string', valueHint: 'share', description: 'share that attacks, below 1 (default 0)',
     },
     attack: {
@@ -74,7 +74,7 @@ export const simulate = defineCommand({
   },
   repeatable: ['type'],
   examples: [
-    'keelson simulate ws://127.0.0.1:8787 --study flights-robust --contributors 3000 --hostile 0.1 '
+    'keelson simulate ws://127.0.0.1:8787 --study flights-robust --contributors 3000 --liars 0.1 '
       + '--attack shift',
     'keelson simulate ws://127.0.0.1:8787 --study heights --contributors 500 --input heights.csv '
       + '--rows 1',
@@ -98,7 +98,7 @@ export const simulate = defineCommand({
     const { 'server-key': pinned } = args;
     const serverKey = pinned === undefined ? undefined : publicKeyFlag(pinned, '--server-key');
     const attack = args.attack ?? 'shift';
-    const hostileShare = numberFlag(args.hostile, '--hostile', { atLeast: 0, below: 1 }) ?? 0;
+    const hostileShare = numberFlag(args.liars, '--liars', { atLeast: 0, below: 1 }) ?? 0;
     const note = (reason: string, retryInMs: number): void =>
       output.note(notConnected(reason, retryInMs));
     // Reads the file before connecting, so that its errors come first.

@@ -19,7 +19,7 @@ export interface AskedFlags extends PrivacyFlags {
   readonly reduce?: string | undefined;
   readonly 'group-by'?: string | undefined;
   readonly groups?: string | undefined;
-  readonly 'keys-max'?: string | undefined;
+  readonly 'groups-max'?: string | undefined;
 }
 
 /** One question, planned, and how its file is read. */
@@ -48,8 +48,8 @@ export function askedQuestion(
     flags.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
   );
   if (cohort === undefined) {
-    throw new UsageError('--cohort is missing: with --where and --keys-max it is secret which rows '
-      + 'count, so give the public number of contributors');
+    throw new UsageError('--cohort is missing: with --where and --groups-max it is secret which '
+      + 'rows count, so give the public number of contributors');
   }
   const tests = where.map((text) => testOf(text, types));
   const by = byOf(flags);
@@ -95,15 +95,15 @@ interface By {
 
 /** Null if the answer is not split. */
 function byOf(flags: AskedFlags): By | null {
-  const { 'group-by': column, groups, 'keys-max': text } = flags;
-  const keysMax = numberFlag(text, '--keys-max', { atLeast: 1, whole: true });
+  const { 'group-by': column, groups, 'groups-max': text } = flags;
+  const keysMax = numberFlag(text, '--groups-max', { atLeast: 1, whole: true });
   if (column === undefined) {
-    const stray = keysMax !== undefined ? '--keys-max' : groups !== undefined ? '--groups' : null;
+    const stray = keysMax !== undefined ? '--groups-max' : groups !== undefined ? '--groups' : null;
     if (stray === null) return null;
     throw new UsageError(`${stray} needs --group-by: name the column that holds the groups`);
   }
   if (keysMax === undefined) {
-    throw new UsageError('--where with --group-by needs --keys-max: say in how many groups a '
+    throw new UsageError('--where with --group-by needs --groups-max: say in how many groups a '
       + 'person counts at most');
   }
   if (groups === undefined) return { column, keysMax };

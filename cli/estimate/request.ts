@@ -72,8 +72,8 @@ export function tableRequest(
   const groups = listFlag(args.groups, '--groups');
   const group = args['group-by'];
   if (/^\s*discover\s*(:|$)/.test(args.groups ?? '')) {
-    throw new UsageError('--groups discover needs --keys-max and --cohort: say in how many groups '
-      + 'a person counts at most, and for how many people to plan');
+    throw new UsageError('--groups discover needs --groups-max and --cohort: say in how many '
+      + 'groups a person counts at most, and for how many people to plan');
   }
   if ((group === undefined) !== (groups === undefined)) {
     throw new UsageError(

@@ -21,8 +21,8 @@ export interface InitFlags {
   /** Each is `low..high` or `column=low..high`. */
   readonly ranges: readonly string[];
   readonly threshold?: string | undefined;
-  readonly by?: string | undefined;
-  readonly keys?: string | undefined;
+  readonly 'group-by'?: string | undefined;
+  readonly groups?: string | undefined;
   readonly cohort?: string | undefined;
   readonly epsilon?: string | undefined;
   readonly every?: string | undefined;
@@ -37,11 +37,11 @@ const columnsShown = 8;
 const valueRule = { atLeast: -factsLimits.valueMax, atMost: factsLimits.valueMax };
 
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
-  'share', 'histogram', 'quantile', 'distribution', 'median-by-key', 'several',
+  'share', 'histogram', 'quantile', 'distribution', 'median-by-group', 'several',
 ]);
 /** They count people, so no column of numbers is needed. */
 const ofNoColumn: ReadonlySet<Question> = new Set<Question>([
-  'count-by-key', 'running-total', 'unknown-keys',
+  'count-by-group', 'running-total', 'unknown-groups',
 ]);
 /** No estimator of these finds the scale by itself. */
 const needRanges: ReadonlySet<Question> = new Set<Question>([
@@ -74,8 +74,8 @@ export async function askStudy(
     parse: (text) => numberFlag(text, '--threshold', valueRule),
   });
   const by = isKeyed(question) ? await askBy(flags, listed, columns, asker) : null;
-  const keys = by === null || question === 'unknown-keys' ? null : await asker.ask({
-    flag: 'keys', given: flags.keys, parse: parseKeys,
+  const keys = by === null || question === 'unknown-groups' ? null : await asker.ask({
+    flag: 'groups', given: flags.groups, parse: parseKeys,
     question: `Which names does ${by} hold, separated by commas?`,
   });
   const every = await asker.ask({
@@ -128,7 +128,7 @@ function parseQuestion(text: string): Question {
 }
 
 function refuseFlagsOfOthers(
-  { columns, ranges, threshold, by, keys }: InitFlags, question: Question,
+  { columns, ranges, threshold, 'group-by': by, groups }: InitFlags, question: Question,
 ): void {
   if (threshold !== undefined && question !== 'share') {
     throw new UsageError(`--threshold is for --question share, not ${question}: leave it out`);
@@ -137,28 +137,28 @@ function refuseFlagsOfOthers(
     throw new UsageError('--range is not for --question share: give --threshold instead');
   }
   if (by !== undefined && !isKeyed(question)) {
-    throw new UsageError(`--by is not for --question ${question}: leave it out, or ask for `
-      + 'count-by-key, running-total, median-by-key, unknown-keys or several');
+    throw new UsageError(`--group-by is not for --question ${question}: leave it out, or ask for `
+      + 'count-by-group, running-total, median-by-group, unknown-groups or several');
   }
-  if (keys !== undefined && (!isKeyed(question) || question === 'unknown-keys')) {
-    throw new UsageError(`--keys is not for --question ${question}: leave it out, or ask for `
-      + 'count-by-key, running-total, median-by-key or several');
+  if (groups !== undefined && (!isKeyed(question) || question === 'unknown-groups')) {
+    throw new UsageError(`--groups is not for --question ${question}: leave it out, or ask for `
+      + 'count-by-group, running-total, median-by-group or several');
   }
   if (ofNoColumn.has(question) && (columns !== undefined || ranges.length > 0)) {
     const flag = columns === undefined ? 'range' : 'columns';
     throw new UsageError(`--${flag} is not for --question ${question}, which counts people: `
-      + 'name the column of names with --by');
+      + 'name the column of names with --group-by');
   }
 }
 
 async function askBy(
-  { by: given }: InitFlags, listed: readonly string[] | undefined, columns: readonly string[],
-  asker: Asker,
+  { 'group-by': given }: InitFlags, listed: readonly string[] | undefined,
+  columns: readonly string[], asker: Asker,
 ): Promise<string> {
   return asker.ask({
-    flag: 'by', given, question: 'Which column holds the names?',
+    flag: 'group-by', given, question: 'Which column holds the names?',
     parse: (text) => {
-      const [name] = checkedNames([text.trim()], '--by');
+      const [name] = checkedNames([text.trim()], '--group-by');
       if (listed?.includes(name!) === false) {
         throw new UsageError(`the file has no column "${name}"${didYouMean(name!, listed)}`);
       }
@@ -169,9 +169,9 @@ async function askBy(
 }
 
 function parseKeys(text: string): readonly string[] {
-  const names = listFlag(text.normalize(), '--keys')!;
+  const names = listFlag(text.normalize(), '--groups')!;
   if (isColumnType({ type: 'category', of: names, other: true })) return names;
-  throw new UsageError(`--keys is 1 to ${columnLimits.names} names, each ${nameRule}, and none is `
+  throw new UsageError(`--groups is 1 to ${columnLimits.names} names, each ${nameRule}, and none is `
     + `${otherName}: any name that is not listed counts as ${otherName}`);
 }
 

@@ -6,10 +6,10 @@ import { corruption, corruptionRemark, scaleOf } from './scale.js';
 /** The study files that have a list of questions. */
 
 export const keyedTitles: Readonly<Record<KeyedQuestion, string>> = {
-  'count-by-key': 'How many people there are under each name.',
+  'count-by-group': 'How many people there are under each name.',
   'running-total': 'How many people there were under each name, in all epochs so far.',
-  'median-by-key': 'The median of a column for each name.',
-  'unknown-keys': 'How many people there are under each name, also of names that nobody listed.',
+  'median-by-group': 'The median of a column for each name.',
+  'unknown-groups': 'How many people there are under each name, also of names that nobody listed.',
   several: 'Several questions about the same rows.',
 };
 
@@ -80,10 +80,10 @@ ${[...numbers, `  ${yamlText(by!)}: ${names}`].join('\n')}
 
 function questionsOf(question: KeyedQuestion, answers: Answers): readonly Asked[] {
   switch (question) {
-    case 'count-by-key':
+    case 'count-by-group':
     case 'running-total': return [people(answers)];
-    case 'median-by-key': return [medians(answers)];
-    case 'unknown-keys': return [unknown(answers)];
+    case 'median-by-group': return [medians(answers)];
+    case 'unknown-groups': return [unknown(answers)];
     case 'several': return [people(answers), medians(answers), mean(answers), spread(answers)];
   }
 }

@@ -1,13 +1,13 @@
 /** What one can want to know. */
 export const questions = [
   'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'distribution',
-  'covariance', 'count-by-key', 'running-total', 'median-by-key', 'unknown-keys', 'several',
+  'covariance', 'count-by-group', 'running-total', 'median-by-group', 'unknown-groups', 'several',
 ] as const;
 export type Question = typeof questions[number];
 
 /** Those that make a file with a list of questions, split by the names in a column. */
 const keyedQuestions = [
-  'count-by-key', 'running-total', 'median-by-key', 'unknown-keys', 'several',
+  'count-by-group', 'running-total', 'median-by-group', 'unknown-groups', 'several',
 ] as const;
 export type KeyedQuestion = typeof keyedQuestions[number];
 /** Those that make a file with one estimator. */
@@ -30,8 +30,8 @@ export interface Answers {
   readonly title: string | null;
   readonly question: Question;
   /**
-   * Columns of numbers. Exactly one for share, histogram, quantile, distribution, median-by-key and
-   * several. None for count-by-key, running-total and unknown-keys.
+   * Columns of numbers. Exactly one for share, histogram, quantile, distribution, median-by-group
+   * and several. None for count-by-group, running-total and unknown-groups.
    */
   readonly columns: readonly string[];
   /** The column that holds names; null where none does. */

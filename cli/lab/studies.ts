@@ -87,7 +87,7 @@ function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     throw new InvalidParameterError(error.details['path'] === 'parameters.corruption'
-      ? `${error.message}; lower --promise, or leave ${name} out`
+      ? `${error.message}; lower --corruption, or leave ${name} out`
       : `the lab gives ${name} a scale and a hostile share, and that is not enough: `
         + `${error.message}; ${remedy}`);
   }

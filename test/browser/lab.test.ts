@@ -16,7 +16,7 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
   beforeAll(async () => {
     lab = stage.start([
       'lab', '--contributors', '300', '--every', '2', '--epsilon', '12', '--estimators', 'mean',
-      '--page', '0', '--hostile', '0.2',
+      '--page', '0', '--liars', '0.2',
     ]);
     while (!lab.stdout.includes('\n')) await lab.next();
     address = /http:\S+/.exec(lab.stdout)![0];
@@ -79,7 +79,7 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
     expect(found.violations.filter(({ impact }) => ['serious', 'critical'].includes(impact)))
       .toEqual([]);
     expect(await page.$eval('.command', (each) => each.textContent)).toMatch(
-      /^keelson lab --data flights --estimators mean --contributors 300 .*--attack far --hostile 0 /,
+      /^keelson lab --data flights --estimators mean --contributors 300 .*--attack far --liars 0 /,
     );
     await page.$eval('#contributors', (field) => {
       (field as HTMLInputElement).value = '200';

@@ -98,7 +98,7 @@ describe('keelson estimate: everyday queries', () => {
 
 describe('keelson plan: counting queries', () => {
   it('solves for the cohort that an error needs, in shares of the cohort', async () => {
-    const words = ['plan', 'count', '--dimension', '1', ...privacy, '--error', '0.01', '--json'];
+    const words = ['plan', 'count', '--columns', '1', ...privacy, '--error', '0.01', '--json'];
     const { cohort, noise } =
       JSON.parse((await keelson(words)).stdout) as { cohort: number; noise: number[] };
     expect(cohort).toBe(Math.ceil(noise[0]! / 0.01));
@@ -106,7 +106,7 @@ describe('keelson plan: counting queries', () => {
 
   it('says in which units its errors are', async () => {
     const words = [
-      'plan', 'quantile', '--dimension', '1', '--cohort', '5000', ...privacy,
+      'plan', 'quantile', '--columns', '1', '--cohort', '5000', ...privacy,
       ...set('low=0', 'high=10'),
     ];
     const { status, stdout } = await keelson(words);

@@ -43,10 +43,10 @@ async function answer(words: readonly string[]): Promise<Answer> {
   return Object.values(questions)[0]!;
 }
 
-describe('keelson estimate with --where and --keys-max', () => {
+describe('keelson estimate with --where and --groups-max', () => {
   it('finds groups that nobody listed, of rows that pass the tests', async () => {
     const { keys, estimate } = await answer([
-      'count', rows, ...asked, '--group-by', 'app', '--groups', 'discover', '--keys-max', '2',
+      'count', rows, ...asked, '--group-by', 'app', '--groups', 'discover', '--groups-max', '2',
       '--where', 'minutes>=20', '--where', 'minutes < 70', '--where', 'region!=north',
       '--type', 'region=category:north,south',
     ]);
@@ -60,7 +60,7 @@ describe('keelson estimate with --where and --keys-max', () => {
   it('adds up values by groups that nobody listed', async () => {
     const { keys, estimate } = await answer([
       'sum', rows, ...asked, '--columns', 'minutes', '--set', 'cap=200', '--group-by', 'app',
-      '--groups', 'discover', '--keys-max', '2',
+      '--groups', 'discover', '--groups-max', '2',
     ]);
     const truth = (app: string): number => lines.map((line) => line.split(','))
       .filter(([, , , , own]) => own === app)
@@ -87,7 +87,7 @@ budget: { epsilon: 1, delta: 1e-6 }
 `);
     const fromFlags = await answer([
       'mean', rows, ...asked, '--columns', 'minutes', '--where', 'late=true', '--type',
-      'late=boolean', '--group-by', 'region', '--groups', 'north,south', '--keys-max', '1',
+      'late=boolean', '--group-by', 'region', '--groups', 'north,south', '--groups-max', '1',
       '--set', 'range=0..100',
     ]);
     const fromFile = await answer(['--study', study, '--input', rows, '--contributor', 'id']);
@@ -109,7 +109,7 @@ privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-5 }
 `);
     const words = [
-      'mean', rows, ...asked, '--columns', 'minutes', '--group-by', 'region', '--keys-max', '1',
+      'mean', rows, ...asked, '--columns', 'minutes', '--group-by', 'region', '--groups-max', '1',
     ];
     const usual = await answer([...words, '--study', types]);
     expect(usual).toEqual(await answer([...words, '--study', types, '--set', 'range=0..100']));
@@ -135,12 +135,15 @@ budget: { epsilon: 8, delta: 1e-5 }
       'count', rows, ...asked, '--where', 'region>=a', '--type', 'region=text',
     ], '--where: questions.count.where'],
     ['groups without a bound', ['count', rows, ...asked, ...split, '--where', 'minutes<5'],
-      '--where with --group-by needs --keys-max'],
+      '--where with --group-by needs --groups-max'],
     ['groups to be found without a bound', [
       'count', rows, ...asked, '--group-by', 'region', '--groups', 'discover:500',
-    ], '--groups discover needs --keys-max and --cohort'],
-    ['a bound without groups', ['count', rows, ...asked, '--keys-max', '2'], 'needs --group-by'],
-    ['a bound that is none', ['count', rows, ...asked, ...split, '--keys-max', '0'], '--keys-max'],
+    ], '--groups discover needs --groups-max and --cohort'],
+    ['a bound without groups', ['count', rows, ...asked, '--groups-max', '2'], 'needs --group-by'],
+    [
+      'a bound that is none', ['count', rows, ...asked, ...split, '--groups-max', '0'],
+      '--groups-max',
+    ],
     ['no columns', ['mean', rows, ...asked, '--where', 'minutes<5'], '--columns: questions.mean'],
     ['auto', ['auto', rows, ...asked, '--where', 'minutes<5'], 'auto is not for --where'],
     ['rho', ['count', rows, ...asked.slice(0, 2), '--cohort', '9', '--rho', '1', '--delta', '1e-6',
@@ -158,7 +161,7 @@ budget: { epsilon: 8, delta: 1e-5 }
   it('says which question has no plan', async () => {
     const run = await keelson([
       'estimate', 'count', rows, '--cohort', '3000', '--epsilon', '1', '--delta', '0',
-      '--group-by', 'app', '--groups', 'discover', '--keys-max', '1',
+      '--group-by', 'app', '--groups', 'discover', '--groups-max', '1',
     ]);
     expect([run.status, run.stdout]).toEqual([1, '']);
     expect(run.stderr).toContain('the question cannot be planned: questions.count: showing');
@@ -226,7 +229,7 @@ budget: { epsilon: 8, delta: 1e-5 }
   it('shows 100 groups that it finds, and more where --groups discover:N says so', async () => {
     const many = Array.from({ length: 9_000 }, (_, i) => `${i},app ${i % 150}`);
     const words = ['count', file('many.csv', ['id,app', ...many].join('\n')), '--contributor', 'id',
-      '--cohort', '9000', '--epsilon', '8', '--delta', '1e-6', '--group-by', 'app', '--keys-max',
+      '--cohort', '9000', '--epsilon', '8', '--delta', '1e-6', '--group-by', 'app', '--groups-max',
       '1'];
     expect((await answer([...words, '--groups', 'discover'])).keys).toHaveLength(100);
     expect((await answer([...words, '--groups', 'discover:500'])).keys).toHaveLength(150);
@@ -236,7 +239,7 @@ budget: { epsilon: 8, delta: 1e-5 }
 
   it('finds groups of whole numbers once it knows their range, as its remedy says', async () => {
     const words = (type: string) => ['count', rows, ...asked, '--type', `minutes=${type}`,
-      '--group-by', 'minutes', '--groups', 'discover', '--keys-max', '2'];
+      '--group-by', 'minutes', '--groups', 'discover', '--groups-max', '2'];
     const refused = await keelson(['estimate', ...words('integer')]);
     expect(refused.stderr).toContain('give it one, as in --type year=integer:1990..2029');
     expect((await answer(words('integer:0..99'))).keys!.length).toBeGreaterThan(50);

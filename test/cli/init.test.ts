@@ -116,21 +116,21 @@ describe('keelson init', () => {
   });
 
   it('asks about names in a column, listed or not', async () => {
-    const region = ['--by', 'region', '--keys', 'north, south,off', ...people];
+    const region = ['--group-by', 'region', '--groups', 'north, south,off', ...people];
     const of = ['north', 'south', 'off'];
     const totals = await written('weeks.yaml', '--question', 'running-total', ...region);
     expect(totals).toMatchObject({
       questions: { people: { estimator: 'count', by: { column: 'region', keysMax: 1 } } },
       running: { separation: 30, questions: ['people'] }, budget: { scope: 'contributor' },
     });
-    const counts = await written('regions.yaml', '--question', 'count-by-key', ...region);
+    const counts = await written('regions.yaml', '--question', 'count-by-group', ...region);
     expect(counts).toMatchObject({
       columns: { region: { type: 'category', of, other: true } },
       questions: { people: { estimator: 'count', by: { column: 'region', keysMax: 1 } } },
     });
     const minutes = ['--columns', 'minutes', '--range', '0..240'];
     const medians =
-      await written('medians.yaml', '--question', 'median-by-key', ...minutes, ...region);
+      await written('medians.yaml', '--question', 'median-by-group', ...minutes, ...region);
     expect(medians).toMatchObject({
       columns: { minutes: { type: 'number', low: 0, high: 240 }, region: { of } },
       questions: { medians: {
@@ -138,7 +138,8 @@ describe('keelson init', () => {
         parameters: { low: 0, high: 240, probabilities: [0.5] },
       } },
     });
-    const apps = await written('apps.yaml', '--question', 'unknown-keys', '--by', 'app', ...people);
+    const apps = await written(
+      'apps.yaml', '--question', 'unknown-groups', '--group-by', 'app', ...people);
     expect(apps).toMatchObject({
       columns: { app: { type: 'text', bytes: 64 } },
       questions: { people: { by: { column: 'app', discover: true, top: 50 } } },
@@ -150,8 +151,9 @@ describe('keelson init', () => {
 
   it('writes names of keys so that YAML reads them as they are', async () => {
     const keys = ['no', '12', 'null', 'a: b', "it's", '#x'];
-    const value = await written('odd-keys.yaml', '--question', 'count-by-key', '--by', 'yes',
-      '--keys', keys.join(), ...people);
+    const value = await written(
+      'odd-keys.yaml', '--question', 'count-by-group', '--group-by', 'yes', '--groups',
+      keys.join(), ...people);
     expect(value['columns']).toEqual({ yes: { type: 'category', of: keys, other: true } });
   });
 
@@ -196,7 +198,7 @@ describe('keelson init', () => {
     const { stdout } = await keelson(['init', at('json.yaml'), ...flags]);
     expect(JSON.parse(stdout))
       .toMatchObject({ file: at('json.yaml'), study: 'json', estimator: 'robust-mean' });
-    const keyed = ['--question', 'unknown-keys', '--by', 'a', ...people, '--json'];
+    const keyed = ['--question', 'unknown-groups', '--group-by', 'a', ...people, '--json'];
     const { stdout: asked } = await keelson(['init', at('json-keys.yaml'), ...keyed]);
     expect(JSON.parse(asked))
       .toMatchObject({ study: 'json-keys', questions: ['people'] });
@@ -262,7 +264,7 @@ describe('wrong flags of keelson init', () => {
   const mean = ['--question', 'mean', '--columns', 'a,b', ...people];
   const share = ['--question', 'share', '--columns', 'a'];
   const skewed = ['--question', 'skewed-mean'];
-  const keyed = ['--question', 'count-by-key', ...people];
+  const keyed = ['--question', 'count-by-group', ...people];
   const several = ['--question', 'several', '--columns', 'a', '--range', '0..1', ...people];
   it.each([
     ['no question', [], '--question is missing: give it, or run the command in a terminal'],
@@ -288,15 +290,24 @@ describe('wrong flags of keelson init', () => {
     ['ranges of some columns', [...mean, '--range', 'a=0..1'], '--range is missing for b'],
     ['a range twice', [...mean, '--range', '0..1', '--range', 'a=0..1'], 'given twice for a'],
     ['a range of another column', [...mean, '--range', 'c=0..1'], 'no such column; it has a, b'],
-    ['no column of names', keyed, '--by is missing'],
-    ['no names', [...keyed, '--by', 'a'], '--keys is missing'],
-    ['a name twice', [...keyed, '--by', 'a', '--keys', 'x,x'], 'names "x" twice'],
-    ['names that say other', [...keyed, '--by', 'a', '--keys', 'x,other'], 'counts as other'],
-    ['columns of a count', [...keyed, '--columns', 'a'], 'name the column of names with --by'],
+    ['no column of names', keyed, '--group-by is missing'],
+    ['no names', [...keyed, '--group-by', 'a'], '--groups is missing'],
+    ['a name twice', [...keyed, '--group-by', 'a', '--groups', 'x,x'], 'names "x" twice'],
+    [
+      'names that say other', [...keyed, '--group-by', 'a', '--groups', 'x,other'],
+      'counts as other',
+    ],
+    [
+      'columns of a count', [...keyed, '--columns', 'a'],
+      'name the column of names with --group-by',
+    ],
     ['a range of a count', [...keyed, '--range', '0..1'], '--range is not for --question count-by'],
-    ['one column twice', [...several, '--by', 'a', '--keys', 'x'], 'a holds numbers'],
-    ['names of a mean', [...mean, '--keys', 'x'], '--keys is not for --question mean'],
-    ['a column of names of a mean', [...mean, '--by', 'x'], '--by is not for --question mean'],
+    ['one column twice', [...several, '--group-by', 'a', '--groups', 'x'], 'a holds numbers'],
+    ['names of a mean', [...mean, '--groups', 'x'], '--groups is not for --question mean'],
+    [
+      'a column of names of a mean', [...mean, '--group-by', 'x'],
+      '--group-by is not for --question mean',
+    ],
   ])('%s', async (_name, flags, words) => {
     expect(await refused([at('x.yaml'), ...flags])).toContain(words);
   });
@@ -318,7 +329,7 @@ describe('wrong flags of keelson init', () => {
 describe('keelson init in a terminal', () => {
   it('asks for names where the question needs them', async () => {
     const answers = [
-      'median-by-key', 'minutes', '0..240', 'minutes', 'region', 'north,other', 'north,south',
+      'median-by-group', 'minutes', '0..240', 'minutes', 'region', 'north,other', 'north,south',
       '', '2000', '', '',
     ];
     const run = await keelson(['init', at('typed-keys.yaml')], {

@@ -9,7 +9,7 @@ import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { keelson } from '../support/command.js';
 import { sampleParameters, sampleSettings } from '../support/sample-parameters.js';
 
-const facts = ['--dimension', '2', '--epsilon', '1', '--delta', '1e-6'];
+const facts = ['--columns', '2', '--epsilon', '1', '--delta', '1e-6'];
 const base = [...facts, '--set', 'scale=1'];
 
 interface PlanFacts {
@@ -111,7 +111,7 @@ describe('keelson plan', () => {
   });
 
   it('says that not one release fits a small budget, with status 1', async () => {
-    const mean = ['plan', 'mean', '--cohort', '3000', '--dimension', '2', '--set', 'scale=1'];
+    const mean = ['plan', 'mean', '--cohort', '3000', '--columns', '2', '--set', 'scale=1'];
     const approximate = ['--epsilon', '2', '--delta', '1e-6'];
     for (const budget of [['1'], ['2', '--budget-delta', '1e-9']]) {
       const words = [...mean, ...approximate, '--budget-epsilon', ...budget];
@@ -125,7 +125,7 @@ describe('keelson plan', () => {
       expect(JSON.parse(asJson.stdout))
         .toMatchObject({ outcome: 'infeasible', budget: { releases: 0 } });
     }
-    const base = ['--cohort', '99', '--dimension', '2', '--epsilon', '2', '--delta', '0'];
+    const base = ['--cohort', '99', '--columns', '2', '--epsilon', '2', '--delta', '0'];
     const pure = ['plan', 'count', ...base];
     const { status, stdout } = await keelson([...pure, '--budget-epsilon', '1']);
     expect([status, stdout]).toEqual([1, expect.stringContaining('not one release fits')]);
@@ -134,7 +134,7 @@ describe('keelson plan', () => {
   });
 
   it('grows the noise as epsilon shrinks and accepts rho in its place', async () => {
-    const one = ['--dimension', '1', '--delta', '1e-6', '--set', 'scale=1'];
+    const one = ['--columns', '1', '--delta', '1e-6', '--set', 'scale=1'];
     const at = (words: readonly string[]) => plan(['mean', '--cohort', '3000', ...one, ...words]);
     const wide = await at(['--epsilon', '0.5']);
     const narrow = await at(['--epsilon', '2']);
@@ -157,7 +157,7 @@ describe('keelson plan', () => {
 });
 
 describe('keelson plan auto', () => {
-  const numbers = ['--dimension', '2', '--epsilon', '1', '--delta', '1e-6'];
+  const numbers = ['--columns', '2', '--epsilon', '1', '--delta', '1e-6'];
 
   it('prints the plan of the estimator that it chose, and the others', async () => {
     const words = ['plan', 'auto', '--cohort', '50000', ...numbers];
@@ -199,7 +199,7 @@ describe('exactSmallestCohort', () => {
 
 describe('the unit of expected errors', () => {
   it('is always said', async () => {
-    const size = ['--cohort', '3000', '--dimension', '1', '--epsilon', '1', '--delta', '1e-6'];
+    const size = ['--cohort', '3000', '--columns', '1', '--epsilon', '1', '--delta', '1e-6'];
     const mean = await keelson(['plan', 'mean', ...size, '--set', 'scale=1']);
     expect(mean.stdout).toMatch(/errors are in scales\n$/);
     const count = await keelson(['plan', 'count', ...size]);
@@ -274,7 +274,7 @@ describe('commands that serve others', () => {
   });
 
   it('plans pure privacy if the noise is pure, and refuses it otherwise', async () => {
-    const pure = ['--cohort', '2000', '--dimension', '1', '--epsilon', '1', '--delta', '0'];
+    const pure = ['--cohort', '2000', '--columns', '1', '--epsilon', '1', '--delta', '0'];
     const { privacy, budget } = await plan(['count', ...pure, '--budget-epsilon', '10']);
     expect(privacy).toMatchObject({ delta: 0 });
     expect(privacy.epsilon).toBeLessThanOrEqual(1);

@@ -102,7 +102,7 @@ describe('every command refuses', () => {
     ['contribute', ['ws://127.0.0.1:1', '--study', 's', '--key', 'k'], '--input is missing'],
     ['watch', ['not a url', '--study', 's'], 'write it like ws://'],
     ['demo', ['--cluster', '--keep'], '--keep has no meaning with --cluster'],
-    ['demo', ['--hostile', '0.6'], '--hostile is a number from 0 below 0.5'],
+    ['demo', ['--liars', '0.6'], '--liars is a number from 0 below 0.5'],
     ['demo', ['--epsilon', '20', '--epochs', '900'], 'largest budget'],
     ['demo', ['--contributors', '200', '--epsilon', '0.1'], 'cohort'],
   ] as const)('%s %j', async (command, words, text) => {

@@ -82,7 +82,7 @@ ${shared}questions:
 
   it('does so for a question that flags ask', async () => {
     const estimate = await numbersOf(['estimate', 'count', gaps, '--missing', 'null', '--cohort',
-      '2000', '--group-by', 'g', '--groups', 'a,b', '--keys-max', '1', ...privacy]);
+      '2000', '--group-by', 'g', '--groups', 'a,b', '--groups-max', '1', ...privacy]);
     expect(estimate).toHaveLength(2);
     for (const value of estimate) expect(Math.abs(value! - 1_000)).toBeLessThan(10);
   });
@@ -178,7 +178,7 @@ ${shared}questions:
 
   it('are as many as asked for where keys are found', async () => {
     const asked = ['estimate', 'count', visits, '--contributor', 'person', '--group-by', 'place',
-      '--keys-max', '3', '--cohort', '200', ...privacy];
+      '--groups-max', '3', '--cohort', '200', ...privacy];
     const few = await json([...asked, '--groups', 'discover:2']);
     expect(few.questions['count']!.estimate).toHaveLength(2);
     expect(few.questions['count']!.leftOut[1]).toEqual('At most 2 keys are shown, and none that '
@@ -192,7 +192,7 @@ ${shared}questions:
 it('gives null for a group without an answer', { tags: ['long'] }, async () => {
   const rows = file('groups.csv', ['g,x', ...Array.from({ length: 300 }, () => 'a,1')].join('\n'));
   const { questions } = await json(['estimate', 'mean', rows, '--columns', 'x', '--group-by', 'g',
-    '--groups', 'a,b', '--keys-max', '1', '--cohort', '300', '--set', 'range=0..2', ...privacy]);
+    '--groups', 'a,b', '--groups-max', '1', '--cohort', '300', '--set', 'range=0..2', ...privacy]);
   expect(questions['mean']!.estimate[0]).toBeCloseTo(1, 1);
   expect(questions['mean']!.estimate[1]).toBeNull();
 });

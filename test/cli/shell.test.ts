@@ -133,6 +133,18 @@ describe('arguments', () => {
     expect(check('f', '--set', 'a=1', '--set=b=2').repeated).toEqual({ set: ['a=1', 'b=2'] });
   });
 
+  it('names the flag that a former one has become', async () => {
+    for (const [command, old, now] of [
+      ['plan', 'dimension', 'columns'], ['audit', 'dimension', 'columns'],
+      ['estimate', 'keys-max', 'groups-max'], ['init', 'by', 'group-by'],
+      ['init', 'keys', 'groups'], ['lab', 'promise', 'corruption'], ['lab', 'hostile', 'liars'],
+      ['demo', 'hostile', 'liars'], ['simulate', 'hostile', 'liars'],
+    ] as const) {
+      const { status, stderr } = await keelson([command, `--${old}`, '1']);
+      expect([status, stderr]).toEqual([2, expect.stringContaining(`--${old}: write --${now}`)]);
+    }
+  });
+
   it('refuses everything that is not declared', () => {
     expect(refusal('f', '--rat', '1')).toContain('did you mean --rate?');
     expect(refusal('f', '-x')).toContain('unknown flag -x');

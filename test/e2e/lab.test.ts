@@ -20,7 +20,7 @@ describe('keelson lab --json', () => {
   it('plays every attack at every share on a real server, and breaks the errors '
     + 'down', { tags: ['slow'] }, async () => {
     const run = await stage.run([
-      'lab', '--json', '--attack', 'shift,malformed', '--hostile', '0,0.2', '--contributors', '300',
+      'lab', '--json', '--attack', 'shift,malformed', '--liars', '0,0.2', '--contributors', '300',
       '--every', '2', '--epsilon', '12', '--estimators', 'mean',
     ]);
     expect(run.status).toBe(0);
@@ -42,7 +42,7 @@ describe('keelson lab --json', () => {
     + 'not', { tags: ['slow'], timeout: 240_000 }, async () => {
     const [open, enrolled] = await Promise.all(['open', 'enrolment'].map(async (admission) => {
       const run = await stage.run([
-        'lab', '--json', '--attack', 'sybil', '--hostile', '0.2', '--contributors', '300',
+        'lab', '--json', '--attack', 'sybil', '--liars', '0.2', '--contributors', '300',
         '--every', '2', '--epsilon', '12', '--estimators', 'mean,populous-mean', '--admission',
         admission,
       ]);
@@ -60,7 +60,7 @@ describe('keelson lab --json', () => {
   it('refuses what it cannot play, before it starts', async () => {
     for (const [words, status, said] of [
       [['--attack', 'shfit'], 2, 'did you mean "shift"'],
-      [['--hostile', '0.6'], 2, '--hostile'],
+      [['--liars', '0.6'], 2, '--liars'],
       [['--estimators', 'mean,mean'], 2, 'twice'],
       [['--estimators', 'populous-mean', '--contributors', '100'], 1, 'cannot be planned'],
     ] as const) {

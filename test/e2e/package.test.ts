@@ -219,7 +219,7 @@ describe('an installation of the package', () => {
   it('runs the demonstration', async () => {
     expect(existsSync(`${place}/node_modules/vitest`)).toBe(false);
     const few = [
-      '--contributors', '300', '--epochs', '1', '--every', '6', '--epsilon', '12', '--hostile',
+      '--contributors', '300', '--epochs', '1', '--every', '6', '--epsilon', '12', '--liars',
       '0.05',
     ];
     const run = await stage.run(['demo', ...few, '--json'], { command, directory: place });

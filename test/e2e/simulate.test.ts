@@ -61,13 +61,13 @@ describe('keelson simulate', () => {
 
   it('takes part in every study that init offers', { tags: ['slow'] }, async () => {
     const one = ['--columns', 'minutes', '--range', '0..240'];
-    const names = ['--by', 'region', '--keys', 'north,south'];
+    const names = ['--group-by', 'region', '--groups', 'north,south'];
     const offered: Readonly<Record<Question, readonly string[]>> = {
       mean: one, 'skewed-mean': one, total: one, histogram: one, quantile: one, distribution: one,
       share: ['--columns', 'minutes', '--threshold', '60'],
       covariance: ['--columns', 'minutes,kilometres'],
-      'count-by-key': names, 'running-total': names, 'median-by-key': [...one, ...names],
-      'unknown-keys': ['--by', 'app'],
+      'count-by-group': names, 'running-total': names, 'median-by-group': [...one, ...names],
+      'unknown-groups': ['--group-by', 'app'],
       several: [...one, ...names],
     };
     const paths = await Promise.all(Object.entries(offered).map(async ([question, flags]) => {
@@ -97,7 +97,7 @@ describe('keelson simulate', () => {
     const names = paths.map(nameIn);
     const { url } = await stage.serve(paths, { data: 'samples' });
     const run = await stage.run([
-      'simulate', url, '--study', names.join(), '--hostile', '0.3', '--epochs', '1', ...few,
+      'simulate', url, '--study', names.join(), '--liars', '0.3', '--epochs', '1', ...few,
     ]);
     expect(run.status, run.stderr).toBe(0);
     const lines = linesOf(run);

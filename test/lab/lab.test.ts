@@ -97,7 +97,8 @@ describe('the studies of a lab', () => {
     }
     expect(() => labStudies(facts, ['heavy-tailed-pure'])).toThrow(
       /^the lab gives heavy-tailed-pure a scale.*parameters.radius is missing.*; leave it out/);
-    expect(() => labStudies({ ...facts, promise: 0.45 }, ['prime'])).toThrow('; lower --promise');
+    expect(() => labStudies({ ...facts, promise: 0.45 }, ['prime']))
+      .toThrow('; lower --corruption');
     const rest = estimators.map(({ name }) => name)
       .filter((name) => name !== 'heavy-tailed-pure' && !others.includes(name));
     // The passes of stable-mean over so many people do not fit shorter epochs.

@@ -132,7 +132,7 @@ function flagsOf(question: WayQuestion): string[] {
     '--cohort', String(people), '--epsilon', '40', '--delta', '1e-6',
     ...(columns.length > 0 ? ['--columns', columns.join(','), '--reduce', reduce] : []),
     ...(where === undefined ? [] : ['--where', where.text]),
-    ...(by === undefined ? [] : ['--group-by', by, '--keys-max', String(keysMaxOf[by])]),
+    ...(by === undefined ? [] : ['--group-by', by, '--groups-max', String(keysMaxOf[by])]),
     ...(by === 'region' ? ['--groups', 'north,south'] : []),
     ...Object.entries(parameters).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
   ];
