@@ -2,15 +2,54 @@
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What the suites on PostgreSQL can notice: beginnings of paths from the root. */
-const reachesPostgres = [
-  'package', 'proto/', 'server/epochs/', 'server/store/', 'server/studies/', 'test/e2e/postgres',
-  'test/store/', 'test/support/', 'vitest.config.ts',
+/** What all tests depend on. */
+const everything = ['package', 'scripts/', 'test/support/', 'tools/', 'vitest.config.ts'];
+
+/**
+ * Groups of tests that take long, and what each can notice: beginnings of paths from the root.
+ * test/tidy/tiers.test.ts holds that the last two reach nothing else.
+ */
+export const groups = [
+  {
+    name: 'the suites on PostgreSQL',
+    tests: ['**/postgres*.test.ts'],
+    notices: [
+      ...everything, 'proto/', 'server/epochs/', 'server/store/', 'server/studies/',
+      'test/e2e/postgres', 'test/store/',
+    ],
+  },
+  {
+    name: 'the mathematics of estimators',
+    tests: [
+      'test/audit/**', 'test/compliance/**', 'test/estimators/covariance/**',
+      'test/estimators/distributions/gaussian/**', 'test/estimators/keyed/**',
+      'test/estimators/mean/**', 'test/estimators/pooled/**', 'test/privacy/**', 'test/robust/**',
+    ],
+    notices: [
+      ...everything, 'bench/', 'cli/audit/', 'cli/base/', 'cli/data/', 'data/',
+      'docs/guides/robust-means.md', 'docs/results/', 'proto/', 'server/base/', 'server/compute/',
+      'src/', 'test/audit/', 'test/compliance/', 'test/estimators/', 'test/planted/',
+      'test/privacy/', 'test/robust/', 'test/vectors/',
+    ],
+  },
+  {
+    name: 'what starts the command',
+    tests: [
+      'test/conform/**', 'test/e2e/**', 'test/go/**', 'test/python/**', 'test/simulation/**',
+      'test/store/**',
+    ],
+    notices: [
+      ...everything, 'bin/', 'cli/', 'client/', 'clients/', 'dashboard/', 'data/', 'deploy/',
+      'docs/reference/', 'examples/', 'proto/', 'README.md', 'server/', 'simulation/', 'src/',
+      'studies/', 'test/compliance/', 'test/conform/', 'test/e2e/', 'test/go/', 'test/listener/',
+      'test/python/', 'test/simulation/', 'test/store/', 'test/vectors/', 'tsconfig',
+    ],
+  },
 ];
 
-/** Whether the suites on PostgreSQL must run. @param changed - null where nobody can tell. */
-export const mayBreakPostgres = (changed) => changed === null
-  || changed.some((path) => reachesPostgres.some((start) => path.startsWith(start)));
+/** The groups that may be left out. @param changed - null where nobody can tell. */
+export const unbroken = (changed) => (changed === null ? [] : groups.filter(({ notices }) =>
+  !changed.some((path) => notices.some((start) => path.startsWith(start)))));
 
 /**
  * Files that differ from where the branch left main, with those that are not committed. Null on

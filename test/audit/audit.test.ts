@@ -156,7 +156,8 @@ describe('the audit', { tags: ['long'] }, () => {
     });
   }
 
-  it('proves a fifth of the cost of a mean\'s final release in a second of trials', async () => {
+  it('proves a fifth of the cost of a mean\'s final release in a second of '
+    + 'trials', { tags: ['slow'] }, async () => {
     const { bound, claim, pair } =
       await audited(findEstimator('mean'), { epsilon: 4, trials: 12_000, only: ['mean'] });
     expect(claim.epsilon).toBeGreaterThan(3);

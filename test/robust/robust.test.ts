@@ -186,7 +186,7 @@ describe('twoCutMean', () => {
     }
   });
 
-  it('varies as the planner assumes', { tags: ['long'] }, () => {
+  it('varies as the planner assumes', { tags: ['slow'] }, () => {
     for (const [count, columns] of [[40, 2], [83, 10], [400, 10]] as const) {
       const data = dataSource(`variance ${count}`);
       const rounds = Math.ceil(6000 / columns);

@@ -167,7 +167,7 @@ it('is not misled by noise in the histogram of distances', () => {
 });
 
 it.each([[2, 20_000], [5, 5_000]])('of %i columns and %i contributors tells rows with long tails '
-  + 'from normal ones', async (dimension, cohort) => {
+  + 'from normal ones', { tags: ['slow'] }, async (dimension, cohort) => {
   const plan = planOf('covariance', {}, factsOf(dimension, cohort, 1));
   const saying = async (name: string, entry: (data: DataSource) => number): Promise<number> => {
     let said = 0;
@@ -182,7 +182,7 @@ it.each([[2, 20_000], [5, 5_000]])('of %i columns and %i contributors tells rows
   };
   expect(await saying('normal', (data) => data.normal())).toBeLessThanOrEqual(1);
   expect(await saying('t3', shapes['t with 3 degrees of freedom']!)).toBeGreaterThanOrEqual(19);
-}, 60_000);
+});
 
 describe('refusals', () => {
   it('say that rows are too wide for a given scale', async () => {

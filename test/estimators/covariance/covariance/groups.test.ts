@@ -227,7 +227,7 @@ describe('the map of groups', () => {
   });
 
   it('has wider intervals, or refuses, where fewer rows come than were '
-    + 'planned for', { tags: ['long'] }, async () => {
+    + 'planned for', { tags: ['slow'] }, async () => {
     const people = 20_000;
     for (const [name, raw, epsilon] of [
       ['covariance', fromGroups, 2], ['covariance', robustGroups, 4],

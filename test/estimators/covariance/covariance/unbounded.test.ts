@@ -178,7 +178,7 @@ describe('covariance under a mask', () => {
   });
 
   it('with robust groups bears hostile rows that would spoil every '
-    + 'group', { tags: ['long'] }, async () => {
+    + 'group', { tags: ['slow'] }, async () => {
     const cohort = 60_000;
     const plan = planOf(
       'covariance', { ...unbounded, local: 'robust', corruption: 0.02 }, factsOf(2, cohort, 6),

@@ -12,7 +12,8 @@ describe('gaussian from robust groups', () => {
     return releaseOf(plan, 1, rows, seed);
   };
 
-  it('cuts no group of clean normal rows, so that its interval holds their variance', async () => {
+  it('cuts no group of clean normal rows, so that its interval holds their '
+    + 'variance', { tags: ['slow'] }, async () => {
     for (const seed of ['one', 'two']) {
       const outcome = await answer('robust', 1, seed);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
@@ -22,7 +23,8 @@ describe('gaussian from robust groups', () => {
     }
   });
 
-  it('is right whatever the unit is, where nothing is said of the variance', async () => {
+  it('is right whatever the unit is, where nothing is said of the '
+    + 'variance', { tags: ['slow'] }, async () => {
     for (const local of ['robust', 'empirical']) {
       for (const unit of [1e15, 1e-15]) {
         const outcome = await answer(local, unit, 'unit');

@@ -76,7 +76,7 @@ describe('gaussian from robust groups', () => {
   });
 
   it('lets one contributor change one estimate, and the sum by no more than its event '
-    + 'says', { tags: ['long'] }, () => {
+    + 'says', { tags: ['slow'] }, () => {
     const data = dataSource('one group');
     const [groups, dimension, radius] = [20, 2, 2];
     const tags = Array.from({ length: 400 }, () => BigInt(data.below(2 ** 50)) << 14n)

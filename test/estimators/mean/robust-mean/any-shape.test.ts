@@ -133,7 +133,8 @@ describe('robust-mean of rows of any shape', () => {
       expect(answer.error).toBeLessThan(2 * plan.expectedError(share).total);
     });
 
-  it('does not say long tails of one normal column, and does of an exponential one', async () => {
+  it('does not say long tails of one normal column, and does of an exponential '
+    + 'one', { tags: ['slow'] }, async () => {
     const saying = async (rows: string, seeds: number): Promise<number> => {
       let said = 0;
       for (let seed = 0; seed < seeds; seed++) {
@@ -145,7 +146,7 @@ describe('robust-mean of rows of any shape', () => {
     // A larger radius is worth its noise in one release of four, without rows that are far out.
     expect(await saying('normal', 12)).toBe(0);
     expect(await saying('exponential', 4)).toBe(4);
-  }, 30_000);
+  });
 
   it('plans for few rows just near enough to be honest, and states how far they pull', {
     tags: ['long'],
@@ -199,7 +200,7 @@ describe('robust-mean of rows of any shape', () => {
     },
   );
 
-  it('sees what hides in a narrow direction once rows are mapped', async () => {
+  it('sees what hides in a narrow direction once rows are mapped', { tags: ['slow'] }, async () => {
     const hidden = {
       rows: 'condition-1e4', attack: 'spray', dimension: 6, contributors: 60_000,
     };
@@ -210,7 +211,7 @@ describe('robust-mean of rows of any shape', () => {
     expect(mapped[2]).toBeLessThan(0.1);
     const plain = await answerTo(hidden, { rounds: 1 });
     expect(plain.error).toBeGreaterThan(0.1);
-  }, 20_000);
+  });
 
   it('states an interval that holds even if a twentieth lies unseen', async () => {
     for (const attack of ['subtle', 'inliers', 'near', 'ones']) {

@@ -153,7 +153,7 @@ function widthOf(
 
 describe('passes of the projection', () => {
   it('are at most the public number, with a certificate, also from the phase with a proof '
-    + 'alone', { tags: ['long'] }, async () => {
+    + 'alone', { tags: ['slow'] }, async () => {
     const data = dataSource('passes');
     for (const dimension of [2, 3]) {
       for (const rows of slowSets(data, 60, dimension)) {
