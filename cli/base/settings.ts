@@ -1,4 +1,3 @@
-import { readYaml } from '../../server/study-file/yaml-text.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { UsageError } from './errors.js';
 import { pairsFlag } from './numbers.js';
@@ -10,20 +9,28 @@ import { readText } from './text-files.js';
  * @throws UsageError as `pairsFlag`, and if no file name follows `@`; InvalidInputError if a file
  *   cannot be read or is empty.
  */
-export function settingsFlag(
+export async function settingsFlag(
   texts: readonly string[], flag = '--set',
-): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(pairsFlag(texts, flag)).map(([name, value]) => {
-    if (!value.startsWith('@')) return [name, value];
-    const file = value.slice(1);
-    if (file === '') throw new UsageError(
+): Promise<Readonly<Record<string, unknown>>> {
+  const found: [string, unknown][] = [];
+  for (const [name, value] of Object.entries(pairsFlag(texts, flag))) {
+    found.push([name, value.startsWith('@') ? await heldIn(value.slice(1), name, flag) : value]);
+  }
+  return Object.fromEntries(found);
+}
+
+async function heldIn(file: string, name: string, flag: string): Promise<unknown> {
+  if (file === '') {
+    throw new UsageError(
       `${flag} ${name}=@ names no file: write ${flag} ${name}=@FILE`, { flag },
     );
-    const held = readYaml(readText(file), file).value;
-    if (held !== null && held !== undefined) return [name, held];
-    // It would count as missing, and the default would be used.
-    throw new InvalidInputError(
-      `${file} holds no value for ${name}: write one, or leave ${flag} out`, { path: file },
-    );
-  }));
+  }
+  // Loaded when needed, so that other commands start fast.
+  const { readYaml } = await import('../../server/study-file/yaml-text.js');
+  const held = readYaml(readText(file), file).value;
+  if (held !== null && held !== undefined) return held;
+  // It would count as missing, and the default would be used.
+  throw new InvalidInputError(
+    `${file} holds no value for ${name}: write one, or leave ${flag} out`, { path: file },
+  );
 }

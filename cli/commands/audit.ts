@@ -102,8 +102,8 @@ export const audit = defineCommand({
     const trials =
       numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });
     const seconds = numberFlag(args.seconds, '--seconds', { atLeast: 1, atMost: 1e6 });
-    const parameters =
-      parseParameters(estimator.parameters, settingsFlag(repeated['set'] ?? []), { dimension });
+    const set = await settingsFlag(repeated['set'] ?? []);
+    const parameters = parseParameters(estimator.parameters, set, { dimension });
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
     const cohort = given ?? smallestPlan(planFor) ?? protocolLimits.cohortMax;

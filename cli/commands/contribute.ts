@@ -111,7 +111,7 @@ export const contribute = defineCommand({
         onNote: (text) => output.note(text),
         ...(args.format !== undefined && { format: args.format }),
         ...headerChoice(args.header),
-        ...readTypes(args.columns, args.types, repeated['type'] ?? [], '--types'),
+        ...await readTypes(args.columns, args.types, repeated['type'] ?? [], '--types'),
       }, io);
     const url = aggregatorUrl(args.url);
     io.onStarted?.();

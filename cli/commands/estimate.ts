@@ -1,15 +1,12 @@
 import { availableParallelism } from 'node:os';
 import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
-import { defineStudy } from '../../server/studies/definition.js';
-import { epochLength } from '../../server/study-file/durations.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
 import { questions } from '../../src/choose.js';
 import { estimators } from '../../src/estimators/registry.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
 import { printAnswer, printNotes } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
@@ -17,16 +14,10 @@ import {
   autoName, checkName, choiceFacts, makesPasses, printChoice, resolveEstimator,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
-import { askedQuestion, rowsOfFile, type AskedFlags } from '../estimate/asked.js';
-import {
-  inputFlags, inputPath, notesOn, readsCells, tableRequest, type InputFlags,
-} from '../estimate/request.js';
-import { estimateStudy, printStudy, studyJson, type StudyEstimate } from '../estimate/study.js';
-import { readStudies } from '../base/study-files.js';
+import { notesOn, readsCells, tableRequest, type InputFlags } from '../estimate/request.js';
 import { headerArgument } from '../input/header-flag.js';
 import { inputFormats } from '../input/rows.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
-import { columnsOfStudy, readTypes } from '../input/typed-columns.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns, type Io } from '../base/io.js';
@@ -86,6 +77,9 @@ const inputArguments = {
     description: 'empty cells: refuse, or leave the row out of questions about their columns',
   },
 } satisfies ArgsDef;
+
+/** Loaded when needed, so that estimators that are named start fast. */
+const ofStudy = () => import('../estimate/of-study.js');
 
 export const estimate = defineCommand({
   name: 'estimate',
@@ -153,7 +147,7 @@ export const estimate = defineCommand({
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
     if (args.study !== undefined && isStudyAlone(args)) {
-      return estimateAsked(args.study, args, { repeated, io, output });
+      return (await ofStudy()).answerFile(args.study, args, { repeated, io, output });
     }
     if (args.name === undefined) {
       throw new UsageError('NAME is missing: give an estimator, or --study with a study file');
@@ -164,12 +158,13 @@ export const estimate = defineCommand({
     const cohort = numberFlag(
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
-    const given = settingsFlag(repeated['set'] ?? []);
+    const given = await settingsFlag(repeated['set'] ?? []);
     const where = repeated['where'] ?? [];
     if (where.length > 0 || args['groups-max'] !== undefined) {
-      return answerFlags(name, args, { where, types: repeated['type'] ?? [], given, io, output });
+      const types = repeated['type'] ?? [];
+      return (await ofStudy()).answerFlags(name, args, { where, types, given, io, output });
     }
-    const request = tableRequest(args, repeated['type'] ?? [], {
+    const request = await tableRequest(args, repeated['type'] ?? [], {
       asked: name === autoName ? args.question ?? name : name,
       readsCells: readsCells(name, args.question, given),
     }, output);
@@ -178,11 +173,10 @@ export const estimate = defineCommand({
     const tables = await readRequested(request, makesPasses(name) ? compute : null, io, output);
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
-    const dimension = dimensionOf(tables[0]!);
     const types = typesOfTable(tables[0]!.columns, request);
     const raw = parametersOfTypes(name, given, tables[0]!.columns, types);
     const resolved = resolveEstimator({ name, question: args.question }, raw, {
-      dimension, target, cohort: cohort ?? smallestOf(tables),
+      dimension: dimensionOf(tables[0]!), target, cohort: cohort ?? smallestOf(tables),
       participation: cohort === undefined ? 'public' : 'secret',
     });
     if (resolved.kind === 'infeasible') {
@@ -235,86 +229,6 @@ function isStudyAlone({ name, file, input }: InputFlags & {
   // The first word is then the file.
   return file === undefined && input === undefined && name !== autoName
     && !estimators.some((each) => each.name === name);
-}
-
-/** The study's file has everything about it, so flags that could contradict it are refused. */
-const flagsOfEstimators = [
-  'epsilon', 'delta', 'rho', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'groups-max',
-  'timing',
-] as const;
-
-/** Answers the questions of a study file. */
-async function estimateAsked(
-  file: string,
-  args: InputFlags & { readonly [name in (typeof flagsOfEstimators)[number] | 'name' | 'question'
-    ]?: string | boolean | undefined },
-  { repeated, io, output }: {
-    readonly repeated: Readonly<Record<string, readonly string[]>>;
-    readonly io: Io;
-    readonly output: Output;
-  },
-): Promise<0 | 1> {
-  const extra = ['set', 'type', 'where'].find((name) => (repeated[name] ?? []).length > 0)
-    ?? flagsOfEstimators.find((name) => args[name] !== undefined);
-  if (extra !== undefined) {
-    throw new UsageError(`--${extra} is given with a study file and no estimator: change the file `
-      + 'instead, or name an estimator');
-  }
-  const { document } = readStudies([file], undefined)[0]!;
-  const definition = defineStudy({
-    ...document,
-    // Nobody waits for the release of an epoch, so none must fit half of it.
-    epoch: { everyMs: epochLength.mostMs },
-    contribution: { ...document.contribution, rowsMax: rowsOfFile(args.contributor) },
-  } as StudyDocument);
-  const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
-  return answerStudy({
-    definition, only: args.question as string | undefined,
-    input: {
-      path, flags: ['missing', 'header'], ...columnsOfStudy(file), ...inputFlags(args, output),
-    },
-  }, io, output);
-}
-
-/** Answers the one question that flags ask. */
-async function answerFlags(
-  name: string,
-  args: InputFlags & AskedFlags,
-  { where, types, given, io, output }: {
-    readonly where: readonly string[];
-    readonly types: readonly string[];
-    readonly given: Readonly<Record<string, unknown>>;
-    readonly io: Io;
-    readonly output: Output;
-  },
-): Promise<0 | 1> {
-  if (name === autoName || args.rho !== undefined) {
-    const what = name === autoName ? `${autoName} is` : '--rho is';
-    throw new UsageError(`${what} not for --where and --groups-max: give an estimator and --epsilon`);
-  }
-  const path = inputPath(args);
-  const typed = readTypes(undefined, args.study, types, '--study');
-  const { definition, input } = askedQuestion(name, args, where, given, typed);
-  return answerStudy({
-    definition, only: undefined, input: { path, ...input, ...inputFlags(args, output) },
-  }, io, output);
-}
-
-async function answerStudy(
-  asked: Pick<StudyEstimate, 'definition' | 'only' | 'input'>, io: Io, output: Output,
-): Promise<0 | 1> {
-  const randomness = openRandomness(io);
-  const compute = createComputePool(availableParallelism());
-  try {
-    const answers = await whileReading(io, output, (onProgress) => estimateStudy({
-      ...asked, input: { ...asked.input, onProgress }, stdin: io.stdin, randomness, compute,
-    }));
-    output.json({ ...studyJson(answers), ...(randomness.insecure ? { insecure: true } : {}) });
-    printStudy(answers, asked.definition, output);
-    return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
-  } finally {
-    await compute.close();
-  }
 }
 
 /** Where `auto` finds no estimator. Nothing was run, and nothing is charged. */

@@ -103,7 +103,7 @@ export const plan = defineCommand({
     );
     const { given, error } = sizes(args);
     const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
-    const set = settingsFlag(repeated['set'] ?? []);
+    const set = await settingsFlag(repeated['set'] ?? []);
     const { target, budget } = targets(args);
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const raw = declared(args.name, hostile, set);

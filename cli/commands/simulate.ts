@@ -105,7 +105,7 @@ export const simulate = defineCommand({
     if (args.input === undefined && (args.types ?? repeated['type']?.[0]) !== undefined) {
       throw new UsageError('--types and --type are for the rows of --input: give that too');
     }
-    const typed = readTypes(undefined, args.types, repeated['type'] ?? [], '--types');
+    const typed = await readTypes(undefined, args.types, repeated['type'] ?? [], '--types');
     const file = args.input === undefined
       ? undefined : await readRowsFile(args.input, io, typed);
     io.onStarted?.();

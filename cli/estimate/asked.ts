@@ -9,7 +9,7 @@ import { textLimits } from '../../src/base/text-form.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { targetOfFlags, type PrivacyFlags } from '../base/privacy-flags.js';
-import type { TypedColumns } from '../input/typed-columns.js';
+import type { TypedColumns } from '../input/study-columns.js';
 
 /** The flags that make one question, as a study file asks it. */
 export interface AskedFlags extends PrivacyFlags {

@@ -6,7 +6,8 @@ import { flightsName } from '../data/flights.js';
 import { headerChoice } from '../input/header-flag.js';
 import type { InputFormat } from '../input/rows.js';
 import type { TableRequest } from '../input/table.js';
-import { readTypes, type TypedColumns } from '../input/typed-columns.js';
+import type { TypedColumns } from '../input/study-columns.js';
+import { readTypes } from '../input/typed-columns.js';
 import { autoName } from './chosen.js';
 
 const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
@@ -64,11 +65,11 @@ export function inputFlags({ contributor, format, header, missing }: InputFlags,
  *   answer depends on what rows hold.
  * @throws UsageError for flags that contradict each other.
  */
-export function tableRequest(
+export async function tableRequest(
   args: InputFlags, types: readonly string[],
   about: { readonly asked: string; readonly readsCells: boolean }, output: Output,
-): TableRequest {
-  const { reduce: ofStudy, ...typed } = columnsOfValues(args, types);
+): Promise<TableRequest> {
+  const { reduce: ofStudy, ...typed } = await columnsOfValues(args, types);
   const groups = listFlag(args.groups, '--groups');
   const group = args['group-by'];
   if (/^\s*discover\s*(:|$)/.test(args.groups ?? '')) {
@@ -112,7 +113,9 @@ export function tableRequest(
  * are compared as they are written.
  * @throws UsageError for a type of such a column, and as `readTypes`.
  */
-function columnsOfValues(args: InputFlags, types: readonly string[]): TypedColumns {
+async function columnsOfValues(
+  args: InputFlags, types: readonly string[],
+): Promise<TypedColumns> {
   const flags = (['group-by', 'contributor'] as const)
     .filter((flag) => args[flag] !== undefined);
   for (const flag of flags) {
@@ -121,7 +124,7 @@ function columnsOfValues(args: InputFlags, types: readonly string[]): TypedColum
     throw new UsageError(`--type gives ${args[flag]} a type, and --${flag} takes its values as `
       + `they are written: leave --type ${type} out`);
   }
-  const typed = readTypes(args.columns, args.study, types, '--study');
+  const typed = await readTypes(args.columns, args.study, types, '--study');
   if (args.study === undefined || args.columns !== undefined) return typed;
   const names = flags.map((flag) => args[flag]!);
   const columns = typed.columns!.filter((name) => !names.includes(name));

@@ -1,16 +1,11 @@
 import { isColumnType, otherName, type ColumnType } from '../../src/base/columns.js';
-import type { Question } from '../../src/base/questions.js';
 import { textForm, textLimits } from '../../src/base/text-form.js';
 import type { Cell } from '../../client/index.js';
-import { checkText } from '../../server/study-file/check.js';
-import { readColumns } from '../../server/study-file/columns.js';
-import { studyError } from '../../server/study-file/refusal.js';
-import { studySchema } from '../../server/study-file/schema.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, pairsFlag } from '../base/numbers.js';
-import { readText } from '../base/text-files.js';
 import { parseNumber } from './decimals.js';
-import type { RowBatch, RowOptions } from './rows.js';
+import type { RowBatch } from './rows.js';
+import type { TypedColumns } from './study-columns.js';
 
 /** Options that give the columns of an input their types. */
 export const typeArguments = {
@@ -24,29 +19,6 @@ export const typeArguments = {
       + 'names); may be repeated',
   },
 } as const;
-
-/** What a study file says of the columns of rows, and of what the rows of one person become. */
-export type TypedColumns = Pick<RowOptions, 'columns' | 'types'> & {
-  readonly reduce?: Question['reduce'];
-};
-
-/**
- * The columns of a study file, to read rows by.
- * @param asked - what was asked for instead of all of them.
- * @throws InvalidInputError if the file cannot be read, KeelsonError if it is no study.
- */
-export function columnsOfStudy(file: string, asked?: readonly string[]): TypedColumns {
-  // Only the columns are read. A command that sends rows loads no estimator.
-  const { content, lineOf } = checkText(studySchema, readText(file), file);
-  const { columns, types } = readColumns(content, (path, rule, remedy) =>
-    studyError(file, { path, rule, remedy, line: lineOf(path.split('.')) }));
-  const { reduce } = content.contribution ?? {};
-  return {
-    columns: asked ?? columns,
-    ...(reduce !== undefined && { reduce }),
-    ...(types && { types: new Map(columns.map((name, i) => [name, types[i]!])) }),
-  };
-}
 
 /**
  * The types of `--type column=type`, for columns that no study file describes: `number` and
@@ -76,13 +48,14 @@ function columnsOfFlags(
  * @param types - of `--type`.
  * @throws as `columnsOfStudy` and `columnsOfFlags`; UsageError if both a file and types are given.
  */
-export function readTypes(
+export async function readTypes(
   columns: string | undefined, file: string | undefined, types: readonly string[],
   fileFlag: '--study' | '--types',
-): TypedColumns {
+): Promise<TypedColumns> {
   const asked = listFlag(columns, '--columns');
   if (file === undefined) return columnsOfFlags(types, asked);
-  if (types.length === 0) return columnsOfStudy(file, asked);
+  // Loaded when needed, so that other commands start fast.
+  if (types.length === 0) return (await import('./study-columns.js')).columnsOfStudy(file, asked);
   throw new UsageError(`--type and ${fileFlag} both give columns their types: leave one out`);
 }
 

@@ -6,7 +6,8 @@ import { numbersOf, type Cell } from '../../client/rows.js';
 import { flightsColumns, loadFlights } from '../data/flights.js';
 import { UsageError } from '../base/errors.js';
 import { readRows } from '../input/open.js';
-import { typedRow, type TypedColumns } from '../input/typed-columns.js';
+import type { TypedColumns } from '../input/study-columns.js';
+import { typedRow } from '../input/typed-columns.js';
 import type { Io } from '../base/io.js';
 
 export interface RowsRequest {

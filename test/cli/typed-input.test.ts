@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parametersOfTypes, typesOfTable } from '../../cli/estimate/types.js';
-import { columnsOfStudy, readTypes, typedRow } from '../../cli/input/typed-columns.js';
+import { columnsOfStudy } from '../../cli/input/study-columns.js';
+import { readTypes, typedRow } from '../../cli/input/typed-columns.js';
 import { readRows } from '../../cli/input/open.js';
 import { readTables } from '../../cli/input/table.js';
 import type { RowBatch } from '../../cli/input/rows.js';
@@ -131,33 +132,33 @@ describe('files with texts and optional columns', () => {
 describe('types from flags', () => {
   const flags = ['stops=integer', 'region=category:north, Zu\u0308rich', 'app=text:64', 'to=text'];
 
-  it('are those of a study file', () => {
-    expect(readTypes(undefined, undefined, flags, '--study')).toEqual({ types: new Map([
+  it('are those of a study file', async () => {
+    expect(await readTypes(undefined, undefined, flags, '--study')).toEqual({ types: new Map([
       ['stops', { type: 'integer' }], ['region', { type: 'category', of: ['north', 'Zürich'] }],
       ['app', { type: 'text', bytes: 64 }], ['to', { type: 'text', bytes: 64 }],
     ]) });
-    expect(readTypes('a,b', undefined, [], '--study')).toEqual({ columns: ['a', 'b'] });
+    expect(await readTypes('a,b', undefined, [], '--study')).toEqual({ columns: ['a', 'b'] });
   });
 
   it.each([
     ['app=texts'], ['app=text:0'], ['app=text:'], ['app=text:256'], ['app=category'],
     ['app=category:a,a'], ['app=boolean:1'],
-  ])('refuse %s', (flag) => {
-    expect(() => readTypes(undefined, undefined, [flag], '--study'))
+  ])('refuse %s', async (flag) => {
+    await expect(readTypes(undefined, undefined, [flag], '--study')).rejects
       .toThrow(`--type ${flag} is no type: write number, integer, integer:0..9`);
   });
 
-  it('refuse types that contradict other flags', () => {
-    expect(() => readTypes('stops', undefined, flags, '--study'))
+  it('refuse types that contradict other flags', async () => {
+    await expect(readTypes('stops', undefined, flags, '--study')).rejects
       .toThrow('--columns leaves it out');
-    expect(() => readTypes(undefined, 'rides.yaml', flags, '--types'))
+    await expect(readTypes(undefined, 'rides.yaml', flags, '--types')).rejects
       .toThrow('--type and --types both give columns their types: leave one out');
   });
 
   const batchOf = async (text: string, ...given: readonly string[]): Promise<RowBatch> => {
     const request = {
       path: '-', missing: 'refuse' as const,
-      ...readTypes(undefined, undefined, given, '--study'),
+      ...await readTypes(undefined, undefined, given, '--study'),
     };
     for await (const batch of readRows(request, Readable.from([Buffer.from(text)]))) return batch;
     throw new Error('no rows');

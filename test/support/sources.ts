@@ -28,15 +28,24 @@ export function sourceFiles(
     });
 }
 
-/** Module specifiers of every static and dynamic import and re-export of a file. */
-export function importsOf(file: SourceFile): string[] {
+/**
+ * Module specifiers of every static and dynamic import and re-export of a file; `at start`: of
+ * those that the file is loaded with.
+ */
+export function importsOf(file: SourceFile, kind: 'all' | 'at start' = 'all'): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if ((ts.isImportDeclaration(node) || ts.isExportDeclaration(node))
         && node.moduleSpecifier !== undefined) {
-      if (ts.isStringLiteral(node.moduleSpecifier)) found.push(node.moduleSpecifier.text);
+      const isType = ts.isExportDeclaration(node) ? node.isTypeOnly
+        : node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword;
+      if (ts.isStringLiteral(node.moduleSpecifier) && !(isType && kind === 'at start')) {
+        found.push(node.moduleSpecifier.text);
+      }
     }
-    if (ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword) {
+    const isLater = ts.isCallExpression(node)
+      && node.expression.kind === ts.SyntaxKind.ImportKeyword;
+    if (isLater && kind === 'all') {
       const target = node.arguments[0];
       if (target !== undefined && ts.isStringLiteral(target)) found.push(target.text);
     }

@@ -232,6 +232,16 @@ describe('layers', () => {
     expect(found.length).toBeGreaterThan(10);
     expect(found.filter((path) => !parts.test(path))).toEqual([]);
   });
+
+  it('loads neither YAML nor frames of the wire for keelson estimate without a study', () => {
+    const atStart = files.flatMap((file) => importsOf(file, 'at start')
+      .map((name) => resolved(file.path, name)).filter((target) => target !== undefined)
+      .map((target): readonly [string, string] => [file.path, target]));
+    const reached = reachedFrom('cli/commands/estimate.ts', atStart);
+    expect(reached.filter((path) => inside(path, 'src/estimators')).length).toBeGreaterThan(100);
+    const needless = /yaml-text|study-file\/(check|parse)|wire\/(reader|generated)/;
+    expect(reached.filter((path) => needless.test(path))).toEqual([]);
+  });
 });
 
 /** @param arrows from importer to imported. */

@@ -1,0 +1,97 @@
+import { availableParallelism } from 'node:os';
+import { createComputePool } from '../../server/compute/pool.js';
+import { defineStudy } from '../../server/studies/definition.js';
+import { epochLength } from '../../server/study-file/durations.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import { UsageError } from '../base/errors.js';
+import type { Io } from '../base/io.js';
+import { openRandomness } from '../base/noise.js';
+import type { Output } from '../base/output.js';
+import { whileReading } from '../base/progress.js';
+import { readStudies } from '../base/study-files.js';
+import { columnsOfStudy } from '../input/study-columns.js';
+import { readTypes } from '../input/typed-columns.js';
+import { askedQuestion, rowsOfFile, type AskedFlags } from './asked.js';
+import { autoName } from './chosen.js';
+import { inputFlags, inputPath, type InputFlags } from './request.js';
+import { estimateStudy, printStudy, studyJson, type StudyEstimate } from './study.js';
+
+/** The study's file has everything about it, so flags that could contradict it are refused. */
+const flagsOfEstimators = [
+  'epsilon', 'delta', 'rho', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'groups-max',
+  'timing',
+] as const;
+
+/** Answers the questions of a study file. */
+export async function answerFile(
+  file: string,
+  args: InputFlags & { readonly [name in (typeof flagsOfEstimators)[number] | 'name' | 'question'
+    ]?: string | boolean | undefined },
+  { repeated, io, output }: {
+    readonly repeated: Readonly<Record<string, readonly string[]>>;
+    readonly io: Io;
+    readonly output: Output;
+  },
+): Promise<0 | 1> {
+  const extra = ['set', 'type', 'where'].find((name) => (repeated[name] ?? []).length > 0)
+    ?? flagsOfEstimators.find((name) => args[name] !== undefined);
+  if (extra !== undefined) {
+    throw new UsageError(`--${extra} is given with a study file and no estimator: change the file `
+      + 'instead, or name an estimator');
+  }
+  const { document } = readStudies([file], undefined)[0]!;
+  const definition = defineStudy({
+    ...document,
+    // Nobody waits for the release of an epoch, so none must fit half of it.
+    epoch: { everyMs: epochLength.mostMs },
+    contribution: { ...document.contribution, rowsMax: rowsOfFile(args.contributor) },
+  } as StudyDocument);
+  const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
+  return answerStudy({
+    definition, only: args.question as string | undefined,
+    input: {
+      path, flags: ['missing', 'header'], ...columnsOfStudy(file), ...inputFlags(args, output),
+    },
+  }, io, output);
+}
+
+/** Answers the one question that flags ask. */
+export async function answerFlags(
+  name: string,
+  args: InputFlags & AskedFlags,
+  { where, types, given, io, output }: {
+    readonly where: readonly string[];
+    readonly types: readonly string[];
+    readonly given: Readonly<Record<string, unknown>>;
+    readonly io: Io;
+    readonly output: Output;
+  },
+): Promise<0 | 1> {
+  if (name === autoName || args.rho !== undefined) {
+    const what = name === autoName ? `${autoName} is` : '--rho is';
+    throw new UsageError(`${what} not for --where and --groups-max: give an estimator and --epsilon`);
+  }
+  const path = inputPath(args);
+  const typed = await readTypes(undefined, args.study, types, '--study');
+  const { definition, input } = askedQuestion(name, args, where, given, typed);
+  return answerStudy({
+    definition, only: undefined, input: { path, ...input, ...inputFlags(args, output) },
+  }, io, output);
+}
+
+async function answerStudy(
+  asked: Pick<StudyEstimate, 'definition' | 'only' | 'input'>, io: Io, output: Output,
+): Promise<0 | 1> {
+  const randomness = openRandomness(io);
+  const compute = createComputePool(availableParallelism());
+  try {
+    const answers = await whileReading(io, output, (onProgress) => estimateStudy({
+      ...asked, input: { ...asked.input, onProgress }, stdin: io.stdin, randomness, compute,
+    }));
+    output.json({ ...studyJson(answers), ...(randomness.insecure ? { insecure: true } : {}) });
+    printStudy(answers, asked.definition, output);
+    return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
+  } finally {
+    await compute.close();
+  }
+}

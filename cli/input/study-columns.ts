@@ -1,0 +1,30 @@
+import type { Question } from '../../src/base/questions.js';
+import { checkText } from '../../server/study-file/check.js';
+import { readColumns } from '../../server/study-file/columns.js';
+import { studyError } from '../../server/study-file/refusal.js';
+import { studySchema } from '../../server/study-file/schema.js';
+import { readText } from '../base/text-files.js';
+import type { RowOptions } from './rows.js';
+
+/** What a study file says of the columns of rows, and of what the rows of one person become. */
+export type TypedColumns = Pick<RowOptions, 'columns' | 'types'> & {
+  readonly reduce?: Question['reduce'];
+};
+
+/**
+ * The columns of a study file, to read rows by.
+ * @param asked - what was asked for instead of all of them.
+ * @throws InvalidInputError if the file cannot be read, KeelsonError if it is no study.
+ */
+export function columnsOfStudy(file: string, asked?: readonly string[]): TypedColumns {
+  // Only the columns are read. A command that sends rows loads no estimator.
+  const { content, lineOf } = checkText(studySchema, readText(file), file);
+  const { columns, types } = readColumns(content, (path, rule, remedy) =>
+    studyError(file, { path, rule, remedy, line: lineOf(path.split('.')) }));
+  const { reduce } = content.contribution ?? {};
+  return {
+    columns: asked ?? columns,
+    ...(reduce !== undefined && { reduce }),
+    ...(types && { types: new Map(columns.map((name, i) => [name, types[i]!])) }),
+  };
+}
