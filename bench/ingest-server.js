@@ -3,7 +3,7 @@
 // table, through its own store, and ends: so that what filling leaves in memory is not in the
 // figures.
 // usage: fork('bench/ingest-server.js',
-//   ['{"directory","columns","texts"?,"preload","contributors","checkThreads"?}'])
+//   ['{"directory","columns","texts"?,"preload","contributors","checkThreads"?,"limits"?}'])
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import {
@@ -102,6 +102,7 @@ const aggregator = await createAggregator({
   studies: [parseStudyText(study, { name: 'bench-ingest.yaml' })],
   port: 0,
   ...(options.checkThreads !== undefined && { checkThreads: options.checkThreads }),
+  ...(options.limits !== undefined && { limits: options.limits }),
   logger:
     createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
   openStore: async (directory, clock) => (store = await openSqliteStore({ directory, clock })),

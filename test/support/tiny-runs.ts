@@ -83,6 +83,12 @@ export const tinyRuns: readonly TinyRun[] = [
     file: 'bench/duckdb.js',
     lines: [/^csv +count +\d/, /^ndjson +median +\d/, /^parquet +groups +\d/],
   },
+  {
+    file: 'bench/people.js',
+    lines: [
+      /^WebSocket +\d+ +\d+$/, /^once +\d+ +\d+$/, /^once \/ WebSocket, main thread +\d\.\d\d$/,
+    ],
+  },
   { file: 'bench/rows.js', lines: [/^scale 1: \d/, /^scale auto: \d/] },
   { file: 'bench/prime.js', lines: [/^ +4 +given +\d/, /^ +4 +auto +\d/] },
   {

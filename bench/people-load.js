@@ -1,0 +1,121 @@
+// The people of bench/people.js, in a process of their own. Each has a new key, sends one row and
+// waits for its verdict.
+// usage: fork('bench/people-load.js', ['{"url","studyId","atOnce","columns"}']), then messages
+//   {"way","count"}, each answered by {"refused"} when all have left.
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { WebSocket } from 'ws';
+import { fromHex } from '../dist/src/base/bytes.js';
+import { signBatch, signHello } from '../dist/src/signing/message.js';
+import { signing } from '../dist/src/signing/node.js';
+import {
+  decodeServerFrame, encodeBatchBody, encodeClientFrame, encodeOnce, subprotocol,
+} from '../dist/src/wire/index.js';
+
+const { url, studyId: studyIdHex, atOnce, columns } = JSON.parse(process.argv[2]);
+const studyId = fromHex(studyIdHex);
+const address = url.replace('ws', 'http');
+const data = new Uint8Array(Float64Array.from({ length: columns }, (_, i) => i / 2).buffer);
+
+/** The one row of a person, for its epoch. */
+function signedBatch(signer, { serverKey, epoch }) {
+  const body = encodeBatchBody({
+    studyId, sequence: 1n, epoch, last: true, rows: 1, columns, dataType: 'float64', data,
+  });
+  const signature = signBatch(signer, { serverKey, studyId }, signing.sha512(body));
+  return { body, signature };
+}
+
+/** @returns the reason of a verdict that is not `accepted`, if it is none. */
+const faultOf = (frame) => (frame.kind === 'ack' && frame.accepted.length === 1
+  ? undefined : `${frame.kind} ${frame.code ?? frame.rejections?.[0]?.code}`);
+
+/** Resolves when the socket has closed. */
+function overSocket(signer) {
+  return new Promise((resolve, reject) => {
+    const socket = new WebSocket(url, subprotocol, { perMessageDeflate: false });
+    let serverKey;
+    let fault = 'the socket closed before the verdict';
+    socket.on('error', reject);
+    socket.on('close', () => resolve(fault));
+    socket.on('message', (bytes) => {
+      const frame = decodeServerFrame(bytes);
+      const { publicKey } = signer;
+      if (frame.kind === 'welcome') {
+        ({ serverKey } = frame);
+        const nonces = { serverNonce: frame.serverNonce, clientNonce: randomBytes(32) };
+        const signature = signHello(signer, { serverKey, studyId }, nonces);
+        const { clientNonce } = nonces;
+        socket.send(encodeClientFrame({
+          kind: 'hello', studyId, publicKey, clientNonce, signature,
+        }));
+      } else if (frame.kind === 'ready') {
+        const batch = signedBatch(signer, { serverKey, epoch: frame.epoch });
+        socket.send(encodeClientFrame({ kind: 'batch', channel: frame.channel, ...batch }));
+      } else if (frame.kind === 'ack' || frame.kind === 'refusal') {
+        fault = faultOf(frame);
+        socket.close();
+      }
+    });
+  });
+}
+
+/** The body of an answer of status 200. */
+function answerOf(asked, body) {
+  return new Promise((resolve, reject) => {
+    asked.on('error', reject);
+    asked.on('response', (answer) => {
+      const parts = [];
+      answer.on('data', (part) => parts.push(part));
+      answer.on('error', reject);
+      answer.on('end', () => {
+        const whole = Buffer.concat(parts);
+        if (answer.statusCode === 200) resolve(whole);
+        else reject(new Error(`status ${answer.statusCode}: ${whole}`));
+      });
+    });
+    asked.end(body);
+  });
+}
+
+async function inOneRequest(signer, study, agent) {
+  const { publicKey } = signer;
+  const message = encodeOnce({ studyId, publicKey, ...signedBatch(signer, study) });
+  const headers = { 'Content-Type': 'application/x-protobuf', 'Content-Length': message.length };
+  const asked = request(new URL('v1/once', address), { agent, method: 'POST', headers });
+  return faultOf(decodeServerFrame(await answerOf(asked, message)));
+}
+
+/** What a cache in front of the server would answer: one request for all people. */
+async function openStudy() {
+  const path = new URL(`v1/studies/${studyIdHex}/open`, address);
+  const { welcome, epoch } = JSON.parse(await answerOf(request(path)));
+  const { serverKey } = decodeServerFrame(Buffer.from(welcome, 'base64'));
+  return { serverKey, epoch: BigInt(epoch) };
+}
+
+async function everybody({ way, count }) {
+  const study = await openStudy();
+  const agent = new Agent({ keepAlive: true, maxSockets: atOnce });
+  const faults = new Set();
+  let left = count;
+  const sendInTurn = async () => {
+    while (left > 0) {
+      left -= 1;
+      const signer = signing.createSigner(signing.generateSeed());
+      const fault = way === 'socket' ? await overSocket(signer)
+        : await inOneRequest(signer, study, way === 'kept' ? agent : false);
+      if (fault !== undefined) faults.add(fault);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, sendInTurn));
+  agent.destroy();
+  return { refused: [...faults] };
+}
+
+process.on('message', (wish) => {
+  if (wish === 'exit') process.exit(0);
+  everybody(wish).then((answer) => process.send(answer));
+});
+process.on('disconnect', () => process.exit(0));
+process.send({ type: 'ready' });
