@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { countPairBins, zeroBin } from '../../src/numerics/kernels/column-counts.js';
-import { pairsOf } from '../../src/privacy/stages/scale-pairs.js';
+import { pairsOf, slotOf } from '../../src/privacy/stages/scale-pairs.js';
 import {
   pairingFor, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type RowsToPair,
 } from '../../src/privacy/stages/scale.js';
@@ -142,6 +142,25 @@ describe('private scale', () => {
       expect(pairsOf({ ...block, tags: new BigUint64Array(0), drawTags }, slots)).toEqual(pairs);
       expect(drawn).toBe(count);
       expect(pairs.length).toBeGreaterThan(slots === 7 ? 13 : slots);
+    }
+  });
+
+  it('pairs the two smallest tags of each slot, also among equal and the largest words', () => {
+    const data = dataSource('words');
+    const words = [0n, 1n, 0x7fff_ffffn, 0x8000_0000n, 0xffff_fffen, 0xffff_ffffn];
+    const any = (): bigint => words[Math.floor(data.uniform() * words.length)]!;
+    for (let trial = 0; trial < 200; trial++) {
+      const count = trial % 12;
+      const tags = BigUint64Array.from({ length: count }, () => (any() << 32n) | any());
+      const values = Float64Array.from({ length: count }, () => Math.floor(3 * data.uniform()));
+      for (const slots of [1, 3]) {
+        const inOrder = Array.from(tags.keys()).sort((a, b) =>
+          Number(tags[a]! - tags[b]!) || values[a]! - values[b]! || a - b);
+        const expected = Array.from({ length: slots }, (_, slot) =>
+          inOrder.filter((row) => slotOf(tags[row]!, slots) === slot).slice(0, 2))
+          .flatMap((pair) => (pair.length === 2 ? pair : []));
+        expect([...pairsOf({ count, dimension: 1, values, tags }, slots)]).toEqual(expected);
+      }
     }
   });
 

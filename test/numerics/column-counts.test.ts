@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  countColumnBins, countColumnCells, countPairBins, zeroBin,
+  countColumnBins, countColumnCells, countDistances, countPairBins, zeroBin,
 } from '../../src/numerics/kernels/column-counts.js';
 import { seededRandom } from '../../src/random/work.js';
 import { utf8 } from '../../src/base/bytes.js';
@@ -60,6 +60,29 @@ describe.each([0, 1, 2, 203, 5_001])('counts of the columns of %d rows', (count)
         }
       });
       expect(countColumnCells(values, d, count, { lows, rates, cells })).toEqual(wanted);
+    }
+  });
+
+  it('count every row by its distance, added up column by column', () => {
+    for (const d of some) {
+      // Few odd entries, so that most rows are finite.
+      const values = entriesOf(count * d, `distances ${d}`).map((entry, at) =>
+        (at % 7 === 0 || Math.abs(entry) < 4 ? entry : 0.5));
+      const centre = Float64Array.from({ length: d }, (_, j) => j / 9 - 1);
+      const unit = Float64Array.from({ length: d }, (_, j) => 0.3 + j / 5);
+      const squares = Array.from({ length: count }, (_row, i) =>
+        centre.reduce((sum, middle, j) =>
+          sum + ((values[i * d + j]! - middle) / unit[j]!) ** 2, 0));
+      // Some edges are squares themselves: these rows are not below them.
+      const edges = Float64Array.from(
+        [0.1, ...squares.filter(Number.isFinite).slice(0, 20), 1e9, Infinity],
+      ).sort();
+      const wanted = new Float64Array(edges.length + 1);
+      squares.forEach((square, i) => {
+        if (!values.subarray(i * d, (i + 1) * d).every(Number.isFinite)) return;
+        wanted[edges.filter((edge) => square >= edge).length]! += 1;
+      });
+      expect(countDistances(values, d, count, { centre, unit, edges })).toEqual(wanted);
     }
   });
 

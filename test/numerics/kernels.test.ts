@@ -134,6 +134,12 @@ describe('clipRows', () => {
     kernels.gram(found, d, count, {}, products, sums);
     // Whole numbers: exact in any order.
     expect(added).toEqual({ sums, products });
+    const alone = new Float64Array(d).fill(1);
+    const there = kernels.addClipped(
+      rows, d, count, { ...ball, centre, ...(unit ? { unit } : {}) }, alone,
+    );
+    expect(alone).toEqual(sums);
+    expect(there).toBe(present.reduce((all, one) => all + one, 0));
     const steps = new Float64Array(d);
     for (let r = 0; r < count; r++) {
       const there = clipToBall(Float64Array.from(rows), r * d, centre, ball, steps, unit);

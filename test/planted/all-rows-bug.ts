@@ -1,3 +1,4 @@
+import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import { allRowsDesign, releaseAllRows } from '../../src/estimators/pooled/all-rows.js';
 import { distanceCounts } from '../../src/estimators/pooled/radius.js';
 import type { PlantedBug } from './bugs.js';
@@ -23,14 +24,17 @@ export const allRowsUnclipped: PlantedBug = {
       facts,
       length: dimension,
       events: [...events],
-      release(rows, mechanisms) {
+      async release(rows, mechanisms) {
         const pool = rows('rows');
+        const draws = { mechanisms, compute: inlineCompute() };
         if (!planted) {
-          return releaseAllRows(
-            mechanisms, { ...rest, events, distance, clipped }, pool, centre, scale,
-          ).map((all) => [...all?.moved ?? centre]);
+          const all = await releaseAllRows(
+            draws, { ...rest, events, distance, clipped }, pool, centre, scale,
+          );
+          return all.map(({ moved }) => [...moved]);
         }
-        mechanisms.gaussian(distance.name, pool.map((block) => distanceCounts(block, centre)));
+        mechanisms.gaussian(distance.name, await pool.mapAsync((block) =>
+          distanceCounts(draws.compute, block, centre)));
         const sum = mechanisms.gaussian(clipped.sum.name, pool.map((block) => {
           const total = new Float64Array(dimension);
           for (let i = 0; i < block.count * dimension; i++) {

@@ -1,9 +1,11 @@
 import { Released } from '../../src/base/brands.js';
+import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import {
   chooseRadius, distanceBins, distanceCounts, readDistances,
 } from '../../src/estimators/pooled/radius.js';
 import { clipBall } from '../../src/privacy/stages/clip.js';
 import { clippedSum } from '../../src/privacy/stages/clipped-mean.js';
+import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import type { PlantedBug } from './bugs.js';
 import { smallPlan, tightGaussian } from './build.js';
 
@@ -34,13 +36,14 @@ export const trueCountsRadius: PlantedBug = {
       facts,
       length: 2,
       events: [bins, tightGaussian('sum', dimension, 2, half)],
-      release(rows, mechanisms) {
+      async release(rows, mechanisms) {
         const pool = rows('rows');
-        const counts = pool.map((block) => distanceCounts(block, centre));
-        const noisy = mechanisms.gaussian('distance', counts);
-        const sums = pool.map((block) => {
+        const counted = (block: RowBlock): Promise<Float64Array> =>
+          distanceCounts(inlineCompute(), block, centre);
+        const noisy = mechanisms.gaussian('distance', await pool.mapAsync(counted));
+        const sums = await pool.mapAsync(async (block) => {
           const unit = planted
-            ? radiusOf(distanceCounts(block, centre), 0.1) : radiusOf(noisy.value, bins.sigma);
+            ? radiusOf(await counted(block), 0.1) : radiusOf(noisy.value, bins.sigma);
           return clippedSum(block, centre, ball, unit).sum;
         });
         const sum = mechanisms.gaussian('sum', sums);

@@ -13,6 +13,7 @@ export const systemTests: readonly string[] = [
   'test/listener/large-releases.test.ts', 'test/relations/live.test.ts',
   'test/numerics/kernels-{module,pool}.test.ts',
   'test/privacy/centre-threads.test.ts',
+  'test/privacy/clipped-mean-threads.test.ts',
   'test/server/{aggregator,epoch-batching,epochs,remember,stand-back,taint}.test.ts',
   'test/server/{taint-operations,texts,tracing}.test.ts',
   'test/wire/generated.test.ts',

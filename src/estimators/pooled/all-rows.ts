@@ -4,12 +4,12 @@ import { deviations95 } from '../../numerics/normal.js';
 import type { GaussianEvent, MechanismEvent } from '../../privacy/accounting/events.js';
 import { shareOf } from '../../privacy/accounting/target.js';
 import {
-  clippedMeanEvents, privateClippedMean, type ClippedMeanEvents,
+  clippedMeanEvents, privateClippedMeanOn, type ClippedMeanEvents,
 } from '../../privacy/stages/clipped-mean.js';
-import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
 import type { StudyFacts } from '../contract/estimator.js';
 import { widenedBy } from '../contract/outcomes.js';
+import type { Draws } from './centre.js';
 import { hostileShare, movedByShare } from './expected-error.js';
 import { usualRadius } from './parameters.js';
 import { rowsCohort } from './pool.js';
@@ -90,17 +90,18 @@ export interface AllRows {
 }
 
 /**
- * Draws the histogram, then the mean of all rows. O(rows * columns).
+ * Draws the histogram, then the mean of all rows. O(rows * columns), shared among threads.
  * @param rows - in data units. @param centre - released, in data units. @param scale - public or
  * released, the unit of each column.
  */
-export function releaseAllRows(
-  mechanisms: Mechanisms, { facts, distance, clipped }: AllRowsDesign,
+export async function releaseAllRows(
+  { mechanisms, compute }: Draws, { facts, distance, clipped }: AllRowsDesign,
   rows: Sensitive<RowBlock>, centre: Float64Array, scale: Float64Array,
-): Released<AllRows> {
+): Promise<Released<AllRows>> {
   const { dimension, cohort } = facts;
   const counts = mechanisms.gaussian(
-    distance.name, rows.map((block) => distanceCounts(block, centre, scale)),
+    distance.name,
+    await rows.mapAsync((block) => distanceCounts(compute, block, centre, scale)),
   ).value;
   const distances = readDistances({
     counts, sigma: distance.sigma, dimension, rows: rowsIn(counts, cohort),
@@ -113,7 +114,8 @@ export function releaseAllRows(
   const options = {
     centre, ball: clipped.ball, cohort, name: eventName, unit: scale.map((unit) => unit * radius),
   };
-  return privateClippedMean(mechanisms, rows, options).map((answer) => {
+  const drawn = await privateClippedMeanOn(compute, mechanisms, rows, options);
+  return drawn.map((answer) => {
     const { kind, mean } = answer;
     const present = Math.max(answer.present, cohort / 4);
     const moved = mean.map((entry, j) => (entry - centre[j]!) / scale[j]!);

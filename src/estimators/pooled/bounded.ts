@@ -1,5 +1,5 @@
 import type { Outcome, ValueOutcome } from '../../base/outcome.js';
-import { clippedMeanEvents, privateClippedMean } from '../../privacy/stages/clipped-mean.js';
+import { clippedMeanEvents, privateClippedMeanOn } from '../../privacy/stages/clipped-mean.js';
 import { participationBelowPlan } from '../contract/outcomes.js';
 import type {
   Infeasible, ParameterValues, PrivacyTarget,
@@ -66,19 +66,22 @@ export function boundedDesign(
     // Whole steps are added up, exactly, as they stay below 2^53: any order gives the same sum.
     unsorted: { upTo: Infinity, tagged: false },
     inScale: true,
-    release: async ({ mechanisms }, { pool, centre, scale }) =>
-      privateClippedMean(mechanisms, pool, { centre, ball: clipped.ball, cohort })
-        .map((answer): Outcome => {
-          if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
-          const outcome = answerOf(clipped, {
-            centre: centre.map((entry, j) => entry * scale[j]!),
-            scale,
-            moved: answer.mean.map((entry, j) => entry - centre[j]!),
-            present: answer.present,
-          });
-          return corruption === null || outcome.kind === 'refused'
-            ? outcome : withHostile(outcome, { range, scale, corruption });
-        }),
+    release: async ({ mechanisms, compute }, { pool, centre, scale }) => {
+      const drawn = await privateClippedMeanOn(
+        compute, mechanisms, pool, { centre, ball: clipped.ball, cohort },
+      );
+      return drawn.map((answer): Outcome => {
+        if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
+        const outcome = answerOf(clipped, {
+          centre: centre.map((entry, j) => entry * scale[j]!),
+          scale,
+          moved: answer.mean.map((entry, j) => entry - centre[j]!),
+          present: answer.present,
+        });
+        return corruption === null || outcome.kind === 'refused'
+          ? outcome : withHostile(outcome, { range, scale, corruption });
+      });
+    },
   };
 }
 

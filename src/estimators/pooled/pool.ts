@@ -1,3 +1,4 @@
+import { sharedDoubles } from '../../numerics/kernels/shared.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
 import type { PooledRows } from '../contract/estimator.js';
 import type { ColumnRange } from '../contract/values.js';
@@ -32,7 +33,7 @@ export function rowsInRange(rows: PooledRows, { low, high }: ColumnRange): Poole
 export function rowsInScale(
   { count, dimension, values }: RowBlock, scale: Float64Array, isScratch = false,
 ): RowBlock {
-  const scaled = isScratch ? values : new Float64Array(count * dimension);
+  const scaled = isScratch ? values : sharedDoubles(count * dimension);
   for (let at = 0; at < count * dimension;) {
     for (let j = 0; j < dimension; j++, at++) scaled[at] = values[at]! / scale[j]!;
   }

@@ -1,4 +1,5 @@
 import { pow } from '../../base/elementary.js';
+import { distancesOfRows, type KernelRunner } from '../../numerics/kernels/shards.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
 import { binsThatStandOut } from '../../privacy/stages/stretches.js';
 
@@ -44,11 +45,14 @@ export function distanceEdge(bin: number, dimension: number): number {
   return bin === 0 ? 0 : Math.sqrt(dimension) * pow(2, (bin - 1) / 4);
 }
 
+/** Squared lower ends of all bins but the first. */
+const squaredEdges = (dimension: number): Float64Array => Float64Array.from(
+  { length: distanceBins - 1 }, (_, bin) => distanceEdge(bin + 1, dimension) ** 2,
+);
+
 /** Finds the bin of a squared distance, in scales. Every number has one. */
 export function distanceBinOf(dimension: number): (square: number) => number {
-  const edges = Float64Array.from(
-    { length: distanceBins - 1 }, (_, bin) => distanceEdge(bin + 1, dimension) ** 2,
-  );
+  const edges = squaredEdges(dimension);
   return (square) => {
     let bin = 0;
     while (bin < edges.length && square >= edges[bin]!) bin += 1;
@@ -57,7 +61,8 @@ export function distanceBinOf(dimension: number): (square: number) => number {
 }
 
 /**
- * The rows in each bin. Rows with a number that is not finite are in none. O(count * dimension).
+ * The rows in each bin. Rows with a number that is not finite are in none. O(count * dimension),
+ * shared among threads.
  *
  * Claim. One row replaced by any other, or by none, or added: the counts move by at most sqrt 2 in
  * L2 (`binsEvent` of pooled/query-events).
@@ -66,23 +71,11 @@ export function distanceBinOf(dimension: number): (square: number) => number {
  * column. Absent: the rows are in scales.
  */
 export function distanceCounts(
-  { count, dimension, values }: RowBlock, centre: Float64Array, scale?: Float64Array,
-): Float64Array {
-  const counts = new Float64Array(distanceBins);
-  const binOf = distanceBinOf(dimension);
-  const units = scale ?? new Float64Array(dimension).fill(1);
-  for (let row = 0, at = 0; row < count; row++) {
-    let square = 0;
-    for (let j = 0; j < dimension; j++, at++) {
-      const away = (values[at]! - centre[j]!) / units[j]!;
-      square += away * away;
-    }
-    // A square that is not finite is of a number that is not, or of one that is very far.
-    const isFinite = square < Infinity
-      || values.subarray(at - dimension, at).every((entry) => Number.isFinite(entry));
-    if (isFinite) counts[binOf(square)]! += 1;
-  }
-  return counts;
+  runner: KernelRunner, rows: RowBlock, centre: Float64Array, scale?: Float64Array,
+): Promise<Float64Array> {
+  const { dimension } = rows;
+  const unit = scale ?? new Float64Array(dimension).fill(1);
+  return distancesOfRows(runner, rows, { centre, unit, edges: squaredEdges(dimension) });
 }
 
 /** A released histogram of distances. */

@@ -5,7 +5,7 @@ type Pass = (...numbers: number[]) => number;
 
 /**
  * The exports of the compiled module. Pointers count bytes. See assembly/rows.ts, gram.ts,
- * counts.ts, scores.ts and eigen.ts.
+ * counts.ts, pairs.ts, scores.ts and eigen.ts.
  */
 export interface Exports {
   readonly gather: Pass;
@@ -21,6 +21,8 @@ export interface Exports {
   readonly takeBinned: Pass;
   readonly countBins: Pass;
   readonly countCells: Pass;
+  readonly countDistances: Pass;
+  readonly keepSmallest: Pass;
   readonly eigen: Pass;
 }
 

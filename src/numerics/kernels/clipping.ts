@@ -21,10 +21,7 @@ export function clipRows(
 ): void {
   check(dimension, count, ball, into, present);
   if (count === 0) return;
-  const blocks = new Blocks(
-    arena, rows, dimension, count, {},
-    Math.max(rowsLeast, Math.floor(blockNumbers / Math.max(1, dimension)) & ~3),
-  );
+  const blocks = new Blocks(arena, rows, dimension, count, {}, rowsOfBlock(dimension));
   const width = padded(dimension);
   const [isAdded, size] = [added === undefined ? 0 : 1, blocks.size];
   const [centre, unit, there, steps, packed, sum, columns, ...parts] = arena.layout(
@@ -32,9 +29,7 @@ export function clipRows(
     isAdded * width * width, isAdded * width, ...blocks.lengths,
   );
   for (const part of [sum, columns]) part.fill(0);
-  centre.set(ball.centre);
-  if (ball.unit === undefined) unit.fill(1);
-  else unit.set(ball.unit);
+  setBall(ball, centre, unit);
   const flags = new Uint8Array(there.buffer, there.byteOffset, there.byteLength);
   const { clipRows: clip, packWide, addGram } = arena.exports;
   const perGrid = inverseOf(ball.grid);
@@ -57,17 +52,60 @@ export function clipRows(
   for (let j = 0; j < dimension; j++) added.sums[j]! += columns[j]!;
 }
 
+/** See `Kernels.addClipped`. */
+export function addClipped(
+  arena: Arena, rows: Rows, dimension: number, count: number, ball: StepBall, into: Float64Array,
+): number {
+  checkBall(dimension, ball);
+  assert(into.length === dimension, 'there is one sum per column');
+  if (count === 0) return 0;
+  const blocks = new Blocks(arena, rows, dimension, count, {}, rowsOfBlock(dimension));
+  const [centre, unit, there, steps, sum, ...parts] = arena.layout(
+    dimension, dimension, Math.ceil(blocks.size / 8), blocks.size * dimension, dimension,
+    ...blocks.lengths,
+  );
+  setBall(ball, centre, unit);
+  sum.fill(0);
+  const perGrid = inverseOf(ball.grid);
+  const flags = new Uint8Array(there.buffer, there.byteOffset, there.byteLength);
+  let present = 0;
+  blocks.each(parts, ({ rows: from, count: held }) => {
+    arena.exports.clipRows(
+      from, held, dimension, centre.byteOffset, unit.byteOffset, ball.grid, perGrid, ball.steps,
+      there.byteOffset, steps.byteOffset,
+    );
+    // Absent rows are zeros, which add nothing.
+    arena.exports.addColumnSums(steps.byteOffset, held, dimension, 0, sum.byteOffset);
+    for (let row = 0; row < held; row++) present += flags[row]!;
+  });
+  for (let j = 0; j < dimension; j++) into[j]! += sum[j]!;
+  return present;
+}
+
+const rowsOfBlock = (dimension: number): number =>
+  Math.max(rowsLeast, Math.floor(blockNumbers / Math.max(1, dimension)) & ~3);
+
+function setBall(ball: StepBall, centre: Float64Array, unit: Float64Array): void {
+  centre.set(ball.centre);
+  if (ball.unit === undefined) unit.fill(1);
+  else unit.set(ball.unit);
+}
+
 function check(
   dimension: number, count: number, ball: StepBall, into: Rows, present: Uint8Array | undefined,
 ): void {
   assert(into.length >= count * dimension, 'there is room for every clipped row');
+  checkBall(dimension, ball);
+  assert(into instanceof Float64Array
+    || ball.steps <= 2 ** 24, 'single precision holds whole steps up to 2^24');
+  assert(present === undefined || present.length >= count, 'every row may be said to be present');
+}
+
+function checkBall(dimension: number, ball: StepBall): void {
   assert(ball.centre.length === dimension, 'a centre has the dimension of the rows');
   assert(
     ball.unit === undefined || ball.unit.length === dimension, 'there is a unit for every column',
   );
-  assert(into instanceof Float64Array
-    || ball.steps <= 2 ** 24, 'single precision holds whole steps up to 2^24');
-  assert(present === undefined || present.length >= count, 'every row may be said to be present');
 }
 
 /**

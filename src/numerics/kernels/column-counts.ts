@@ -3,7 +3,7 @@ import { Blocks } from './passes.js';
 
 /**
  * Counts the entries of each column by place or by distance, for all columns in one pass over the
- * rows.
+ * rows, or rows by their distance.
  */
 
 let own: Arena | null = null;
@@ -126,6 +126,44 @@ export function countColumnCells(
   for (let j = 0; j < dimension; j++) {
     counts.set(all.subarray(j * (cells + 3), j * (cells + 3) + cells + 2), j * (cells + 2));
   }
+  return counts;
+}
+
+/** Where distances are measured from, and how they are told apart. */
+export interface DistancePlaces {
+  readonly centre: Float64Array;
+  /** One per column. */
+  readonly unit: Float64Array;
+  /** Squares of distances in units, ascending. */
+  readonly edges: Float64Array;
+}
+
+/**
+ * Counts rows by how many of the edges their squared distance is not below, edges + 1 numbers. Sums
+ * run over columns in order. A row with an entry that is not finite is not counted; one whose
+ * square is larger than any double counts in the last place.
+ */
+export function countDistances(
+  values: Float64Array, dimension: number, count: number, { centre, unit, edges }: DistancePlaces,
+): Float64Array {
+  const counts = new Float64Array(edges.length + 1);
+  if (count === 0 || dimension === 0) return counts;
+  const blocks = new Blocks(arena(), values, dimension, count, {});
+  const [middle, units, limits, work, counted, ...parts] = arena().layout(
+    dimension, dimension, edges.length, 4, counts.length, ...blocks.lengths,
+  );
+  middle.set(centre);
+  units.set(unit);
+  limits.set(edges);
+  counted.fill(0);
+  const pointers = [middle, units, limits, work, counted].map((part) => part.byteOffset);
+  blocks.each(parts, ({ rows, count: held }) => {
+    arena().exports.countDistances(
+      rows, held, dimension, pointers[0]!, pointers[1]!, pointers[2]!, edges.length, pointers[3]!,
+      pointers[4]!,
+    );
+  });
+  counts.set(counted);
   return counts;
 }
 

@@ -125,6 +125,14 @@ export interface Kernels {
     added?: AddedMoments,
   ): void;
   /**
+   * Adds the steps that `clipRows` would write, column by column, to `into`. Exact while the sums
+   * are below 2^53.
+   * @returns how many rows are not null.
+   */
+  addClipped(
+    rows: Rows, dimension: number, count: number, ball: StepBall, into: Float64Array,
+  ): number;
+  /**
    * The n x m product of row-major a (n x k) and b (k x m). Copies both, so use it for matrices,
    * and for data in chunks.
    * @param into - gets the n * m numbers, and may be `a`. Default: a new array.

@@ -1,5 +1,5 @@
 import { Arena } from './arena.js';
-import { clipRows } from './clipping.js';
+import { addClipped, clipRows } from './clipping.js';
 import type { Kernels, PassOptions, Rows } from './contract.js';
 import { eigenSymmetric, exponentialSymmetric, product } from './matrices.js';
 import { columnSums, gram } from './passes.js';
@@ -25,6 +25,7 @@ export function createKernels(): Kernels {
     takeBinned: (...call) => takeBinned(arena, ...call),
     squaredNorms: (...call) => squaredNorms(arena, ...call),
     clipRows: (...call) => clipRows(arena, ...call),
+    addClipped: (...call) => addClipped(arena, ...call),
     product: (...call) => product(arena, ...call),
     eigenSymmetric: (...call) => eigenSymmetric(arena, ...call),
     exponentialSymmetric: (matrix, dimension, scaling = 'none') =>

@@ -1,5 +1,6 @@
 import {
-  countColumnBins, countColumnCells, countPairBins, type CellPlaces,
+  countColumnBins, countColumnCells, countDistances, countPairBins, type CellPlaces,
+  type DistancePlaces,
 } from './column-counts.js';
 import {
   createKernels, type Kernels, type PassOptions, type ScoreForm, type StepBall,
@@ -88,6 +89,13 @@ interface BinsInput extends Chunk {
 }
 interface CellsInput extends Chunk {
   readonly places: CellPlaces;
+}
+
+interface DistancesInput extends Chunk {
+  readonly places: DistancePlaces;
+}
+interface ClippedInput extends Chunk {
+  readonly ball: StepBall;
 }
 
 interface PairsInput extends Chunk {
@@ -187,6 +195,25 @@ function clipAndAdd(input: ClipInput): RowMoments {
   return { count, sums, products };
 }
 
+/** The sums of clipped rows, in steps, and how many rows are not null. */
+export interface ClippedSums {
+  readonly count: number;
+  readonly sums: Float64Array;
+}
+
+function clippedSums(input: ClippedInput): ClippedSums {
+  const { rows: { dimension }, first, last, ball } = input;
+  const sums = new Float64Array(dimension);
+  const count = kernels().addClipped(valuesOf(input), dimension, last - first, ball, sums);
+  return { count, sums };
+}
+
+function distances(input: DistancesInput): Float64Array {
+  return countDistances(
+    valuesOf(input), input.rows.dimension, input.last - input.first, input.places,
+  );
+}
+
 function bins(input: BinsInput): Map<number, number>[] {
   return countColumnBins(
     valuesOf(input), input.rows.dimension, input.last - input.first, input.places,
@@ -229,6 +256,8 @@ export const rowKernels: Readonly<Record<string, (input: unknown) => unknown>> =
   takeBinned: (input) => takeBinned(input as TakeInput),
   clip: (input) => clip(input as ClipInput),
   clipAndAdd: (input) => clipAndAdd(input as ClipInput),
+  clippedSums: (input) => clippedSums(input as ClippedInput),
+  distances: (input) => distances(input as DistancesInput),
   bins: (input) => bins(input as BinsInput),
   cells: (input) => cells(input as CellsInput),
   pairBins: (input) => pairBins(input as PairsInput),

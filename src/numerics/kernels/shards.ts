@@ -1,12 +1,13 @@
 import { assert } from '../../base/assert.js';
-import type { CellPlaces } from './column-counts.js';
+import type { CellPlaces, DistancePlaces } from './column-counts.js';
 import type { PassOptions, ScoreForm, StepBall } from './index.js';
 import {
-  chunkOf, chunkRows, rowKernels, type RowMoments, type RowSet, type Share, type Shared,
+  chunkOf, chunkRows, rowKernels, type ClippedSums, type RowMoments, type RowSet, type Share,
+  type Shared,
 } from './row-kernels.js';
 import { sharedIndexes } from './shared.js';
 
-export { rowKernels, type RowMoments, type RowSet } from './row-kernels.js';
+export { rowKernels, type ClippedSums, type RowMoments, type RowSet } from './row-kernels.js';
 export { sharedBytes, sharedDoubles, sharedIndexes } from './shared.js';
 
 /**
@@ -63,6 +64,27 @@ export async function clipAndAddRows(
     runner, 'clipAndAdd', rows, [into, present], { ball, into, present },
   );
   return added(parts, rows.dimension);
+}
+
+/** See `Kernels.addClipped`. Sums of steps are exact, so they have the bits of a single pass. */
+export async function clippedSumsOfRows(
+  runner: KernelRunner, rows: RowSet, ball: StepBall,
+): Promise<ClippedSums> {
+  const parts = await overChunks<ClippedSums>(runner, 'clippedSums', rows, [], { ball });
+  return {
+    count: parts.reduce((all, part) => all + part.count, 0),
+    sums: addedInto(new Float64Array(rows.dimension), parts.map(({ sums }) => sums)),
+  };
+}
+
+/** See `countDistances`. */
+export async function distancesOfRows(
+  runner: KernelRunner, rows: RowSet, places: DistancePlaces,
+): Promise<Float64Array> {
+  return addedInto(
+    new Float64Array(places.edges.length + 1),
+    await overChunks<Float64Array>(runner, 'distances', rows, [], { places }),
+  );
 }
 
 /** See `countColumnBins`. */

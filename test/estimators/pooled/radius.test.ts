@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { inlineCompute } from '../../../src/estimators/contract/compute.js';
 import {
-  chooseRadius, distanceBins, distanceCounts, distanceEdge, readDistances,
+  chooseRadius, distanceBinOf, distanceBins, distanceCounts, distanceEdge, readDistances,
 } from '../../../src/estimators/pooled/radius.js';
 
 const dimension = 4;
@@ -8,22 +9,20 @@ const dimension = 4;
 /** A histogram with these rows in the bins that hold these distances. */
 function histogram(rows: Readonly<Record<number, number>>): Float64Array {
   const counts = new Float64Array(distanceBins);
+  const binOf = distanceBinOf(dimension);
   for (const [distance, count] of Object.entries(rows)) {
-    const block = {
-      count: 1, dimension, values: Float64Array.of(Number(distance), 0, 0, 0),
-    };
-    const one = distanceCounts(block, new Float64Array(dimension));
-    counts[one.indexOf(1)]! += count;
+    counts[binOf(Number(distance) ** 2)]! += count;
   }
   return counts;
 }
 
 describe('distances from a centre', () => {
-  it('counts each row once, by its distance, and rows that are not finite never', () => {
+  it('counts each row once, by its distance, and rows that are not finite never', async () => {
     const values = Float64Array.of(
       1, 0, 0, 0, 3, 0, 0, 0, 1e300, 0, 0, 0, NaN, 0, 0, 0, Infinity, 0, 0, 0,
     );
-    const counts = distanceCounts({ count: 5, dimension, values }, new Float64Array(dimension));
+    const block = { count: 5, dimension, values };
+    const counts = await distanceCounts(inlineCompute(), block, new Float64Array(dimension));
     expect(Array.from(counts.keys()).filter((bin) => counts[bin]! > 0))
       .toEqual([0, 3, distanceBins - 1]);
     expect(distanceEdge(3, dimension)).toBeLessThan(3);

@@ -4,7 +4,7 @@ import type { Finding, Outcome } from '../../../base/outcome.js';
 import type { ExponentialEvent, GaussianEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import {
-  clippedMeanEvents, privateClippedMean, type ClippedMeanEvents,
+  clippedMeanEvents, privateClippedMeanOn, type ClippedMeanEvents,
 } from '../../../privacy/stages/clipped-mean.js';
 import { describeMeans } from '../../contract/describe.js';
 import type {
@@ -238,9 +238,9 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
  */
 function releaseOf(design: MeanDesign): PooledDesign['release'] {
   const { facts, distance, clipped } = design;
-  return async ({ mechanisms }, { pool, centre, scale, columns }) => {
+  return async ({ mechanisms, compute }, { pool, centre, scale, columns }) => {
     const counts = mechanisms.gaussian(
-      distance.name, pool.map((block) => distanceCounts(block, centre)),
+      distance.name, await pool.mapAsync((block) => distanceCounts(compute, block, centre)),
     ).value;
     const distances = readDistances({
       counts, sigma: distance.sigma, dimension: facts.dimension,
@@ -248,7 +248,8 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
     });
     const radius = radiusOf(design, distances);
     const options = { centre, ball: clipped.ball, cohort: facts.cohort, unit: radius };
-    return privateClippedMean(mechanisms, pool, options).map((answer): Outcome => {
+    const drawn = await privateClippedMeanOn(compute, mechanisms, pool, options);
+    return drawn.map((answer): Outcome => {
       if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
       const moved = answer.mean.map((entry, j) => entry - centre[j]!);
       const outcome = answerOf(clipped, {

@@ -219,7 +219,7 @@ async function releaseWithoutScale(
   const answer = release({ ...context, scale }, new Map([[cohortName, groups]]), draws.mechanisms);
   if (answer.value.kind === 'refused') return answer;
   const centre = Float64Array.from(answer.value.estimate);
-  const all = releaseAllRows(draws.mechanisms, choice.all, pool, centre, scale);
+  const all = await releaseAllRows(draws, choice.all, pool, centre, scale);
   return Released.all<readonly [Outcome, AllRows]>([answer, all])
     .map(([outcome, beside]) => (beside.isBelowPlan ? participationBelowPlan(facts)
       : withColumns(withAllRows(outcome, {

@@ -41,7 +41,7 @@ export async function releaseHeavy(
   const { centre, failed } = found.value;
   if (centre === null) return found.map<Outcome>(() => centreNotFound(facts, failed));
   const pool = poolOf(summaries, rowsCohort);
-  const all = releaseAllRows(run.mechanisms, design.all, pool, centre, scale).value;
+  const all = (await releaseAllRows(run, design.all, pool, centre, scale)).value;
   // The values are needed for what is beyond the near ball, so they are not overwritten.
   const rows = await pool.mapAsync(async (whole): Promise<WholeRows> => ({
     ...await clippedRows(compute, whole, centre, scale, design.near, design.rowsMax),

@@ -159,7 +159,7 @@ async function release(
 ): Promise<Released<Outcome>> {
   const { kind, design, mechanisms, compute } = run;
   const { facts, ball, rowsMax } = design;
-  const all = releaseAllRows(mechanisms, run.all, pool, centre, scale).value;
+  const all = (await releaseAllRows(run, run.all, pool, centre, scale)).value;
   const rows = await pool.mapAsync((whole) =>
     clippedRows(compute, whole, centre, scale, ball, rowsMax, whole.isScratch));
   const survivors = (kind.survivors ?? markedSurvivors)(compute, rows);

@@ -253,12 +253,13 @@ interface Run {
 
 /** Draws the test and the point. The rows are in scales. */
 async function release(
-  { facts, ends, fit, point, all: beside, sampling }: Run, { mechanisms }: Draws,
+  { facts, ends, fit, point, all: beside, sampling }: Run, draws: Draws,
   { pool, centre, scale }: CentredPool,
 ): Promise<Released<Outcome>> {
+  const { mechanisms } = draws;
   const { dimension, cohort } = facts;
   const ones = scale.map(() => 1);
-  const all = releaseAllRows(mechanisms, beside, pool, centre, ones).value;
+  const all = (await releaseAllRows(draws, beside, pool, centre, ones)).value;
   const views = pool.map((rows) =>
     trimmedViews(offsetsAround(rows, centre, cohort), dimension, fit.directions, ends));
   const passed = mechanisms.threshold('test', views.map(({ distance }) => distance));

@@ -90,10 +90,11 @@ export interface Weighing<Stage> {
  */
 export async function releaseStages<Stage extends WeightedStage>(
   { facts, ball, rowsMax, present, stages, all: beside }: WeightedDesign<Stage>,
-  { mechanisms, compute }: Draws, { pool, centre: start, scale }: CentredPool,
+  draws: Draws, { pool, centre: start, scale }: CentredPool,
   { weigh, leastWeight, hostile }: Weighing<Stage>,
 ): Promise<Released<Outcome>> {
-  const all = releaseAllRows(mechanisms, beside, pool, start, scale).value;
+  const { mechanisms, compute } = draws;
+  const all = (await releaseAllRows(draws, beside, pool, start, scale)).value;
   let centre = start;
   let weights: StageWeights = { weightShare: 1 };
   let outcome: Released<Outcome> | null = null;

@@ -82,6 +82,46 @@ export function countCells(
   }
 }
 
+/**
+ * Counts each row by the number of the `size` ascending edges that its squared distance from
+ * `centre`, in units of the columns, is not below: in one of size + 1 doubles. Sums run over
+ * columns in order. Four rows are computed at a time, so `rows` has room for a multiple of four. A
+ * row with an entry that is not finite is not counted.
+ */
+export function countDistances(
+  rows: usize, count: i32, d: i32, centre: usize, unit: usize, edges: usize, size: i32,
+  work: usize, counts: usize,
+): void {
+  const row = <usize>d << 3;
+  for (let i = 0; i < count; i += 4, rows += row << 2) {
+    let s0 = f64x2.splat(0), s1 = s0;
+    for (let j: usize = 0; j < row; j += 8) {
+      const c = v128.load64_splat(centre + j), u = v128.load64_splat(unit + j), at = rows + j;
+      const x0 = v128.load64_lane(at + row, v128.load64_zero(at), 1);
+      const x1 = v128.load64_lane(at + 3 * row, v128.load64_zero(at + 2 * row), 1);
+      const away0 = f64x2.div(f64x2.sub(x0, c), u), away1 = f64x2.div(f64x2.sub(x1, c), u);
+      s0 = f64x2.add(s0, f64x2.mul(away0, away0));
+      s1 = f64x2.add(s1, f64x2.mul(away1, away1));
+    }
+    v128.store(work, s0);
+    v128.store(work, s1, 16);
+    for (let r = 0, left = min(4, count - i); r < left; r++) {
+      const square = load<f64>(work + (<usize>r << 3));
+      // A square that is not finite is of a number that is not, or of one that is very far.
+      if (!(square < Infinity) && !isFiniteRow(rows + <usize>r * row, row)) continue;
+      let bin = 0;
+      while (bin < size && square >= load<f64>(edges + (<usize>bin << 3))) bin++;
+      const at = counts + (<usize>bin << 3);
+      store<f64>(at, load<f64>(at) + 1);
+    }
+  }
+}
+
+function isFiniteRow(row: usize, size: usize): bool {
+  for (let j: usize = 0; j < size; j += 8) if (!isFinite(load<f64>(row + j))) return false;
+  return true;
+}
+
 // @ts-ignore: decorator
 @inline
 function add(counts: usize, place: i32): void {
