@@ -45,6 +45,16 @@ function sharedKey(other: Uint8Array, secret: Uint8Array): Uint8Array {
   return key.slice();
 }
 
+/** The same for pairs of keys, each by its secret. */
+const pairs = new Map<string, nacl.BoxKeyPair>();
+const fromSecretKey = nacl.box.keyPair.fromSecretKey.bind(nacl.box.keyPair);
+function keyPair(secret: Uint8Array): nacl.BoxKeyPair {
+  const name = toHex(secret);
+  const { publicKey, secretKey } = pairs.get(name) ?? fromSecretKey(secret);
+  pairs.set(name, { publicKey: publicKey.slice(), secretKey: secretKey.slice() });
+  return { publicKey: publicKey.slice(), secretKey: secretKey.slice() };
+}
+
 /** Begins a run. Randomness is seeded, so that each run of a crowd has the same steps and keys. */
 async function opened(crowd: Crowd): Promise<SealedNodes> {
   const random = seededRandom(new TextEncoder().encode('crashes'));
@@ -58,6 +68,7 @@ async function opened(crowd: Crowd): Promise<SealedNodes> {
     return bytes;
   });
   vi.spyOn(nacl.box, 'before').mockImplementation(sharedKey);
+  vi.spyOn(nacl.box.keyPair, 'fromSecretKey').mockImplementation(keyPair);
   nodes = new SealedNodes(crowd);
   await nodes.startAll();
   expect(await nodes.contribute(crowd.people)).toEqual([]);

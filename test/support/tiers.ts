@@ -19,9 +19,15 @@ export const systemTests: readonly string[] = [
   'test/wire/generated.test.ts',
 ];
 
-/** Files with tests of minutes, the longest first, as ends of their paths. */
+/** Files with tests of minutes, the longest of each project first, as ends of their paths. */
 export const longestTests: readonly string[] = [
+  'test/server/sealed-crashes.test.ts', 'test/relations/estimators.test.ts',
+  'test/promises/promises.test.ts', 'test/audit/audit.test.ts',
+  'test/compliance/compliance.test.ts',
   'test/store/postgres-differential.test.ts', 'test/bench/tiny.test.ts',
-  'test/planted/planted.test.ts', 'test/simulation/seeds.test.ts', 'test/docs/pages.test.ts',
-  'test/e2e/kills.test.ts', 'test/e2e/crash.test.ts', 'test/simulation/cluster.test.ts',
+  'test/e2e/postgres.test.ts', 'test/planted/planted.test.ts', 'test/e2e/package.test.ts',
+  'test/e2e/sealed.test.ts', 'test/e2e/sealed-processes.test.ts',
+  'test/simulation/seeds.test.ts', 'test/docs/pages.test.ts',
+  'test/store/postgres-releases.test.ts', 'test/e2e/kills.test.ts', 'test/e2e/crash.test.ts',
+  'test/simulation/cluster.test.ts',
 ];
