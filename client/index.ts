@@ -28,13 +28,13 @@ export type {
   RunningRelease, Uncertainty, ValueOutcome,
 } from '../src/base/outcome.js';
 export { findingText, ifHostileText } from '../src/base/findings.js';
-export { leftOutText } from '../src/base/left-out.js';
+export { leftOutText } from '../src/answers/left-out.js';
 export { runningText } from '../src/base/running-totals.js';
 export { cellEdges, type EdgeParameters } from '../src/base/running-counts.js';
 export {
   keyDoubts, lookAlikes, mixesScripts, quotedText, type KeyDoubt,
 } from '../src/base/shown-text.js';
-export { describeAnswer, describeNumbers, type Described } from '../src/answers/describe.js';
+export { answerKeys, describeAnswer, type Described } from '../src/answers/describe.js';
 export type {
   BinInfo, NumberFacts, NumberInfo, NumberKind, ThresholdSide,
 } from '../src/base/number-info.js';
@@ -61,7 +61,6 @@ export {
   type Measured, type NumberSeries, type QuestionSeries, type RunningTotal, type SeriesFault,
   type Total,
 } from '../src/series/index.js';
-export { answerKeys } from '../src/wire/answer-keys.js';
 export type {
   ManyQuestions, OneQuestion, StudyDocument,
 } from '../src/wire/study-document.js';

@@ -1,3 +1,4 @@
+import { describeNumbers, type Described } from '../src/answers/describe.js';
 import type { Question } from '../src/base/questions.js';
 
 /**
@@ -40,9 +41,10 @@ export function reduceRows(
 
 /** What a study's release estimates, of honest contributors and of all: totals or means. */
 export function truthOf(
-  { estimator }: Pick<Question, 'estimator'>, truth: Truth,
+  asked: Described, truth: Truth,
 ): { readonly honest: readonly number[]; readonly naive: readonly number[] } {
-  const [honest, naive] = estimator === 'sum'
+  const isTotal = describeNumbers(asked).some(({ kind }) => kind === 'total');
+  const [honest, naive] = isTotal
     ? [truth.honestTotal, truth.naiveTotal] : [truth.honestMean, truth.naiveMean];
   return { honest: Array.from(honest), naive: Array.from(naive) };
 }

@@ -1,10 +1,9 @@
-import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
 import { WireError } from '../../src/base/errors.js';
 import { findingText } from '../../src/base/findings.js';
-import { leftOutText } from '../../src/base/left-out.js';
+import { leftOutText } from '../../src/answers/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { answeredNumbers, partsByName } from '../../src/base/parts.js';
-import { questionsOf, type Question } from '../../src/base/questions.js';
+import { questionsOf } from '../../src/base/questions.js';
 import { runningText } from '../../src/base/running-totals.js';
 import { keyDoubts, quotedText } from '../../src/base/shown-text.js';
 import type { Answer } from '../../src/wire/messages.js';
@@ -15,23 +14,10 @@ import {
 } from './answers.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
+import { askedColumns, labelsOf } from './labels.js';
 import { lineText, numberText, type Output } from './output.js';
 
 /** How `watch` and `verify` show the answers of a study with a list of questions. */
-
-/** What gives the numbers of an answer their names. */
-export interface AskedColumns {
-  readonly estimator: string;
-  readonly parameters: Question['parameters'];
-  readonly columns: readonly string[];
-  readonly types?: readonly ColumnType[];
-}
-
-/**
- * The names of the numbers of an answer, or of each key of a split one. Not all commands load
- * estimators.
- */
-export type LabelsOf = (asked: AskedColumns) => readonly string[];
 
 /**
  * The question of a study in one line: the estimator of a study in the short form, else the
@@ -60,7 +46,7 @@ export function askedIn(
 
 /** The answers as --json gives them, by the names of their questions. */
 export function answersJson(
-  answers: readonly Answer[], document: StudyDocument, labelsOf: LabelsOf,
+  answers: readonly Answer[], document: StudyDocument,
 ): Readonly<Record<string, unknown>> {
   const asked = questionsOf(document);
   const json = answers.map((answer, i): readonly [string, unknown] => {
@@ -86,7 +72,7 @@ export function answersJson(
 
 /** The answers for people: each under the name of its question. */
 export function printAnswers(
-  answers: readonly Answer[], document: StudyDocument, labelsOf: LabelsOf, output: Output,
+  answers: readonly Answer[], document: StudyDocument, output: Output,
 ): void {
   const asked = questionsOf(document);
   answers.forEach(({ question, estimator, outcome }, i) => {
@@ -151,12 +137,4 @@ export function printKeys(
     terminalColumns).forEach((line) => output.text(line));
   }
   printFindings(findings, columns, output, keys);
-}
-
-/** What names the numbers of the answer to a question. */
-export function askedColumns(
-  { estimator, parameters, columns }: Question, document: StudyDocument,
-): AskedColumns {
-  const types = typesOfColumns(document, columns);
-  return { estimator, parameters, columns, ...(types !== undefined && { types }) };
 }

@@ -3,7 +3,6 @@ import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
-import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
 import { questions } from '../../src/choose.js';
 import { estimators } from '../../src/estimators/registry.js';
@@ -189,7 +188,7 @@ export const estimate = defineCommand({
       const label = table.group ?? 'all';
       const asked = {
         estimator, parameters, target, cohort, randomness, label, compute, monotonicMs,
-        keys: answerKeys({ estimator: estimator.name, parameters, ...(types && { types }) }),
+        types,
       };
       timed.push(await estimateRows(table, asked));
     }

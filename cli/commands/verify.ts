@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
 import { ReleaseSeries } from '../../client/index.js';
+import { answerKeys } from '../../src/answers/describe.js';
 import { RunningSeries } from '../../src/series/running-sums.js';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
-import { answerKeys } from '../../src/wire/answer-keys.js';
 import { shortForm } from '../../src/wire/study-document.js';
 import { printAnswer } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
@@ -86,7 +86,7 @@ export const verify = defineCommand({
     const keys = document === null || isList ? null : answerKeys(shortForm(document));
     output.json({
       ...report, columns: document?.columns, study: document?.study,
-      lastAnswers: isList ? answersJson(lastAnswers, document, labelsOf) : undefined,
+      lastAnswers: isList ? answersJson(lastAnswers, document) : undefined,
       ...(keys !== null && { keys }),
       ...(series !== null && { series: totalsJson(series, window) }),
     });
@@ -133,7 +133,7 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
   const { lastOutcome: last, lastAnswers, document } = report;
   if (document?.questions !== undefined && lastAnswers.length > 0) {
     output.text('last release');
-    printAnswers(lastAnswers, document, labelsOf, output);
+    printAnswers(lastAnswers, document, output);
   }
   if (last?.kind !== 'value' || document === null) return;
   const asked = shortForm(document);

@@ -146,11 +146,11 @@ function showAnswers(
   const answers = answersOf(release);
   output.jsonLine({
     type: 'release', study, epoch, index,
-    questions: answersJson(answers, document, labelsOf), ...more,
+    questions: answersJson(answers, document), ...more,
     epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap,
   });
   output.text(`epoch ${epoch}, epsilon spent ${shownSpent(ledger)}`);
-  printAnswers(answers, document, labelsOf, output);
+  printAnswers(answers, document, output);
   output.text();
 }
 

@@ -1,3 +1,5 @@
+import { describeNumbers } from '../../src/answers/describe.js';
+import type { NumberInfo } from '../../src/base/number-info.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
 import { keyListOf } from '../../src/questions/keys.js';
 import { rowFilter } from '../../src/questions/where.js';
@@ -53,26 +55,25 @@ function answerOf(
       valuesOf[key]!.push(question.reduce === 'sum' ? sum : sum / rows.length);
     });
   }
-  return valuesOf.flatMap((values) => statisticOf(question, values));
+  const numbers = describeNumbers(question);
+  return valuesOf.flatMap((values) => numbers.map((number) => statisticOf(number, values)));
 }
 
-function statisticOf({ estimator, parameters }: Question, values: readonly number[]): number[] {
-  switch (estimator) {
-    case 'count': return [values.length];
-    case 'sum': return [total(values)];
+function statisticOf(number: NumberInfo, values: readonly number[]): number {
+  switch (number.kind) {
+    case 'count': return values.length;
+    case 'total': return total(values);
     case 'quantile': {
       const sorted = values.toSorted((left, right) => left - right);
-      return (parameters['probabilities'] as readonly number[]).map((share) =>
-        sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN);
+      return sorted[Math.min(sorted.length - 1, Math.floor(number.probability * sorted.length))]
+        ?? Number.NaN;
     }
-    case 'histogram': {
-      const edges = parameters['edges'] as readonly number[];
-      const counts = Array.from({ length: edges.length + 1 }, () => 0);
-      for (const value of values) counts[edges.filter((edge) => value >= edge).length]! += 1;
-      return counts;
+    case 'bin': {
+      const { from = -Infinity, below = Infinity } = number.bin;
+      return values.filter((value) => value >= from && value < below).length;
     }
     // Means and shares.
-    default: return [total(values) / values.length];
+    default: return total(values) / values.length;
   }
 }
 

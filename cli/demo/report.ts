@@ -1,6 +1,5 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { durationText } from '../../server/studies/guarantee.js';
-import { labelsOf } from '../base/labels.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { answersJson } from '../base/questions.js';
 import { answerLines, answersSummaryLine, questionsLines } from './answers.js';
@@ -140,7 +139,7 @@ function head(output: Output): void {
 function jsonOf(shown: Shown): object {
   if (!('answers' in shown)) return shown;
   const { answers, document, study, epoch, honest, plannedErrors, ...counts } = shown;
-  const questions = Object.entries(answersJson(answers, document, labelsOf)).map(
+  const questions = Object.entries(answersJson(answers, document)).map(
     ([name, answer], i) =>
       [name, { ...(answer as object), honest: honest[i], plannedError: plannedErrors[i] }]);
   return { study, epoch, questions: Object.fromEntries(questions) as unknown, ...counts };

@@ -57,11 +57,11 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     retention: { kind: 'release' },
   } as const;
   const corruption = Math.max(facts.hostileShare, 0.01);
-  const means = (['mean', 'robust-mean'] as const).map((estimator) => {
-    const { parameters } = findEstimator(estimator);
+  const means = [['mean', 'mean'], ['robust', 'robust-mean']].map(([word, name]) => {
+    const { name: estimator, parameters } = findEstimator(name!);
     const document: StudyDocument = {
       ...shared,
-      study: `flights-${estimator === 'mean' ? 'mean' : 'robust'}`,
+      study: `flights-${word!}`,
       estimator,
       parameters:
         parseParameters(parameters, { scale: [...demoScale], corruption }, { dimension: 2 }),

@@ -1,3 +1,6 @@
+import { describeNumbers, type Described } from '../../src/answers/describe.js';
+import { areOfColumns, labelsOf } from '../../src/answers/words.js';
+import type { ColumnType } from '../../src/base/columns.js';
 import { withColumnNames } from '../../src/base/column-places.js';
 import { findingText } from '../../src/base/findings.js';
 import type { Finding, Interval95, Outcome } from '../../src/base/outcome.js';
@@ -71,8 +74,8 @@ export interface EstimateRequest {
   readonly compute: Compute;
   /** A clock in milliseconds. */
   readonly monotonicMs: () => number;
-  /** The names that the answer counts, if the columns have types. */
-  readonly keys?: readonly string[] | null;
+  /** Of the columns; absent where all are numbers. */
+  readonly types?: readonly ColumnType[] | undefined;
   /** Separates the noise of several runs, if the noise is seeded. */
   readonly label: string;
 }
@@ -104,9 +107,17 @@ export async function estimateRows(
     neighbours: table.group === null
       ? neighbours : `${neighbours}; never moved from one group to another`,
   };
-  const labels = request.keys ?? estimator.outputLabels?.(parameters, table.columns);
-  const result = described(answer, privacy, labels === undefined ? size : { ...size, labels });
+  const labels = ownLabelsOf({
+    estimator: estimator.name, parameters, columns: table.columns, types: request.types,
+  });
+  const result = described(answer, privacy, { ...size, ...labels });
   return { result: { ...result, assumes: estimator.assumption }, estimatorSeconds };
+}
+
+/** The names of the numbers, unless these are those of the columns. */
+export function ownLabelsOf(asked: Described): Pick<EstimateResult, 'labels'> {
+  const numbers = describeNumbers(asked);
+  return areOfColumns(numbers, asked.columns) ? {} : { labels: labelsOf(numbers) };
 }
 
 type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns' | 'labels'>;

@@ -69,8 +69,7 @@ export async function answerFlags(
 ): Promise<0 | 1> {
   if (name === autoName || args.rho !== undefined) {
     const what = name === autoName ? `${autoName} is` : '--rho is';
-    throw new UsageError(
-      `${what} not for --where and --groups-max: give an estimator and --epsilon`);
+    throw new UsageError(`${what} not for --where and --groups-max: give an estimator and --epsilon`);
   }
   const path = inputPath(args);
   const typed = await readTypes(undefined, args.study, types, '--study');

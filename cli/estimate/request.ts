@@ -93,7 +93,9 @@ export async function tableRequest(
     throw new UsageError('--contributor averages the rows of a person, and categories and texts '
       + 'have no mean: leave it out and give one row for each person');
   }
-  const reduce = args.reduce ?? ofStudy ?? defaultReduce(about.asked, {}, false);
+  const reduce = args.reduce ?? ofStudy ?? defaultReduce(
+    { estimator: about.asked, parameters: {}, columns: ['first', 'second'] }, false,
+  );
   if (reduce === 'one' && args.contributor !== undefined) {
     throw new UsageError(`${args.study} keeps one row of each person (reduce: one), which an `
       + 'estimator that is named here does not: give --reduce mean or sum, or leave its name out '

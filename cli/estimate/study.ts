@@ -1,8 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import { typesOfColumns } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { leftOutText } from '../../src/base/left-out.js';
+import { leftOutText } from '../../src/answers/left-out.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { answeredNumbers } from '../../src/base/parts.js';
 import type { Compute } from '../../src/estimators/contract/estimator.js';
@@ -15,19 +14,18 @@ import type { PlannedQuestion } from '../../src/questions/plan.js';
 import { StudyReduction, type Contribution } from '../../src/questions/reduction.js';
 import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
 import type { NoiseSource } from '../../src/random/source.js';
-import { answerKeys } from '../../src/wire/answer-keys.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { printAnswer, printNotes } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
-import { labelsOfEach } from '../base/labels.js';
+import { askedColumns, labelsOfEach } from '../base/labels.js';
 import { printKeys } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { readRows } from '../input/open.js';
 import type { InputRequest } from '../input/rows.js';
-import { described, type EstimateResult } from './estimation.js';
+import { described, ownLabelsOf, type EstimateResult } from './estimation.js';
 
 /** The answer to one question of a study. */
 export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
@@ -193,18 +191,15 @@ function rankFrom(noise: NoiseSource): number {
 }
 
 function answerOf(
-  { question, estimator, plan, keys: listed }: PlannedQuestion, outcome: Outcome,
+  { question, plan, keys: listed }: PlannedQuestion, outcome: Outcome,
   document: StudyDocument,
 ): Omit<QuestionAnswer, 'leftOut'> {
-  const { columns, parameters } = question;
-  const asked =
-    { estimator: estimator.name, parameters, types: typesOfColumns(document, columns) };
-  const labels = listed !== undefined || plan.findsKeys === true ? undefined
-    : answerKeys(asked) ?? estimator.outputLabels?.(parameters, columns);
+  const { columns } = question;
+  const isSplit = listed !== undefined || plan.findsKeys === true;
   const cost = { rho: amountToNumber(plan.cost.rho), delta: amountToNumber(plan.cost.delta) };
   const size = {
     rows: document.cohort, dimension: columns.length, columns,
-    ...(labels !== undefined && { labels }),
+    ...(!isSplit && ownLabelsOf(askedColumns(question, document))),
   };
   const answer = {
     ...described(outcome, { ...cost, epsilon: 0, neighbours: '' }, size), privacy: cost,

@@ -1,11 +1,11 @@
+import { answerKeys } from '../../src/answers/describe.js';
 import { typesOfColumns } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { leftOutText } from '../../src/base/left-out.js';
+import { leftOutText } from '../../src/answers/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { entriesOf } from '../../src/base/parts.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
-import { answerKeys } from '../../src/wire/answer-keys.js';
 import { answersOf, type Answer, type ReleaseBody } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
@@ -151,7 +151,7 @@ function placesOf(
     })));
   }
   const types = typesOfColumns(document, columns);
-  const names = answerKeys({ estimator, parameters, ...(types !== undefined && { types }) });
+  const names = answerKeys({ estimator, parameters, columns, types });
   return estimate.map((_, place) => ({
     key: null, part: null, isAnswered: true,
     name: names?.length === estimate.length ? names[place]! : nameOf(shape, place, columns),

@@ -1,5 +1,5 @@
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import { answersAreRows } from '../../server/studies/own-rows.js';
+import { answersAreRows, answersColumns } from '../../server/studies/own-rows.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
@@ -79,8 +79,9 @@ function keyedLabStudy(facts: LabFacts, name: string): StudyDefinition {
 
 function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
   const { name } = estimator;
-  // Only answers that are not about the columns have labels of their own.
-  if (estimator.outputLabels !== undefined) throw notAMean(name);
+  if (!answersColumns({ estimator: name, parameters: {}, columns: facts.data.columns })) {
+    throw notAMean(name);
+  }
   let definition: StudyDefinition;
   try {
     definition = defineStudy(documentOf(facts, estimator));

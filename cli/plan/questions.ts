@@ -1,5 +1,5 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import { leftOutText } from '../../src/base/left-out.js';
+import { leftOutText } from '../../src/answers/left-out.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
 import { statementOf } from '../../src/privacy-statement.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';

@@ -1,12 +1,11 @@
-import {
-  answerKeys, cellEdges, partsByName, type Nested, type ValueOutcome,
-} from '../../client/index.js';
+import type { NumberInfo, ValueOutcome } from '../../client/index.js';
+import { describeNumbers } from '../../src/answers/describe.js';
 import { exact } from './format.js';
 import { keyedOf, type KeyedPicture } from './keys.js';
-import { listIn } from './labels.js';
 import { chartsMax, intervalOf, type Asked } from './model.js';
 
 type Value = ValueOutcome;
+type Placed = NumberInfo & { readonly place: number };
 
 /** One normal of a mixture. */
 export interface Component {
@@ -37,7 +36,6 @@ export interface Bin {
 /** A square matrix with one number for every two columns. */
 export interface MatrixPicture {
   readonly kind: 'matrix';
-  readonly name: string;
   /** True for covariances. Otherwise the entries are shares of directions. */
   readonly isCovariance: boolean;
   readonly size: number;
@@ -86,8 +84,10 @@ export function pictureOf(
     const isOverTime = asked.by?.discover === undefined && size <= chartsMax;
     return { picture: keyed, charts: isOverTime ? size : 0 };
   }
-  const picture = mixtureOf(asked, outcome) ?? cloudsOf(asked, outcome) ?? matrixOf(asked, outcome)
-    ?? binsOf(asked, outcome) ?? curveOf(asked, outcome) ?? choiceOf(asked, outcome);
+  const numbers = describeNumbers(asked, outcome).map((each, place) => ({ ...each, place }));
+  const picture = mixtureOf(numbers, outcome) ?? cloudsOf(asked, numbers, outcome)
+    ?? matrixOf(asked, numbers, outcome) ?? binsOf(numbers, outcome) ?? curveOf(numbers, outcome)
+    ?? choiceOf(numbers, outcome);
   if (picture === null) return { picture, charts: size };
   if (picture.kind === 'curve') return { picture, charts: picture.quantiles };
   // A mean and variances are drawn over time, like other numbers.
@@ -96,60 +96,50 @@ export function pictureOf(
 }
 
 /** Whether the answers to a question may be drawn as a strip over time, of bins that stay. */
-export function isDistribution({ estimator, by, parameters }: Asked): boolean {
-  const { width, probabilities } = parameters;
-  if (by !== undefined) return false;
-  if (estimator === 'quantile') return Array.isArray(probabilities) && probabilities.length > 1;
-  return estimator === 'distribution' || (estimator === 'histogram' && width === undefined);
+export function isDistribution(asked: Asked): boolean {
+  const numbers = describeNumbers(asked);
+  if (asked.by !== undefined || numbers.length < 2) return false;
+  return numbers.every((number) => number.kind === 'quantile' || number.kind === 'below'
+    || (number.kind === 'bin' && number.bin.found === undefined));
 }
 
-/** The square matrix that an estimate is or contains; null if there is none. */
-function matrixOf({ columns }: Asked, outcome: Value): MatrixPicture | null {
-  const { estimate, shape, parts } = outcome;
-  const size = columns.length;
-  const squareAt = (
-    offset: number, name: string, centre: readonly number[] | null,
-  ): MatrixPicture => {
-    const entries = estimate.slice(offset, offset + size * size);
-    const halves = entries.map((_, place) => {
-      const interval = intervalOf(outcome, offset + place);
+function ofKind<K extends NumberInfo['kind']>(
+  numbers: readonly Placed[], kind: K,
+): readonly Extract<Placed, { readonly kind: K }>[] {
+  return numbers.filter((number): number is Extract<Placed, { readonly kind: K }> =>
+    number.kind === kind);
+}
+
+/** The square matrix that an answer is or contains; null if there is none. */
+function matrixOf(
+  { columns: { length: size } }: Asked, numbers: readonly Placed[], outcome: Value,
+): MatrixPicture | null {
+  const isCovariance = ofKind(numbers, 'covariance').length > 0;
+  const own = numbers.filter(({ kind }) => (isCovariance
+    ? kind === 'variance' || kind === 'covariance' : kind === 'projector'));
+  // For one column, the matrix is a single number.
+  if (size < 2 || own.length !== size * size) return null;
+  const means = ofKind(numbers, 'mean');
+  const [{ place: offset }] = own as [Placed];
+  return {
+    kind: 'matrix', isCovariance, size, offset,
+    entries: own.map(({ place }) => outcome.estimate[place]!),
+    halves: own.map(({ place }) => {
+      const interval = intervalOf(outcome, place);
       return interval === null ? null : (interval[1] - interval[0]) / 2;
-    });
-    return {
-      kind: 'matrix', name, isCovariance: name === 'covariance', size, entries, halves, offset,
-      centre,
-    };
+    }),
+    centre: means.length === size ? means.map(({ place }) => outcome.estimate[place]!) : null,
   };
-  const isSquare = (lengths: readonly number[]): boolean =>
-    lengths.length === 2 && lengths[0] === size && lengths[1] === size;
-  if (parts === undefined) {
-    // For one column, the matrix is a single number.
-    if (!isSquare(shape) || size < 2) return null;
-    return squareAt(0, 'matrix', null);
-  }
-  let offset = 0;
-  let centre: readonly number[] | null = null;
-  for (const part of parts) {
-    if (isSquare(part.shape) && size > 1) return squareAt(offset, part.name, centre);
-    const length = part.shape.reduce((product, each) => product * each, 1);
-    if (offset === 0 && part.shape.length === 1 && length === size) {
-      centre = estimate.slice(0, length);
-    }
-    offset += length;
-  }
-  return null;
 }
 
-function mixtureOf({ estimator }: Asked, outcome: Value): Picture | null {
-  const { weights, means, scales } = partsByName(outcome);
-  let components: Component[];
-  if (isList(weights) && isList(means) && isList(scales)) {
-    components = weights.map((weight, k) => ({ weight, mean: means[k]!, deviation: scales[k]! }));
-  } else if (estimator === 'mixture-1d' && outcome.shape[1] === 3) {
-    const { estimate, shape } = outcome;
-    components = Array.from({ length: shape[0]! }, (_, k) =>
-      ({ weight: estimate[3 * k]!, mean: estimate[3 * k + 1]!, deviation: estimate[3 * k + 2]! }));
-  } else return null;
+function mixtureOf(numbers: readonly Placed[], { estimate }: Value): Picture | null {
+  const [weights, means] = [ofKind(numbers, 'weight'), ofKind(numbers, 'mean')];
+  const deviations = ofKind(numbers, 'deviation');
+  if (deviations.length === 0) return null;
+  const components = deviations.map(({ place }, k): Component => ({
+    weight: estimate[weights[k]!.place]!, mean: estimate[means[k]!.place]!,
+    deviation: estimate[place]!,
+  }));
   // Fewer components than allowed: the others have no weight.
   return {
     kind: 'mixture',
@@ -157,63 +147,58 @@ function mixtureOf({ estimator }: Asked, outcome: Value): Picture | null {
   };
 }
 
-function cloudsOf({ columns }: Asked, outcome: Value): Picture | null {
-  const size = columns.length;
-  const { weights, means, covariances } = partsByName(outcome);
-  const isOfColumns = (list: Nested | undefined): list is readonly Nested[] =>
-    Array.isArray(list) && list.length === size;
-  if (!isList(weights) || !Array.isArray(means) || !Array.isArray(covariances)) return null;
-  const clouds = weights.flatMap((weight, k): Cloud[] => {
-    const [mean, covariance] = [
-      means[k] as Nested | undefined, covariances[k] as Nested | undefined,
-    ];
-    if (!isOfColumns(mean) || !isList(mean) || !isOfColumns(covariance)) return [];
-    const rows = covariance.filter((row) => isOfColumns(row) && isList(row));
-    const isSpread = rows.length === size && rows.every((row, j) => row[j]! > 0);
-    return weight > 0 && isSpread ? [{ weight, mean, covariance: rows }] : [];
+function cloudsOf(
+  { columns: { length: size } }: Asked, numbers: readonly Placed[], { estimate }: Value,
+): Picture | null {
+  const weights = ofKind(numbers, 'weight');
+  if (weights.length === 0) return null;
+  const clouds = weights.flatMap(({ place, component }): Cloud[] => {
+    const own = numbers.filter((number) =>
+      'component' in number && number.component === component && number.kind !== 'weight');
+    const values = own.map((number) => estimate[number.place]!);
+    const covariance = Array.from({ length: size }, (_, i) =>
+      values.slice(size * (i + 1), size * (i + 2)));
+    const weight = estimate[place]!;
+    const isSpread = covariance.every((row, j) => row[j]! > 0);
+    return weight > 0 && isSpread ? [{ weight, mean: values.slice(0, size), covariance }] : [];
   });
   return { kind: 'clouds', clouds };
 }
 
-function binsOf(asked: Asked, { estimate, shape, interval95 }: Value): Picture | null {
-  const { estimator, parameters: { edges, width } } = asked;
-  const keys = answerKeys(asked);
-  const bar = (from: number | null, to: number | null, place: number): Bin => ({
-    ...(keys !== null && { name: keys[place]! }), from, to, count: estimate[place]!,
-    low: interval95?.low[place] ?? null, high: interval95?.high[place] ?? null,
+function binsOf(numbers: readonly Placed[], { estimate, interval95 }: Value): Picture | null {
+  const counts = ofKind(numbers, 'bin');
+  if (counts.length === 0) return null;
+  const bins = counts.flatMap(({ place, bin: { name, found, from, below } }): Bin[] => {
+    if (found !== undefined && from === undefined) return [];
+    return [{
+      ...(name !== undefined && { name }), from: from ?? null, to: below ?? null,
+      count: estimate[place]!, low: interval95?.low[place] ?? null,
+      high: interval95?.high[place] ?? null,
+    }];
   });
-  if (estimator !== 'histogram') return null;
-  if (isList(edges) && estimate.length === edges.length + 1) {
-    return {
-      kind: 'bins', bins: estimate.map((_, i) => bar(edges[i - 1] ?? null, edges[i] ?? null, i)),
-    };
-  }
-  if (typeof width !== 'number' || shape[1] !== 2) return null;
-  const found = Array.from({ length: shape[0]! }, (_, k) =>
-    bar(estimate[2 * k]!, estimate[2 * k]! + width, 2 * k + 1));
-  return { kind: 'bins', bins: found.filter(({ count }) => count !== 0)
-    .sort((one, two) => one.from! - two.from!) };
+  const isFound = counts[0]!.bin.found !== undefined;
+  return { kind: 'bins', bins: isFound ? bins.sort((one, two) => one.from! - two.from!) : bins };
 }
 
-function curveOf({ estimator, parameters }: Asked, outcome: Value): Picture | null {
-  const { quantiles, below } = partsByName(outcome);
-  const edges = cellEdges(parameters);
-  if (estimator !== 'distribution' || edges === null || edges.length < 2) return null;
-  if (!isList(quantiles) || !isList(below) || below.length !== edges.length + 1) return null;
-  const all = below.at(-1)!;
+function curveOf(numbers: readonly Placed[], { estimate, interval95 }: Value): Picture | null {
+  const below = ofKind(numbers, 'below');
+  const edged = below.filter(({ edge }) => edge !== undefined);
+  const total = below.find(({ edge }) => edge === undefined);
+  const all = total === undefined ? 0 : estimate[total.place]!;
   if (!(all > 0)) return null;
-  const { low, high } = outcome.interval95 ?? { low: outcome.estimate, high: outcome.estimate };
-  const [from, to] = [quantiles.length, quantiles.length + edges.length];
+  const at = (list: readonly number[]): readonly number[] => edged.map(({ place }) => list[place]!);
   return {
-    kind: 'curve', edges, below: below.slice(0, -1), low: low.slice(from, to),
-    high: high.slice(from, to), all, quantiles: quantiles.length,
+    kind: 'curve', edges: edged.map(({ edge }) => edge!), below: at(estimate),
+    low: at(interval95?.low ?? estimate), high: at(interval95?.high ?? estimate), all,
+    quantiles: ofKind(numbers, 'quantile').length,
   };
 }
 
-function choiceOf({ estimator, parameters }: Asked, { estimate }: Value): Picture | null {
-  const hypotheses = listIn(parameters['hypotheses']);
-  if (estimator !== 'select' || hypotheses === null) return null;
-  return { kind: 'choice', chosen: estimate[0]!, names: hypotheses.map(hypothesisInWords) };
+function choiceOf(numbers: readonly Placed[], { estimate }: Value): Picture | null {
+  const [choice] = ofKind(numbers, 'choice');
+  return choice === undefined ? null : {
+    kind: 'choice', chosen: estimate[choice.place]!, names: choice.among.map(hypothesisInWords),
+  };
 }
 
 /** `{ normal: { mean: 10, deviation: 40 } }` as `normal, mean 10, deviation 40`. */
@@ -227,8 +212,4 @@ function hypothesisInWords(hypothesis: unknown): string {
     });
     return [name, ...said].join(', ');
   }).join('; ');
-}
-
-function isList(value: unknown): value is readonly number[] {
-  return Array.isArray(value) && value.every((each) => typeof each === 'number');
 }

@@ -1,5 +1,4 @@
 import { answerKeys, type StudyDocument } from '../../client/index.js';
-import { listIn } from './labels.js';
 import { duration, exact, percent, spoken, whole } from './format.js';
 import type { Asked } from './model.js';
 import { keysInWords, testInWords } from './question-words.js';
@@ -87,4 +86,15 @@ function parameterText(value: unknown): string {
   if (list !== null) return `a list of ${list.length}`;
   return typeof value === 'string' || typeof value === 'boolean'
     ? String(value) : JSON.stringify(value);
+}
+
+/** A list parameter is sent as JSON; null for anything else. */
+function listIn(parameter: unknown): readonly unknown[] | null {
+  if (typeof parameter !== 'string' || !parameter.startsWith('[')) return null;
+  try {
+    const list: unknown = JSON.parse(parameter);
+    return Array.isArray(list) ? list : null;
+  } catch {
+    return null;
+  }
 }

@@ -1,8 +1,9 @@
+import { describeNumbers } from '../../src/answers/describe.js';
 import { isDistribution, pictureOf } from './answer.js';
 import { binText } from './format.js';
 import { intervalOf, type Asked, type KeptAnswer, type ValueOutcome } from './model.js';
 import {
-  columnOf, numberText, peopleWords, shownNumber, wordsOf,
+  numberText, peopleWords, shownNumber, wordsOfAll, type NumberWords,
 } from './number-words.js';
 import { plainView, within, type View } from './view.js';
 
@@ -42,9 +43,10 @@ export function cellsOf(asked: Asked, outcome: ValueOutcome): readonly HeatCell[
   const { picture } = pictureOf(asked, outcome);
   if (picture?.kind === 'bins') return limited(ofBins(asked, outcome));
   if (picture?.kind === 'curve') return limited(ofCurve(asked, outcome));
-  const { probabilities } = asked.parameters;
-  return asked.estimator === 'quantile'
-    ? limited(ofQuantiles(asked, outcome, probabilities as readonly number[])) : null;
+  const probabilities = describeNumbers(asked, outcome).flatMap((number) =>
+    (number.kind === 'quantile' ? [number.probability] : []));
+  return probabilities.length === outcome.estimate.length
+    ? limited(ofQuantiles(asked, outcome, probabilities)) : null;
 }
 
 /** Cells of answers that were drawn before: a page draws the same columns again and again. */
@@ -104,8 +106,7 @@ function ofCurve(asked: Asked, outcome: ValueOutcome): readonly HeatCell[] {
 function ofQuantiles(
   asked: Asked, outcome: ValueOutcome, probabilities: readonly number[],
 ): readonly HeatCell[] {
-  const column = columnOf(asked);
-  const words = wordsOf(asked, `${asked.columns[column] ?? ''} at ${probabilities[0]!}`, column);
+  const [words] = wordsOfAll(asked, outcome) as [NumberWords];
   const order = probabilities.map((_, i) => i)
     .sort((one, two) => probabilities[one]! - probabilities[two]!);
   const text = (place: number): string => {

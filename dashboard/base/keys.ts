@@ -33,7 +33,7 @@ export function keyedOf(asked: Asked, outcome: ValueOutcome): KeyedPicture | nul
   const { keys, estimate } = outcome;
   if (keys === undefined) return null;
   const size = keys.length === 0 ? 1 : estimate.length / keys.length;
-  const words = size === 0 ? [] : wordsOfAll(asked, size);
+  const words = size === 0 ? [] : wordsOfAll(asked, outcome);
   const doubts = keyDoubts(keys);
   const rows = keys.map((key, row): KeyRow => {
     const places = words.map((_, i) => row * size + i);

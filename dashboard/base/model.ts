@@ -87,7 +87,7 @@ export interface Asked extends Question, QuestionWords {
   /** The type of each of its columns, in their order. Absent where all are numbers. */
   readonly types?: readonly ColumnType[];
   /** What the study says of each of its columns for people. Absent where it says nothing. */
-  readonly words?: readonly ColumnWords[];
+  readonly columnWords?: readonly ColumnWords[];
 }
 
 /** The questions of a study, in its order. A study in the short form has one. */
@@ -103,10 +103,10 @@ export function askedIn(document: StudyDocument): readonly Asked[] {
   return questionsOf(document).map((question): Asked => {
     const ofColumns = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
       list && question.columns.map((name) => list[document.columns.indexOf(name)]!);
-    const [types, words] = [ofColumns(document.types), ofColumns(document.columnWords)];
+    const [types, columnWords] = [ofColumns(document.types), ofColumns(document.columnWords)];
     return {
       ...question, title: question.estimator, parameterWords: {},
-      ...(types !== undefined && { types }), ...(words !== undefined && { words }),
+      ...(types !== undefined && { types }), ...(columnWords !== undefined && { columnWords }),
     };
   });
 }

@@ -1,8 +1,9 @@
-import type { NamedPart } from '../../client/index.js';
+import type { NumberInfo } from '../../client/index.js';
 import { halfOf } from '../../client/base/digits.js';
+import { describeNumbers } from '../../src/answers/describe.js';
+import { namesOf } from '../../src/answers/words.js';
 import { compact, exact, percent, rangeText, shown, spoken, whole } from './format.js';
-import { labelsOf } from './labels.js';
-import type { Asked, Series } from './model.js';
+import type { Asked, Series, ValueOutcome } from './model.js';
 
 /** How one number of an answer is written for people, and which values it can have. */
 export interface NumberWords {
@@ -25,13 +26,13 @@ export function plainWords(name: string): NumberWords {
 }
 
 /** The name of a column for people: its label, else its name. */
-export function columnName({ columns, words }: Asked, column: number): string {
-  return words?.[column]?.label ?? spoken(columns[column] ?? 'value');
+export function columnName({ columns, columnWords }: Asked, column: number): string {
+  return columnWords?.[column]?.label ?? spoken(columns[column] ?? 'value');
 }
 
 /** The name of a column with its unit: `delay, in minutes`. */
 export function axisName(asked: Asked, column: number): string {
-  const unit = asked.words?.[column]?.unit;
+  const unit = asked.columnWords?.[column]?.unit;
   return `${columnName(asked, column)}${unit === undefined ? '' : `, in ${unit}`}`;
 }
 
@@ -40,114 +41,46 @@ export function columnOf({ parameters: { column } }: Asked): number {
   return typeof column === 'number' ? column : 0;
 }
 
-/** How the numbers of a column are written. @param range of possible values. */
-function ofColumn(
-  asked: Asked, column: number, name: string, range: readonly [number, number] | null = null,
-): NumberWords {
-  const { unit = '', format = 'plain' } = asked.words?.[column] ?? {};
-  const isBoolean = asked.types?.[column]?.type === 'boolean';
-  // Of several rows of one person, the sum says in how many the answer is yes: that is no share.
-  const isShare = isBoolean && asked.reduce !== 'sum';
-  const [least, greatest] = range ?? (isShare ? [0, 1] : [isBoolean ? 0 : -Infinity, Infinity]);
-  return { name, unit, format: isShare ? 'percent' : format, least, greatest };
+/**
+ * The words for each number of an answer in its order, or for each number of one key of a split
+ * one.
+ */
+export function wordsOfAll(asked: Asked, outcome?: ValueOutcome): readonly NumberWords[] {
+  const numbers = describeNumbers(asked, outcome);
+  const placeOf = (column: string): number => asked.columns.indexOf(column);
+  const names = namesOf(numbers, {
+    column: (column) => (placeOf(column) < 0 ? spoken(column) : columnName(asked, placeOf(column))),
+    unitOf: (column) => asked.columnWords?.[placeOf(column)]?.unit,
+    number: exact, percent,
+  });
+  return numbers.map((number, i): NumberWords => {
+    const { unit = '', least = -Infinity, most: greatest = Infinity } = number;
+    return { name: names[i]!, unit, format: formatOf(asked, number), least, greatest };
+  });
 }
 
 const people = { unit: '', format: 'people', least: 0, greatest: Infinity } as const;
 
-/**
- * The words for one number of an answer, or of one key of a split answer.
- * @param label the server's name for it, in which columns have their names of the facts.
- * @param column the column that it belongs to, if each has one number.
- */
-export function wordsOf(asked: Asked, label: string, column: number | null): NumberWords {
-  const { estimator, parameters } = asked;
-  const at = columnOf(asked);
-  switch (estimator) {
-    case 'count':
-      return { ...people, name: countName(asked, at, label) };
-    case 'share':
-      return { ...people, format: 'percent', greatest: 1,
-        name: `share of people with ${sideOf(asked, at)}` };
-    case 'histogram':
-      return parameters['width'] !== undefined && / from$/.test(label)
-        ? ofColumn(asked, at, spoken(label)) : { ...people, name: spoken(label) };
-    case 'quantile': case 'distribution': {
-      const [, probability] = / at ([\d.e-]+)$/.exec(label) ?? [];
-      if (probability === undefined) return { ...people, name: spoken(label) };
-      return ofColumn(asked, at, quantileName(columnName(asked, at), Number(probability)),
-        rangeOf(asked));
-    }
-    case 'sum':
-      return column === null ? plainWords(spoken(label))
-        : { ...ofColumn(asked, column, `total of ${columnName(asked, column)}`), ...totalOf(asked, column) };
-    default:
-      return column === null ? plainWords(spoken(label))
-        : ofColumn(asked, column, columnName(asked, column));
+function formatOf(asked: Asked, number: NumberInfo): NumberWords['format'] {
+  switch (number.kind) {
+    case 'count': case 'groups': case 'bin': case 'below': return 'people';
+    case 'share': return 'percent';
+    case 'total': return isYesOrNo(asked, number.column) && asked.reduce === 'one'
+      ? 'people' : columnFormat(asked, number.column);
+    case 'mean': case 'median': case 'quantile': case 'bin-start':
+      // Of several rows of one person, the sum says in how many the answer is yes: no share.
+      return isYesOrNo(asked, number.column) && asked.reduce !== 'sum'
+        ? 'percent' : columnFormat(asked, number.column);
+    default: return 'plain';
   }
 }
 
-/** The words for each number, in the order of the estimate. */
-export function wordsOfAll(
-  asked: Asked, size: number, parts?: readonly NamedPart[],
-): readonly NumberWords[] {
-  const { columns, estimator } = asked;
-  return labelsOf(asked, size, parts).map((label, place) => {
-    if (estimator === 'gaussian') return ofMoments(asked, label, place - columns.length);
-    if (/covariance$/.test(estimator)) return ofMoments(asked, label, place);
-    const isOfEach = estimator === 'sum' || label === columns[place];
-    const column = isOfEach ? place : columns.indexOf(label);
-    return wordsOf(asked, label, column < 0 ? null : column);
-  });
+function isYesOrNo({ columns, types }: Asked, column: string): boolean {
+  return types?.[columns.indexOf(column)]?.type === 'boolean';
 }
 
-/** @param place in a covariance, row by row; below zero in the means that stand before it. */
-function ofMoments(asked: Asked, label: string, place: number): NumberWords {
-  const size = asked.columns.length;
-  const column = (place + size) % size;
-  if (place < 0) return ofColumn(asked, column, `mean ${columnName(asked, column)}`);
-  return Math.floor(place / size) === column ? varianceWords(`variance of ${columnName(asked, column)}`)
-    : plainWords(spoken(label));
-}
-
-/** A total is no share. That of a boolean is not below zero, and counts people or their rows. */
-function totalOf({ types, words, reduce }: Asked, column: number): Partial<NumberWords> {
-  const { format = 'plain' } = words?.[column] ?? {};
-  if (types?.[column]?.type !== 'boolean') return { format };
-  return reduce === 'one' ? people : { ...people, format };
-}
-
-function countName(asked: Asked, at: number, label: string): string {
-  if (label === 'distinct keys') return label;
-  return asked.parameters['threshold'] === undefined ? 'people' : `people with ${sideOf(asked, at)}`;
-}
-
-/** `a delay of at least 60 minutes`. */
-function sideOf(asked: Asked, column: number): string {
-  const { threshold = 0.5, side } = asked.parameters;
-  const name = columnName(asked, column);
-  // One yes among the rows of a person makes their sum reach a threshold of up to 1.
-  const isYes = Number(threshold) > 0 && Number(threshold) <= 1;
-  if (asked.types?.[column]?.type === 'boolean' && isYes) {
-    return `${name}: ${side === 'below' ? 'no' : 'yes'}`;
-  }
-  const unit = asked.words?.[column]?.unit;
-  return `${name} ${side === 'below' ? 'below' : 'of at least'} ${exact(Number(threshold))}${
-    unit === undefined ? '' : ` ${unit}`}`;
-}
-
-function quantileName(name: string, probability: number): string {
-  return probability === 0.5 ? `median ${name}`
-    : `${name} that ${percent(probability)} of people are below`;
-}
-
-/** Quantiles are chosen within a public range. */
-function rangeOf({ parameters: { low, high } }: Asked): readonly [number, number] | null {
-  return typeof low === 'number' && typeof high === 'number' ? [low, high] : null;
-}
-
-/** A variance is not below zero. */
-export function varianceWords(name: string): NumberWords {
-  return { ...anything, name, least: 0 };
+function columnFormat({ columns, columnWords }: Asked, column: string): NumberWords['format'] {
+  return columnWords?.[columns.indexOf(column)]?.format ?? 'plain';
 }
 
 /** A number without its unit, with the digits that the interval leaves. */

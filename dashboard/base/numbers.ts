@@ -1,9 +1,7 @@
 import { pictureOf } from './answer.js';
 import { keyName } from './keys.js';
 import type { Asked, ValueOutcome } from './model.js';
-import {
-  columnName, plainWords, varianceWords, wordsOfAll, type NumberWords,
-} from './number-words.js';
+import { wordsOfAll, type NumberWords } from './number-words.js';
 
 /** One number of an estimate, and how people read it. */
 export interface NamedNumber extends NumberWords {
@@ -26,22 +24,14 @@ export function numbersOf(asked: Asked, outcome: ValueOutcome): readonly NamedNu
     })));
   }
   if (picture?.kind === 'choice') {
-    return [{ ...plainWords('best fit'), texts: picture.names, place: 0 }];
+    return [{ ...wordsOfAll(asked, outcome)[0]!, texts: picture.names, place: 0 }];
   }
-  const all = wordsOfAll(asked, outcome.estimate.length, outcome.parts)
-    .map((words, place) => ({ ...words, place }));
+  const all = wordsOfAll(asked, outcome).map((words, place) => ({ ...words, place }));
   if (picture?.kind !== 'matrix') return all;
-  const { size, offset, isCovariance } = picture;
-  const columns = asked.columns.map((_, column) => columnName(asked, column));
-  const named = (i: number, j: number): NamedNumber => {
-    const place = offset + i * size + j;
-    const [one, both] = isCovariance ? ['variance of', 'covariance of'] : ['share of', 'shared by'];
-    return i === j ? { ...varianceWords(`${one} ${columns[i]!}`), place }
-      : { ...plainWords(`${both} ${columns[i]!} and ${columns[j]!}`), place };
-  };
-  const indices = columns.map((_, i) => i);
+  const { size, offset } = picture;
   const [before, after] = [all.slice(0, offset), all.slice(offset + size * size)];
-  const diagonal = indices.map((i) => named(i, i));
-  const pairs = indices.flatMap((i) => indices.slice(i + 1).map((j) => named(i, j)));
-  return [...before, ...after, ...diagonal, ...pairs];
+  const columns = Array.from({ length: size }, (_, i) => i);
+  const at = (i: number, j: number): NamedNumber => all[offset + i * size + j]!;
+  const pairs = columns.flatMap((i) => columns.slice(i + 1).map((j) => at(i, j)));
+  return [...before, ...after, ...columns.map((i) => at(i, i)), ...pairs];
 }

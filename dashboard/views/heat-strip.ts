@@ -1,5 +1,6 @@
 import type { VNode } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { describeNumbers } from '../../src/answers/describe.js';
 import { coloursOf } from '../base/colours.js';
 import { clockTime, counted, whole } from '../base/format.js';
 import { columnsOf, columnsWithin, type HeatColumn } from '../base/heat.js';
@@ -42,7 +43,7 @@ export function HeatOverTime({ asked, history, version, view, onView }: {
   const shown = useMemo(() => columns && columnsWithin(columns, view),
     [columns, view.range, view.chosen?.[0], view.chosen?.[1]]);
   if (shown === null || shown.every(({ refusal }) => refusal !== null)) return null;
-  return html`<${HeatStrip} columns=${shown} isNamed=${asked.estimator === 'histogram'}
+  return html`<${HeatStrip} columns=${shown} isNamed=${describeNumbers(asked)[0]?.kind === 'bin'}
     name=${axisName(asked, columnOf(asked))} view=${view} onView=${onView} />`;
 }
 

@@ -1,7 +1,9 @@
+import { describeNumbers } from '../../src/answers/describe.js';
+import { areOfColumns, labelsOf } from '../../src/answers/words.js';
 import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
 import { questionsOf, type Question } from '../../src/base/questions.js';
 import { estimators } from '../../src/estimators/registry.js';
-import { answerKeys, type StudyDocument } from '../../src/wire/index.js';
+import type { StudyDocument } from '../../src/wire/index.js';
 
 /** Most names that a page shows; a covariance of 200 columns would have 40,000. */
 const labelsMax = 128;
@@ -14,7 +16,7 @@ export interface QuestionWords {
   readonly parameterWords: Readonly<Record<string, string>>;
   /**
    * A name for every entry of an estimate, or of one key's estimate where it is split. Absent when
-   * there are more than 128, or the estimator has no names.
+   * there are more than 128, or the columns are their names.
    */
   readonly labels?: readonly string[];
 }
@@ -52,11 +54,7 @@ function aboutQuestion(
   const about = {
     title: estimator.title, parameterWords: Object.fromEntries(words) as Record<string, string>,
   };
-  try {
-    const labels = answerKeys({ estimator: name, parameters, types })
-      ?? estimator.outputLabels?.(parameters, columns);
-    return labels === undefined || labels.length > labelsMax ? about : { ...about, labels };
-  } catch {
-    return about;
-  }
+  const numbers = describeNumbers({ estimator: name, parameters, columns, types });
+  return numbers.length > labelsMax || areOfColumns(numbers, columns)
+    ? about : { ...about, labels: labelsOf(numbers) };
 }

@@ -1,7 +1,7 @@
-import type { Estimator } from '../../src/estimators/contract/estimator.js';
-import { estimators } from '../../src/estimators/registry.js';
+import { describeNumbers, type Described } from '../../src/answers/describe.js';
+import { areOfColumns } from '../../src/answers/words.js';
 import { decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
-import type { OneQuestion, StudyDocument } from '../../src/wire/study-document.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from './contract.js';
 import { journalledRows } from './journal-rows.js';
 import type { Store } from '../store/contract.js';
@@ -88,8 +88,7 @@ export async function newestPoint(
 ): Promise<PublishedPoint | null> {
   // No answer of a list of questions is compared with rows.
   if (document.questions !== undefined) return null;
-  const estimator = estimators.find(({ name }) => name === document.estimator);
-  if (estimator === undefined || !namesColumns(document, estimator)) return null;
+  if (!answersColumns(document)) return null;
   const from = Math.max(0, count - releasesMax);
   const releases = await store.releases(studyId, from, count - from);
   for (const { index, epoch, body } of releases.toReversed()) {
@@ -109,16 +108,16 @@ export async function newestPoint(
  * the rows.
  */
 export function answersAreRows({ document, questions }: StudyDefinition): boolean {
-  const [{ estimator, plan: { outputShape, parts } }, ...others] = questions;
+  const [{ plan: { outputShape, parts } }, ...others] = questions;
   if (others.length > 0 || document.questions !== undefined) return false;
   const isRow = outputShape.length === 1 && outputShape[0] === document.columns.length;
-  return isRow && parts === undefined && namesColumns(document, estimator);
+  return isRow && parts === undefined && answersColumns(document);
 }
 
-/** Whether the numbers of an answer have the names of the columns, in their order. */
-function namesColumns({ parameters, columns }: OneQuestion, estimator: Estimator): boolean {
-  const labels = estimator.outputLabels?.(parameters, columns) ?? columns;
-  return labels.length === columns.length && labels.every((label, i) => label === columns[i]);
+/** Whether an answer has one number for each column, in their order: a mean or another middle. */
+export function answersColumns(asked: Described): boolean {
+  const numbers = describeNumbers(asked);
+  return areOfColumns(numbers, asked.columns) && numbers.every(({ kind }) => kind !== 'other');
 }
 
 /** The public scale of each column, if the estimator has one. */

@@ -1,9 +1,11 @@
+import { answerKeys, describeNumbers, type Described } from '../../src/answers/describe.js';
 import {
   columnLimits, isColumnType, namesOfType, needsQuestions, type ColumnType,
 } from '../../src/base/columns.js';
 import { valueMaxText } from '../../src/base/facts-limits.js';
 import { textLimits } from '../../src/base/text-form.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
+import type { ParameterValues } from '../../src/base/facts.js';
 import type { Question } from '../../src/base/questions.js';
 import { columnWordsFault, wordsOfColumns, type ColumnWords } from '../../src/base/study-words.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -115,12 +117,16 @@ export function parametersFor(
   given: Given, estimator: Asked,
   { columns, types }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse, isKeyed = false,
 ): Given {
-  const named = withIndex(given, columns);
-  if (types === undefined) return named;
-  const asked = askedColumn(named, estimator, columns);
+  const placed = withIndex(given, columns);
+  if (types === undefined) return placed;
+  const asked = askedColumn(placed, estimator, columns);
   const names = asked === null ? null : namesOfType(types[asked]!);
-  if (estimator.name === 'histogram' && names !== null) {
-    const wrong = ['edges', 'width'].find((name) => name in named);
+  const edges = names?.slice(1).map((_, i) => i + 1) ?? [];
+  const question = { estimator: estimator.name, columns, types };
+  // With these edges its bins are the names.
+  const named = { ...placed, edges } as unknown as ParameterValues;
+  if (names !== null && answerKeys({ ...question, parameters: named }) !== null) {
+    const wrong = ['edges', 'width'].find((name) => name in placed);
     if (wrong !== undefined) {
       throw refuse(`parameters.${wrong}`, `is not for ${columns[asked!]}, which has names`,
         'leave it out: each name has a bin');
@@ -129,10 +135,10 @@ export function parametersFor(
       throw refuse(`columns.${columns[asked!]}`, 'has one name, so that all people are in one bin',
         'list more names, or add other: true');
     }
-    return { ...named, edges: names.slice(1).map((_, i) => i + 1) };
+    return { ...placed, edges };
   }
-  refuseCategories(named, estimator, { columns, types }, refuse);
-  return { ...rangeOf(named, { name: estimator.name, isKeyed }, types, asked), ...named };
+  refuseCategories(placed, estimator, { columns, types }, refuse);
+  return { ...rangeOf(placed, estimator, isKeyed, types, asked), ...placed };
 }
 
 /** `column` may be the name of a column. */
@@ -156,7 +162,11 @@ function refuseCategories(
   { columns, types = [] }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
 ): void {
   const isAboutOne = estimator.parameters.some(({ name }) => name === 'column');
-  const usesNone = estimator.name === 'count' && given['threshold'] === undefined;
+  const numbers = describeNumbers({
+    estimator: estimator.name, columns, parameters: given as ParameterValues,
+  });
+  const usesNone = numbers.every((number) =>
+    number.kind === 'groups' || (number.kind === 'count' && number.side === undefined));
   if (usesNone) return;
   const asked = isAboutOne ? [askedColumn(given, estimator, columns) ?? -1] : columns.keys();
   for (const index of asked) {
@@ -178,19 +188,20 @@ function refuseCategories(
  * it needs states one. A mean by keys finds no scale, so it has no plan without a range.
  */
 function rangeOf(
-  given: Given, { name, isKeyed }: { readonly name: string; readonly isKeyed: boolean },
-  types: readonly ColumnType[], asked: number | null,
+  given: Given, { parameters }: Asked, isKeyed: boolean, types: readonly ColumnType[],
+  asked: number | null,
 ): Given {
+  const takes = (name: string): boolean => parameters.some((spec) => spec.name === name);
   const ends = (type: ColumnType | undefined): readonly [number, number] | null =>
     (type !== undefined && 'low' in type && type.low !== undefined && type.high !== undefined
       ? [type.low, type.high] : null);
-  if (name === 'quantile' || (name === 'distribution' && given['edges'] === undefined)) {
+  if (takes('low') && takes('high') && given['edges'] === undefined) {
     const found = ends(types[asked ?? -1]);
     return found === null ? {} : { low: found[0], high: found[1] };
   }
-  const needsRange = name === 'sum' ? given['cap'] === undefined
-    : name === 'mean' && isKeyed && given['scale'] === undefined;
-  if (!needsRange) return {};
+  const needsRange = takes('scale') ? isKeyed && given['scale'] === undefined
+    : given['cap'] === undefined;
+  if (!takes('range') || !needsRange) return {};
   const found = types.map((type) => (type.type === 'boolean' ? [0, 1] as const : ends(type)));
   if (found.some((each) => each === null)) return {};
   return { range: found.map((each) => `${each![0]}..${each![1]}`) };
@@ -198,9 +209,11 @@ function rangeOf(
 
 /** What becomes of the rows of one person, where the file does not say. */
 export function defaultReduce(
-  estimator: string, { types = [] }: Pick<StudyDocument, 'types'>, isOfNames: boolean,
+  asked: Described, isOfNames: boolean,
 ): Question['reduce'] {
+  const { types = [] } = asked;
   if (isOfNames || types.some(({ type }) => type === 'category')) return 'one';
   // A total of people's averages would be no total.
-  return estimator === 'sum' || estimator === 'ratio' ? 'sum' : 'mean';
+  return describeNumbers(asked).some(({ kind }) => kind === 'total' || kind === 'ratio')
+    ? 'sum' : 'mean';
 }

@@ -1,3 +1,4 @@
+import { answerKeys } from '../../src/answers/describe.js';
 import { fromHex } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
@@ -6,7 +7,6 @@ import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
-import { answerKeys } from '../../src/wire/answer-keys.js';
 import type {
   ManyQuestions, OneQuestion, SharedFacts, StudyDocument,
 } from '../../src/wire/study-document.js';
@@ -270,10 +270,10 @@ class StudyReader {
   }
 
   #contribution(
-    asked: Pick<OneQuestion, 'estimator' | 'parameters' | 'types'>,
+    asked: Pick<OneQuestion, 'estimator' | 'parameters' | 'columns' | 'types'>,
   ): OneQuestion['contribution'] {
     const isOfNames = answerKeys(asked) !== null;
-    const { rowsMax = 64, reduce = defaultReduce(asked.estimator, asked, isOfNames) } =
+    const { rowsMax = 64, reduce = defaultReduce(asked, isOfNames) } =
       this.#content.contribution;
     if (reduce === 'one' || !(isOfNames || mustChooseOneRow(asked))) return { reduce, rowsMax };
     throw this.#refused('contribution.reduce', reduce,

@@ -1,3 +1,4 @@
+import { answerKeys } from '../../src/answers/describe.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { isText, questionsFault, type TypedColumns } from '../../src/base/question-rules.js';
@@ -6,7 +7,6 @@ import { textForm } from '../../src/base/text-form.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
-import { answerKeys } from '../../src/wire/answer-keys.js';
 import { defaultReduce, parametersFor, type Refuse } from './columns.js';
 import type { FileQuestion, FileTest } from './questions-schema.js';
 
@@ -162,10 +162,10 @@ function withParameters(
   const dimension = Math.max(1, draft.columns.length);
   const parameters =
     placed(path, () => parseParameters(estimator.parameters, raw, { dimension }));
-  const isOfNames = answerKeys({ estimator: estimator.name, parameters, types: columns.types })
-    !== null;
+  const asked = { estimator: estimator.name, parameters, ...columns };
+  const isOfNames = answerKeys(asked) !== null;
   const usual = draft.columns.length === 0
-    ? 'one' : context.reduce ?? defaultReduce(estimator.name, columns, isOfNames);
+    ? 'one' : context.reduce ?? defaultReduce(asked, isOfNames);
   const reduce = given.reduce ?? usual;
   if (isOfNames && reduce !== 'one') {
     throw context.refuse(`${path}.reduce`, `is ${reduce}, and a person is counted under one name`,

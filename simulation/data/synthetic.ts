@@ -1,8 +1,10 @@
+import { describeNumbers } from '../../src/answers/describe.js';
 import { pow } from '../../src/base/elementary.js';
 import { namesOfType, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { factsLimits } from '../../src/base/facts-limits.js';
-import { questionsOf } from '../../src/base/questions.js';
+import type { NumberInfo } from '../../src/base/number-info.js';
+import { questionsOf, type Question } from '../../src/base/questions.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { gaussianVector } from './gaussian.js';
@@ -38,7 +40,8 @@ export function syntheticSource(
   }
   const random = seededRandom(seed);
   const { length } = document.columns;
-  const { parameters: { components = 1 }, reduce, estimator } = questionsOf(document)[0]!;
+  const asked = questionsOf(document)[0]!;
+  const { parameters: { components = 1 }, reduce } = asked;
   // Where the rows of a contributor are added up, the parameters are about their sum.
   const added = reduce === 'sum' && document.questions === undefined ? rows : 1;
   const columns = document.columns.map((_, index): Column => {
@@ -46,7 +49,7 @@ export function syntheticSource(
     return { centre: centre / added, spread: spread / Math.sqrt(added) };
   });
   const steps = document.columns.map((_, index) => stepOf(document, index));
-  const isSum = estimator === 'subspace';
+  const isSum = hasKind(asked, 'rank');
   return (contributor, epoch, study) => {
     const values = gaussianVector(rows * length, random.fork(`${study} ${epoch} ${contributor}`))
       .map((normal, i) => {
@@ -183,11 +186,16 @@ function parsed(text: string): unknown {
 }
 
 function stepOf(document: StudyDocument, index: number): number {
-  const { parameters: { resolution, unit }, estimator } = questionsOf(document)[0]!;
-  if (estimator === 'subspace' && isNumber(unit)) return unit;
-  if (estimator !== 'mixture' && estimator !== 'mixture-1d') return 0;
+  const asked = questionsOf(document)[0]!;
+  const { resolution, unit } = asked.parameters;
+  if (hasKind(asked, 'rank') && isNumber(unit)) return unit;
+  if (!hasKind(asked, 'weight')) return 0;
   const own = isNumbers(resolution) ? resolution[index] : resolution;
   return isNumber(own) ? own : 0;
+}
+
+function hasKind(asked: Question, wanted: NumberInfo['kind']): boolean {
+  return describeNumbers(asked).some(({ kind }) => kind === wanted);
 }
 
 function isNumber(value: unknown): value is number {

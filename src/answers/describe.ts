@@ -47,6 +47,23 @@ export function describeNumbers(asked: Described, outcome?: ValueOutcome): reado
   return unexplained(asked.columns, size ?? asked.columns.length, outcome?.parts);
 }
 
+/**
+ * The name of each number of an answer that counts the names of one column: a histogram of a
+ * category or boolean. Null for any other answer.
+ * @example
+ * import { answerKeys, createContributor } from 'keelson/client';
+ *
+ * const seed = new Uint8Array(32);   // use openSeed: this one everybody knows
+ * const url = 'ws://127.0.0.1:8787';
+ * const contributor = createContributor({ url, study: 'rides-by-region', seed });
+ * console.log(answerKeys(await contributor.study()));   // ['north', 'south', 'other']
+ */
+export function answerKeys(asked: Described): readonly string[] | null {
+  const names = describeNumbers(asked).map((number) =>
+    (number.kind === 'bin' ? number.bin.name : undefined));
+  return names.length > 0 && names.every((name) => name !== undefined) ? names : null;
+}
+
 /** Null for an estimator that this version does not know, or parameters that it cannot have. */
 function describedBy(
   asked: Described, outcome: ValueOutcome | undefined,

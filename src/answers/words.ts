@@ -42,8 +42,7 @@ function labelOf(
     case 'below': return number.edge === undefined
       ? 'contributors' : `contributors below ${number.edge}`;
     case 'quantile': return `${text(number.column)} at ${number.probability}`;
-    case 'total': return `total of ${text(number.column)}, each ${number.each[0]} to ${
-      number.isFound === true ? `a found cap, at most ${number.each[1]}` : number.each[1]}`;
+    case 'total': return `total of ${text(number.column)}${totalRange(number)}`;
     case 'ratio': return `${text(number.column)} per ${text(number.per)}`;
     case 'mean':
       if (number.component === undefined) {
@@ -64,6 +63,11 @@ function labelOf(
     case 'choice': return 'place in the list, from 0';
     case 'other': return otherLabel(number, text);
   }
+}
+
+function totalRange({ each, isFound }: Extract<NumberInfo, { kind: 'total' }>): string {
+  if (each === undefined) return '';
+  return `, each ${each[0]} to ${isFound === true ? `a found cap, at most ${each[1]}` : each[1]}`;
 }
 
 function sideLabel(column: string, side: ThresholdSide): string {

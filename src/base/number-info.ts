@@ -39,7 +39,8 @@ export type ThresholdSide =
 
 /**
  * A bin of values, `from` its lower end up to the next one. An end that is absent is open.
- * `name`: the value of a category, or true or false, that the bin counts.
+ * `name`: the value of a category, or true or false, that the bin counts. The ends are then those
+ * of its place among them.
  * `found`: a release finds the bin, and this is its place among those found, from 1. The ends are
  * then those of the outcome, and absent without one or where no bin was found.
  */
@@ -59,8 +60,8 @@ export interface BinInfo {
  * - `bin`: contributors with a value in the bin. `bin-start`: the lower end of a bin found.
  * - `below`: contributors with a value below the edge; without an edge, all of them.
  * - `quantile`: the value that this fraction of the contributors is below.
- * - `total`: the sum over contributors of a value within `each`. `isFound`: the upper bound is
- *   found by the release, and is at most this.
+ * - `total`: the sum over contributors of a value within `each`, if bounds are known. `isFound`:
+ *   the upper bound is found by the release, and is at most this.
  * - `ratio`: the total of one column over that of another.
  * - `mean`, `median`, `variance`, `covariance`: of the column, or of two. In an answer that has
  *   several components, `component` is the place of one, from 1.
@@ -82,11 +83,12 @@ export type NumberKind =
   | { readonly kind: 'below'; readonly column: string; readonly edge?: number }
   | { readonly kind: 'quantile'; readonly column: string; readonly probability: number }
   | {
-    readonly kind: 'total'; readonly column: string; readonly each: readonly [number, number];
+    readonly kind: 'total'; readonly column: string; readonly each?: readonly [number, number];
     readonly isFound?: true;
   }
   | { readonly kind: 'ratio'; readonly column: string; readonly per: string }
-  | { readonly kind: 'mean' | 'variance'; readonly column: string; readonly component?: number }
+  | { readonly kind: 'mean'; readonly column: string; readonly component?: number }
+  | { readonly kind: 'variance'; readonly column: string; readonly component?: number }
   | { readonly kind: 'median'; readonly column: string }
   | {
     readonly kind: 'covariance'; readonly column: string; readonly other: string;
@@ -97,10 +99,8 @@ export type NumberKind =
   | { readonly kind: 'projector'; readonly column: string; readonly other: string }
   | { readonly kind: 'rank' }
   | { readonly kind: 'moment'; readonly columns: readonly string[] }
-  | {
-    readonly kind: 'skewness' | 'excess-kurtosis'; readonly column?: string;
-    readonly direction?: number;
-  }
+  | { readonly kind: 'skewness'; readonly column?: string; readonly direction?: number }
+  | { readonly kind: 'excess-kurtosis'; readonly column?: string; readonly direction?: number }
   | { readonly kind: 'choice'; readonly among: readonly unknown[] }
   | {
     readonly kind: 'other'; readonly column?: string; readonly part?: string;

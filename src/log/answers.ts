@@ -1,3 +1,4 @@
+import { describeNumbers } from '../answers/describe.js';
 import { canonicalJson } from '../base/canonical-json.js';
 import { otherName, type ColumnType } from '../base/columns.js';
 import { valueFault } from '../base/findings.js';
@@ -65,12 +66,14 @@ function mismatch(index: bigint, what: string): LogError {
 
 /** Why the keys of an answer are not those that its question allows; null when they are. */
 function keysFault(
-  document: StudyDocument, { by, estimator, parameters }: Question, outcome: ValueOutcome,
+  document: StudyDocument, question: Question, outcome: ValueOutcome,
 ): string | null {
+  const { by } = question;
   const { keys } = outcome;
   if (by === undefined) return keys === undefined ? null : 'it has keys, and is not split';
+  const [number] = describeNumbers(question);
   // How many keys there are, in one number: it shows none.
-  if (estimator === 'count' && parameters['of'] === 'keys') {
+  if (number?.kind === 'groups') {
     return keys === undefined && outcome.estimate.length === 1
       ? null : 'it has keys, and counts them';
   }
@@ -80,7 +83,7 @@ function keysFault(
     return isAlone ? 'it has numbers, and shows keys alone' : 'it has keys without numbers';
   }
   if (by.discover !== undefined) return foundKeysFault(document, by, keys)
-    ?? (estimator === 'count' && !isFalling(outcome.estimate)
+    ?? (number?.kind === 'count' && !isFalling(outcome.estimate)
       ? 'the keys are not in the order of their counts' : null);
   const listed = publicKeys(by, document);
   if (listed === null) return 'the keys are not those of the study';

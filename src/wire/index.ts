@@ -2,7 +2,6 @@
  * The wire codec: bytes on one side, the types of messages.ts on the other.
  * docs/reference/protocol.md describes the exchange.
  */
-export { answerKeys } from './answer-keys.js';
 export { decodeBatchBody, encodeBatchBody } from './batch-body.js';
 export { decodeClientFrame, encodeClientFrame, viewClientFrame } from './client-frames.js';
 export { FrameSplitter, joinFrames, splitFrames } from './delimited.js';

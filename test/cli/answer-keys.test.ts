@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { labelsOf } from '../../cli/base/labels.js';
 import { aboutStudy } from '../../server/operator/about-study.js';
-import { answerKeys } from '../../src/wire/index.js';
+import { answerKeys } from '../../src/answers/describe.js';
 import { document, typedDocument } from '../support/wire-samples.js';
 
 const names = ['north', 'south', 'other'];

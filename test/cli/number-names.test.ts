@@ -3,7 +3,6 @@ import { printAnswer } from '../../cli/base/answers.js';
 import { labelsOfEach } from '../../cli/base/labels.js';
 import { formatNumber, numberText, type Output } from '../../cli/base/output.js';
 import { printAnswers } from '../../cli/base/questions.js';
-import { labelsOf } from '../../cli/base/labels.js';
 import { printTotals } from '../../cli/base/series.js';
 import { ReleaseSeries } from '../../client/index.js';
 import { RunningSeries } from '../../src/series/running-sums.js';
@@ -112,7 +111,7 @@ describe('answers to several questions', () => {
     .map(({ document }) => document.study))('of %s name each number', (study) => {
     const { document, answers } = releaseOf(study);
     const { output, rows } = recorder();
-    printAnswers(answers, document, labelsOf, output);
+    printAnswers(answers, document, output);
     const names = rows.map(([name]) => name!);
     expect(names.length).toBeGreaterThan(0);
     expect(names.join()).not.toMatch(/\[\d/);
@@ -136,7 +135,7 @@ describe('answers to several questions', () => {
       uncertainty: { kind: 'none' },
     };
     printAnswers([{ question: 'spread', estimator: 'quantile', outcome } as unknown as Answer],
-      document, labelsOf, output);
+      document, output);
     expect(rows.map(([name]) => name)).toEqual([
       '"north" minutes at 0.5', '"north" minutes at 0.9', '"south" minutes at 0.5',
       '"south" minutes at 0.9',

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isDistribution, pictureOf } from '../../dashboard/base/answer.js';
 import { cellsOf } from '../../dashboard/base/heat.js';
-import { labelsOf } from '../../dashboard/base/labels.js';
 import {
   askedIn, History, intervalOf, numberAt, type Asked, type ValueOutcome,
 } from '../../dashboard/base/model.js';
@@ -13,8 +12,7 @@ import { numberNow, readoutOf, valueText } from '../../dashboard/base/readout.js
 import { csvOf } from '../../dashboard/base/series-csv.js';
 import { summaryOf } from '../../dashboard/base/summary.js';
 import { answersTo, chartsOf } from '../../dashboard/element/charts.js';
-import { answerKeys, type ReleaseBody } from '../../client/index.js';
-import { estimators } from '../../src/estimators/registry.js';
+import type { ReleaseBody } from '../../client/index.js';
 import { answerTo, shippedStudies } from '../support/shipped-answers.js';
 import { releaseBody } from '../support/wire-samples.js';
 
@@ -118,7 +116,7 @@ describe.each(all.map((each) => [each.name, each] as const))('%s', (_, answered)
   });
 
   it('has a name and unit for each number', () => {
-    const ofKey = outcome.keys === undefined ? numbers : wordsOfAll(asked, sizeOfKey(outcome));
+    const ofKey = outcome.keys === undefined ? numbers : wordsOfAll(asked, outcome);
     const names = ofKey.map(({ name, unit, format }) =>
       [name, unit, format].filter((part) => part !== '').join(' | '));
     const shown = names.length <= 16 ? names : [...names.slice(0, 12), '...', names.at(-1)!];
@@ -127,20 +125,7 @@ describe.each(all.map((each) => [each.name, each] as const))('%s', (_, answered)
   });
 });
 
-const sizeOfKey = ({ estimate, keys }: ValueOutcome): number =>
-  (keys === undefined ? estimate.length : estimate.length / (keys.length || 1));
 
-it('takes names out of the facts that are those of the estimators', () => {
-  const wrong = all.flatMap(({ name, asked, outcome }) => {
-    const estimator = estimators.find((each) => each.name === asked.estimator)!;
-    const wanted = answerKeys(asked) ?? estimator.outputLabels?.(asked.parameters, asked.columns);
-    // These are named by what is asked, or drawn as a picture, in words of their own.
-    const hasOwn = ['count', 'share', 'sum', 'select', 'subspace'].includes(asked.estimator);
-    if (wanted === undefined || hasOwn) return [];
-    const found = labelsOf(asked, wanted.length);
-    return JSON.stringify(found) === JSON.stringify(wanted) || sizeOfKey(outcome) === 0
-      ? [] : [`${name}: ${found.slice(0, 5).join()}`];
-  });
-  expect(wrong).toEqual([]);
+it('covers every shipped question', () => {
   expect(all.length).toBeGreaterThan(50);
 });

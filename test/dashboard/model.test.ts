@@ -7,7 +7,7 @@ import {
 import {
   History, intervalOf, questionsAsked, reasonInWords, routeOf, type Asked, type StudyEntry,
 } from '../../dashboard/base/model.js';
-import { labelsOf } from '../../dashboard/base/labels.js';
+import { wordsOfAll } from '../../dashboard/base/number-words.js';
 import { numbersOf } from '../../dashboard/base/numbers.js';
 import { pairsOf, summaryOf } from '../../dashboard/base/summary.js';
 import { decimalsFor } from '../../src/base/digits.js';
@@ -194,11 +194,16 @@ describe('numbers for people', () => {
   });
 
   it('have the names of what is asked, else of the columns, else of their places', () => {
-    const quantiles = { estimator: 'quantile', parameters: { probabilities: [0.5, 0.9] } };
-    expect(labelsOf({ ...askedOf({}), ...quantiles }, 2))
-      .toEqual(['delay_minutes at 0.5', 'delay_minutes at 0.9']);
-    expect(labelsOf(askedOf({}), 2)).toEqual(document.columns);
-    expect(labelsOf(askedOf({}), 1)).toEqual(['number 1 of 1']);
+    const namesIn = (asked: Asked, ...estimate: readonly number[]): readonly string[] =>
+      wordsOfAll(asked, {
+        kind: 'value', estimate, shape: [estimate.length], uncertainty: { kind: 'none' },
+      }).map(({ name }) => name);
+    const newer = { ...askedOf({}), estimator: 'newer' };
+    expect(namesIn(newer, 1, 2)).toEqual(['delay minutes', 'distance miles']);
+    expect(namesIn(newer, 1)).toEqual(['number 1 of 1']);
+    const parameters = { low: 0, high: 9, probabilities: [0.5, 0.9] };
+    expect(namesIn({ ...askedOf({}), estimator: 'quantile', parameters }, 1, 2))
+      .toEqual(['median delay minutes', 'delay minutes that 90\u00a0% of people are below']);
   });
 
   it('have words for every reason to refuse', () => {
@@ -226,9 +231,9 @@ describe('pictures', () => {
 
   it('of a mean before a covariance draw both', () => {
     const parts = [{ name: 'mean', shape: [2] }, { name: 'covariance', shape: [2, 2] }];
-    const { picture, charts } = of([1, 2, 4, -3, -3, 9], { parts });
+    const { picture, charts } = of([1, 2, 4, -3, -3, 9], { parts }, {}, 'gaussian');
     expect(picture).toEqual({
-      kind: 'matrix', name: 'covariance', isCovariance: true, size: 2, entries: [4, -3, -3, 9],
+      kind: 'matrix', isCovariance: true, size: 2, entries: [4, -3, -3, 9],
       centre: [1, 2], offset: 2, halves: [null, null, null, null],
     });
     expect(charts).toBe(4);
@@ -239,7 +244,7 @@ describe('pictures', () => {
   it('of a covariance give every variance before any pair, and of a projector its own '
     + 'entries', () => {
     const columns = ['a', 'b', 'c'];
-    const three = askedOf({ document: { ...document, columns } });
+    const three = askedOf({ document: { ...document, columns, estimator: 'covariance' } });
     const square =
       valueOf([4, 1, 0.1, 1, 9, -3, 0.1, -3, 16], [1, 0.5, 0.2, 0.5, 2, 0.5, 0.2, 0.5, 4], {
         shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }],
@@ -264,15 +269,12 @@ describe('pictures', () => {
     expect(summaryOf(picture!, askedOf({}))).toEqual([['directions of', '2 columns']]);
   });
 
-  it('of mixtures are drawn by their named parts, or by the form of mixture-1d', () => {
-    const parts = ['weights', 'means', 'scales'].map((name) => ({ name, shape: [2] }));
+  it('of mixtures draw the components that weigh something', () => {
     const components = [
       { weight: 0.25, mean: 1, deviation: 2 }, { weight: 0.75, mean: 5, deviation: 3 },
     ];
-    expect(of([0.25, 0.75, 1, 5, 2, 3], { parts }).picture)
-      .toEqual({ kind: 'mixture', components });
     const rows = [0.25, 1, 2, 0.75, 5, 3, 0, 0, 0];
-    expect(of(rows, { shape: [3, 3] }, {}, 'mixture-1d').picture)
+    expect(of(rows, { shape: [3, 3] }, { components: 3 }, 'mixture-1d').picture)
       .toEqual({ kind: 'mixture', components });
   });
 
@@ -282,7 +284,7 @@ describe('pictures', () => {
       { name: 'covariances', shape: [2, 2, 2] },
     ];
     const estimate = [1, 0, 3, -4, 0, 0, 4, 1, 1, 9, 0, 0, 0, 0];
-    const { picture } = of(estimate, { parts }, {}, 'mixture');
+    const { picture } = of(estimate, { parts }, { components: 2 }, 'mixture');
     // Two means in two columns are a square, but no matrix.
     const outcome = {
       kind: 'value', estimate, shape: [14], parts, uncertainty: { kind: 'none' },
@@ -296,7 +298,9 @@ describe('pictures', () => {
   });
 
   it('of bins without bounds leave out the bins that were not found', () => {
-    const { picture } = of([20, 50, -10, 80, 0, 0], { shape: [3, 2] }, { width: 10 }, 'histogram');
+    const { picture } = of(
+      [20, 50, -10, 80, 0, 0], { shape: [3, 2] }, { width: 10, top: 3 }, 'histogram',
+    );
     const bins = [{ from: -10, to: 0, count: 80 }, { from: 20, to: 30, count: 50 }];
     expect(picture).toMatchObject({ kind: 'bins', bins });
     expect(summaryOf(picture!, askedOf({}))).toEqual([['−10 to 0', '80'], ['20 to 30', '50']]);
@@ -321,7 +325,7 @@ describe('pictures', () => {
   it('of a distribution draw the counts below each edge, and its quantiles over time', () => {
     const parts = [{ name: 'quantiles', shape: [1] }, { name: 'below', shape: [4] }];
     const interval95 = { low: [11, 1, 3, 7, 9], high: [14, 3, 5, 9, 11] };
-    const parameters = { low: 0, high: 20, cells: 2 };
+    const parameters = { low: 0, high: 20, cells: 2, probabilities: [0.5] };
     const estimate = [12.5, 2, 4, 8, 10];
     const { picture, charts } = of(estimate, { parts, interval95 }, parameters, 'distribution');
     expect(picture).toEqual({

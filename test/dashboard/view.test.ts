@@ -117,18 +117,18 @@ describe('words for a number', () => {
     types: [{ type: 'number' }, { type: 'boolean' }],
     columnWords: [{ label: 'delay', unit: 'minutes' }, {}],
   } as const;
-  const wordsFor = (change: object, size = 1): readonly NumberWords[] =>
-    wordsOfAll(questionsAsked(entry({ ...delays, ...change }))[0]!, size);
+  const wordsFor = (change: object): readonly NumberWords[] =>
+    wordsOfAll(questionsAsked(entry({ ...delays, ...change }))[0]!);
 
   it('are those of the study, of what is asked, and of what is possible', () => {
-    expect(wordsFor({ estimator: 'mean' }, 2)).toEqual([
+    expect(wordsFor({ estimator: 'mean' })).toEqual([
       { name: 'delay', unit: 'minutes', format: 'plain', least: -Infinity, greatest: Infinity },
       { name: 'late', unit: '', format: 'percent', least: 0, greatest: 1 },
     ]);
     const quantiles = {
       estimator: 'quantile', parameters: { low: 0, high: 240, probabilities: [0.5, 0.95] },
     };
-    expect(wordsFor(quantiles, 2)).toMatchObject([
+    expect(wordsFor(quantiles)).toMatchObject([
       { name: 'median delay', unit: 'minutes', least: 0, greatest: 240 },
       { name: 'delay that 95\u00a0% of people are below' },
     ]);
@@ -136,7 +136,8 @@ describe('words for a number', () => {
     expect(wordsFor(late)).toMatchObject([
       { name: 'people with delay of at least 60 minutes', format: 'people', least: 0 },
     ]);
-    expect(wordsFor({ estimator: 'share', parameters: { column: 1 } }))
+    const share = { column: 1, threshold: 0.5, side: 'at-least' };
+    expect(wordsFor({ estimator: 'share', parameters: share }))
       .toMatchObject([{ name: 'share of people with late: yes', format: 'percent', greatest: 1 }]);
   });
 

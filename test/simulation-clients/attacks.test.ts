@@ -279,7 +279,10 @@ describe('sources and truth', () => {
       honestMean: Float64Array.of(3), naiveMean: Float64Array.of(36),
       honestTotal: Float64Array.of(6), naiveTotal: Float64Array.of(108), honest: 2, hostile: 1,
     });
-    expect(truthOf({ estimator: 'sum' }, sums.truth)).toEqual({ honest: [6], naive: [108] });
-    expect(truthOf({ estimator: 'mean' }, sums.truth)).toEqual({ honest: [3], naive: [36] });
+    const asked = { columns: ['x'], parameters: {} };
+    expect(truthOf({ ...asked, estimator: 'sum' }, sums.truth))
+      .toEqual({ honest: [6], naive: [108] });
+    expect(truthOf({ ...asked, estimator: 'mean' }, sums.truth))
+      .toEqual({ honest: [3], naive: [36] });
   });
 });

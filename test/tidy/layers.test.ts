@@ -53,7 +53,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
     'src/base', 'src/signing', 'src/wire', 'src/answers', 'src/log', 'src/series',
     'src/sealed/shares',
   ],
-  simulation: ['client', ...library, 'src/signing', 'src/wire', 'src/log'],
+  simulation: ['client', ...library, 'src/signing', 'src/wire', 'src/answers', 'src/log'],
   'server/base': ['src'],
   'server/store': ['src', 'server/base'],
   'server/keys': ['src', 'server/base', 'server/store'],
@@ -69,7 +69,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'server/listener': [...network, 'server/network', 'server/operator'],
   server: ['src'],
   cli: ['src', 'server', 'client', 'simulation'],
-  dashboard: ['client'],
+  dashboard: ['client', 'src/answers'],
   // It plans in the browser, by what commands and servers plan with.
   'dashboard/plan': ['client', 'src', 'dashboard/base'],
 };

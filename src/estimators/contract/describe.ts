@@ -3,7 +3,7 @@ import type { ParameterValues } from '../../base/facts.js';
 import type {
   ColumnInfo, Describe, NumberFacts, NumberInfo, ThresholdSide,
 } from '../../base/number-info.js';
-import { choiceOf, numberOf, optionalNumberOf } from './values.js';
+import { numberOf, optionalNumberOf } from './values.js';
 
 /**
  * Parts that several descriptions share. They read public facts that may come from a server, and so
@@ -45,7 +45,7 @@ export function askedColumn(values: ParameterValues, columns: readonly ColumnInf
 /** The side of a threshold that is asked about. */
 export function askedSide(values: ParameterValues, { isBoolean }: ColumnInfo): ThresholdSide {
   const threshold = numberOf(values, 'threshold');
-  const isBelow = choiceOf(values, 'side') === 'below';
+  const isBelow = values['side'] === 'below';
   // One yes among the rows of a person makes their sum reach a threshold of up to 1.
   const isYesOrNo = isBoolean === true && threshold > 0 && threshold <= 1;
   return {

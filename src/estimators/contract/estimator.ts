@@ -399,11 +399,4 @@ export interface Estimator {
    * @throws InvalidParameterError when a combination of parameters is impossible.
    */
   plan(parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
-  /**
-   * A name for people of each number of an estimate, in the order of the estimate; of an answer
-   * that is split by keys, of each number of one key. Absent: a vector of the columns' length
-   * is about the columns, anything else goes by its indexes.
-   * @param columns - the study's column names.
-   */
-  outputLabels?(parameters: ParameterValues, columns: readonly string[]): readonly string[];
 }

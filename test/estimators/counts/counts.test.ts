@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { labelsOf } from '../../../src/answers/words.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import { InvalidParameterError } from '../../../src/base/errors.js';
 import type { ValueOutcome } from '../../../src/base/outcome.js';
@@ -373,9 +374,10 @@ describe('quantile', () => {
 describe('labels', () => {
   const labels = (name: string, raw: Record<string, unknown>): readonly string[] => {
     const estimator = findEstimator(name);
-    return estimator.outputLabels!(
-      parseParameters(estimator.parameters, raw, { dimension: 2 }), ['delay', 'miles'],
-    );
+    return labelsOf(estimator.describe(
+      parseParameters(estimator.parameters, raw, { dimension: 2 }),
+      [{ name: 'delay' }, { name: 'miles' }],
+    ));
   };
 
   it('name every number of an answer', () => {

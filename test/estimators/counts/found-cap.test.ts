@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { labelsOf } from '../../../src/answers/words.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import type { ValueOutcome } from '../../../src/base/outcome.js';
 import type { Plan } from '../../../src/estimators/contract/estimator.js';
@@ -203,7 +204,7 @@ describe('sum with a cap that is found', () => {
     expect(planFor({ cap: 3, 'cap-max': 9 })).toThrow(/cap-max is for cap auto: leave it out/);
     expect(planFor({ cap: 3, 'cap-share': 0.9 })).toThrow(/cap-share is for cap auto/);
     const parsed = parseParameters(estimator.parameters, asked, { dimension: 1 });
-    expect(estimator.outputLabels!(parsed, ['cost']))
+    expect(labelsOf(estimator.describe(parsed, [{ name: 'cost' }])))
       .toEqual(['total of cost, each 0 to a found cap, at most 10000']);
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { labelsOf } from '../../../src/answers/words.js';
 import {
   answerOfQuotients, deviationsCovering, quotientOf,
 } from '../../../src/estimators/counts/quotients/fieller.js';
@@ -125,8 +126,10 @@ describe('share and ratio', () => {
   });
 
   it('label their answers', () => {
-    expect(findEstimator('share').outputLabels!({ threshold: 3, side: 'below' }, ['age']))
-      .toEqual(['share with age below 3']);
-    expect(findEstimator('ratio').outputLabels!({}, ['cost', 'hours'])).toEqual(['cost per hours']);
+    const [age, cost, hours] = ['age', 'cost', 'hours'].map((column) => ({ name: column }));
+    const share = findEstimator('share').describe({ threshold: 3, side: 'below' }, [age!]);
+    expect(labelsOf(share)).toEqual(['share with age below 3']);
+    expect(labelsOf(findEstimator('ratio').describe({}, [cost!, hours!])))
+      .toEqual(['cost per hours']);
   });
 });

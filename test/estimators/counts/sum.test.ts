@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { labelsOf } from '../../../src/answers/words.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import type { ValueOutcome } from '../../../src/base/outcome.js';
 import type { Plan } from '../../../src/estimators/contract/estimator.js';
@@ -149,7 +150,7 @@ describe('sum', () => {
     expect(() => planOf('sum', { cap: 1, range: '0..1' }, factsOf(1, 50))).toThrow(/both given/);
     expect(() => planOf('sum', { cap: 0 }, factsOf(1, 50))).toThrow(/parameters.cap is 0/);
     const parsed = parseParameters(estimator.parameters, { range: '-1..2' }, { dimension: 2 });
-    expect(estimator.outputLabels!(parsed, ['cost', 'hours']))
+    expect(labelsOf(estimator.describe(parsed, [{ name: 'cost' }, { name: 'hours' }])))
       .toEqual(['total of cost, each -1 to 2', 'total of hours, each -1 to 2']);
   });
 });

@@ -9,7 +9,7 @@ import { planDiscoveredCounts } from '../discovered/counts.js';
 import { planDiscoveredKeys } from '../discovered/keys.js';
 import { planDistinct } from '../discovered/distinct.js';
 import type { IsCounted } from '../discovered/places.js';
-import { columnOf, columnParameter, sideLabelOf, sideOf, sideParameter } from '../tables/common.js';
+import { columnOf, columnParameter, sideOf, sideParameter } from '../tables/common.js';
 import type { BinOf } from '../tables/counts.js';
 import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
@@ -73,15 +73,7 @@ export const count: Estimator = {
     + 'by at most m times the keys that a person may have. Liars forge a discovered key by being '
     + 'as many as its threshold, and push out none',
   plan: planCount,
-  outputLabels: (values, columns) => [labelOf(values, columns)],
 };
-
-function labelOf(values: ParameterValues, columns: readonly string[]): string {
-  if (values['of'] === 'keys') return 'distinct keys';
-  const threshold = optionalNumberOf(values, 'threshold');
-  if (threshold === undefined) return 'contributors';
-  return sideLabelOf(values, columns, threshold);
-}
 
 /** @throws InvalidParameterError for `of: keys` where the keys are not discovered. */
 function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {

@@ -7,7 +7,7 @@ import type {
 import {
   numberOf, numbersOf, optionalNumberOf, optionalNumbersOf, valueBounds,
 } from '../../contract/values.js';
-import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
+import { columnOf, columnParameter } from '../tables/common.js';
 import { describeDistribution } from './describe.js';
 import { planDistribution } from './plan.js';
 
@@ -67,7 +67,6 @@ export const distribution: Estimator = {
     + 'all counts and quantiles together.',
   liars: 'If m people lie, the number of people up to any value moves by at most m',
   plan,
-  outputLabels,
 };
 
 function plan(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
@@ -112,13 +111,4 @@ function edgesOf(values: ParameterValues): readonly number[] {
     + `to be cut into ${found.length - 1} cells: give fewer cells or another range`,
     { path: 'parameters.cells' },
   );
-}
-
-function outputLabels(values: ParameterValues, columns: readonly string[]): readonly string[] {
-  const name = columnNameOf(values, columns);
-  return [
-    ...numbersOf(values, 'probabilities').map((probability) => `${name} at ${probability}`),
-    ...edgesOf(values).map((edge) => `contributors below ${edge}`),
-    'contributors',
-  ];
 }

@@ -17,9 +17,10 @@ export const describeHistogram: Describe = (values, columns, outcome) => {
     const [below, name] = [edges[i], names?.[i]];
     return {
       kind: 'bin', column: column.name, least: 0,
-      bin: name === undefined ? {
+      bin: {
         ...(from !== undefined && { from }), ...(below !== undefined && { below }),
-      } : { name },
+        ...(name !== undefined && { name }),
+      },
     };
   });
 };

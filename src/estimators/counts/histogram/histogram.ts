@@ -8,7 +8,7 @@ import { infeasible } from '../../contract/planning.js';
 import {
   numberOf, optionalNumberOf, optionalNumbersOf, valueBounds,
 } from '../../contract/values.js';
-import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
+import { columnOf, columnParameter } from '../tables/common.js';
 import { describeHistogram } from './describe.js';
 import { planOpenBins } from './open-bins.js';
 import { planPublicBins } from './public-bins.js';
@@ -65,7 +65,6 @@ export const histogram: Estimator = {
   liars: 'If m people lie, all bins together move by at most m; split by keys, by at most m times '
     + 'the keys that a person may have',
   plan: planHistogram,
-  outputLabels,
 };
 
 /**
@@ -93,18 +92,4 @@ function planHistogram(values: ParameterValues, facts: StudyFacts): Plan | Infea
   return edges === undefined
     ? planOpenBins({ column, width: width!, top: numberOf(values, 'top') }, facts)
     : planPublicBins({ column, edges }, facts);
-}
-
-function outputLabels(values: ParameterValues, columns: readonly string[]): readonly string[] {
-  const name = columnNameOf(values, columns);
-  const edges = optionalNumbersOf(values, 'edges');
-  if (edges === undefined) {
-    const bins = Array.from({ length: numberOf(values, 'top') }, (_, i) => i + 1);
-    return bins.flatMap((place) => [`${name}, bin ${place} from`, `${name}, bin ${place} count`]);
-  }
-  return [
-    `${name} below ${edges[0]!}`,
-    ...edges.slice(1).map((edge, i) => `${name} ${edges[i]!} to ${edge}`),
-    `${name} from ${edges.at(-1)!}`,
-  ];
 }

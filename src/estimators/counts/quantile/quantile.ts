@@ -16,7 +16,7 @@ import { participationBelowPlan } from '../../contract/outcomes.js';
 import { answerAtBound } from '../../contract/outside.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { numberOf, numbersOf, optionalNumberOf, valueBounds } from '../../contract/values.js';
-import { columnNameOf, columnOf, columnParameter } from '../tables/common.js';
+import { columnOf, columnParameter } from '../tables/common.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
 import {
@@ -94,8 +94,6 @@ export const quantile: Estimator = {
     + 'rho split between the quantiles and the number present; pure epsilon under such a budget.',
   liars: 'If m people lie, the rank of an answer moves by at most m people',
   plan: planQuantile,
-  outputLabels: (values, columns) =>
-    numbersOf(values, 'probabilities').map((p) => `${columnNameOf(values, columns)} at ${p}`),
 };
 
 interface Design {

@@ -52,7 +52,6 @@ export const ratio: Estimator = {
     + 'pure epsilon under such a budget.',
   liars: 'Each person who lies adds at most one cap above the line, and at most one below it',
   plan: planRatio,
-  outputLabels: (_, [first = 'first', second = 'second']) => [`${first} per ${second}`],
 };
 
 /** @throws InvalidParameterError unless there are two columns. */

@@ -5,7 +5,7 @@ import type {
 import { columnsOf } from '../../contract/given.js';
 import { numberOf, valueBounds } from '../../contract/values.js';
 import { planMeans } from '../quotients/means.js';
-import { columnOf, columnParameter, sideLabelOf, sideOf, sideParameter } from '../tables/common.js';
+import { columnOf, columnParameter, sideOf, sideParameter } from '../tables/common.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { describeShare } from './describe.js';
 
@@ -49,8 +49,6 @@ export const share: Estimator = {
   liars: 'If m of n people lie, the share moves by at most m / n; split by keys, m of the n people '
     + 'of a key',
   plan: planShare,
-  outputLabels: (values, columns) =>
-    [`share with ${sideLabelOf(values, columns, numberOf(values, 'threshold'))}`],
 };
 
 function planShare(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {

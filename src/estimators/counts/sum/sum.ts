@@ -79,7 +79,6 @@ export const sum: Estimator = {
   liars: 'If m people lie, each total moves by at most m times its cap, or m times the width of '
     + 'its range with 0 in it. They can raise a cap that is found',
   plan: planSum,
-  outputLabels,
 };
 
 /** @throws InvalidParameterError when parameters contradict each other, or one is missing. */
@@ -149,15 +148,4 @@ function forAuto(name: string): string {
 
 function refuse(name: string, text: string): never {
   throw new InvalidParameterError(text, { path: `parameters.${name}` });
-}
-
-function outputLabels(values: ParameterValues, columns: readonly string[]): readonly string[] {
-  const found = foundCapOf(values);
-  if (found !== null) {
-    return columns.map((name, j) =>
-      `total of ${name}, each 0 to a found cap, at most ${found.capMax[j]!}`);
-  }
-  const bounds = givenBoundsOf(values);
-  return columns.map((name, j) =>
-    `total of ${name}, each ${bounds[j]!.low} to ${bounds[j]!.high}`);
 }

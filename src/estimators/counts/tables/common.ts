@@ -43,16 +43,3 @@ export function sideOf(values: ParameterValues, threshold: number): (value: numb
   const isBelow = choiceOf(values, 'side') === 'below';
   return (value) => value < threshold === isBelow;
 }
-
-/** That side in words, for labels: `minutes at least 60`. */
-export function sideLabelOf(
-  values: ParameterValues, columns: readonly string[], threshold: number,
-): string {
-  return `${columnNameOf(values, columns)} ${choiceOf(values, 'side').replace('-', ' ')} `
-    + String(threshold);
-}
-
-/** The name of that column, for labels. */
-export function columnNameOf(values: ParameterValues, columns: readonly string[]): string {
-  return columns[optionalNumberOf(values, 'column') ?? 0] ?? 'value';
-}

@@ -78,9 +78,6 @@ export const covariance: Estimator = {
     + 'from groups (rho, delta), split between a map, their number and their mean; with a mask a '
     + 'divergence at one order.',
   plan: planCovariance,
-  outputLabels: (_, columns) => columns.flatMap(
-    (row) => columns.map((column) => `${row}, ${column}`),
-  ),
 };
 
 /**

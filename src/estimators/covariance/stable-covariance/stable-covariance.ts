@@ -64,8 +64,6 @@ export const stableCovariance: Estimator = definePooledEstimator({
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, the map, fourth moments, '
     + 'histograms along axes and second moments.',
-  outputLabels: (_, columns) =>
-    columns.flatMap((row) => columns.map((column) => `${row}, ${column}`)),
 }, {
   // Fourth moments of more columns have too many entries for their noise.
   refuse: (_, { dimension }) => tooManyColumns(

@@ -84,9 +84,6 @@ export const subspace: Estimator = {
     + 'zCDP, '
     + 'all of it for the test that one subspace leads.',
   plan: planSubspace,
-  outputLabels: (_, columns) => [
-    ...columns.flatMap((row) => columns.map((column) => `projector ${row}, ${column}`)), 'rank',
-  ],
 };
 
 /** The orthogonal projector onto the subspace, and its number of dimensions. */

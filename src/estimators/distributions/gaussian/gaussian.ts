@@ -52,8 +52,4 @@ export const gaussian: Estimator = {
     + 'zCDP, rho split between scale, centre, the rounds of a map and the moments of all rows; or '
     + 'between subspace, covariance and mean, or whole for each on contributors of its own.',
   plan: planGaussian,
-  outputLabels: (_, columns) => [
-    ...columns.map((column) => `mean ${column}`),
-    ...columns.flatMap((row) => columns.map((column) => `${row}, ${column}`)),
-  ],
 };

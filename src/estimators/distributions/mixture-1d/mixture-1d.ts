@@ -92,8 +92,6 @@ export const mixtureLine: Estimator = {
     + 'zCDP, '
     + 'three disjoint cohorts at the full cost each.',
   plan: planMixture,
-  outputLabels: (values) => Array.from({ length: numberOf(values, 'components') }, (_, k) =>
-    ['weight', 'mean', 'deviation'].map((what) => `${what} ${k + 1}`)).flat(),
 };
 
 interface Design {

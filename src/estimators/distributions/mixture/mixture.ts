@@ -74,16 +74,6 @@ export const mixture: Estimator = {
     + 'zCDP, '
     + 'four disjoint cohorts at the full cost each.',
   plan: planMixture,
-  outputLabels: (values, columns) => {
-    const numbers = Array.from({ length: numberOf(values, 'components') }, (_, k) => String(k + 1));
-    return [
-      ...numbers.map((k) => `weight ${k}`),
-      ...numbers.flatMap((k) => columns.map((column) => `mean ${k} of ${column}`)),
-      ...numbers.flatMap((k) => columns.flatMap(
-        (one) => columns.map((other) => `covariance ${k} of ${one}, ${other}`),
-      )),
-    ];
-  },
 };
 
 /** @throws InvalidParameterError for rows of one column, or of more than six. */

@@ -89,7 +89,6 @@ export const select: Estimator = {
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '
     + 'rho split between the choice and the number present; pure epsilon under such a budget.',
   plan: planSelect,
-  outputLabels: () => ['place in the list, from 0'],
 };
 
 interface Design {

@@ -6,7 +6,7 @@ import type {
 } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
-import { columnNameOf, columnOf, columnParameter } from '../../counts/tables/common.js';
+import { columnOf, columnParameter } from '../../counts/tables/common.js';
 import { choiceOf, numberOf, optionalNumberOf, optionalNumbersOf } from '../../contract/values.js';
 import { assumptions } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
@@ -59,7 +59,6 @@ export const heavyTailed1d: Estimator = {
     + 'or '
     + '(rho, delta)-approximate zCDP, whole for disjoint cohorts.',
   plan: planOneColumn,
-  outputLabels: (values, columns) => [columnNameOf(values, columns)],
 };
 
 interface Design {

@@ -1,6 +1,7 @@
-import { mayLoseKeys } from './public-keys.js';
-import type { Question } from './questions.js';
-import { otherName, type ColumnType } from './columns.js';
+import { mayLoseKeys } from '../base/public-keys.js';
+import type { Question } from '../base/questions.js';
+import { otherName, type ColumnType } from '../base/columns.js';
+import { describeNumbers } from './describe.js';
 
 /**
  * Which rows and keys of people do not count in the answer to a question, in sentences for people.
@@ -10,7 +11,7 @@ import { otherName, type ColumnType } from './columns.js';
  * @returns none if all rows and keys count.
  */
 export function leftOutText(
-  { columns: own, where, by, estimator }: Question,
+  question: Question,
   study: {
     readonly columns: readonly string[];
     readonly types?: readonly ColumnType[];
@@ -18,6 +19,7 @@ export function leftOutText(
   },
   anyMissing = false,
 ): readonly string[] {
+  const { columns: own, where, by } = question;
   const typeOf = (name: string): ColumnType | undefined =>
     study.types?.[study.columns.indexOf(name)];
   const mayLack = (name: string): boolean => anyMissing || typeOf(name)?.optional === true;
@@ -29,16 +31,18 @@ export function leftOutText(
       : [`A row counts only if it has a value of ${lacking.join(' and ')}.`]),
     ...(tested.length === 0 ? []
       : [`A row without a value of ${tested.join(' or ')} passes no test of it.`]),
-    ...(by === undefined ? [] : keysLeftOut(by, { ...study, typeOf }, estimator)),
+    ...(by === undefined ? [] : keysLeftOut({ ...question, by }, { ...study, typeOf })),
   ];
 }
 
 function keysLeftOut(
-  by: NonNullable<Question['by']>, study: Parameters<typeof leftOutText>[1] & {
+  question: Question & Required<Pick<Question, 'by'>>,
+  study: Parameters<typeof leftOutText>[1] & {
     readonly typeOf: (name: string) => ColumnType | undefined;
-  }, estimator: string,
+  },
 ): readonly string[] {
-  const { columns, keysMax, keys, discover } = by;
+  const { by } = question;
+  const { columns, keys, discover } = by;
   const ranges = columns.flatMap((name) => {
     const type = study.typeOf(name);
     return keys === undefined && type?.type === 'integer'
@@ -48,7 +52,7 @@ function keysLeftOut(
     ...ranges,
     ...(keys === undefined ? [] : ['Rows of keys that are not in the list count under no key.']),
     ...(mayLoseKeys(by, study, study.contribution.rowsMax)
-      ? [pairsLeftOut(keysMax, estimator, discover?.answer === 'keys')] : []),
+      ? [pairsLeftOut(question)] : []),
     ...(discover === undefined ? [] : [
       `At most ${discover.top} keys are shown, and none that fewer than ${discover.prefilter} `
         + 'people have, or so few that noise hides them.',
@@ -56,12 +60,15 @@ function keysLeftOut(
   ];
 }
 
-/** @param isAlone - the answer has no numbers. */
-function pairsLeftOut(keysMax: number, estimator: string, isAlone: boolean): string {
-  const isTotal = estimator === 'count' || estimator === 'sum';
+function pairsLeftOut(question: Question & Required<Pick<Question, 'by'>>): string {
+  const { keysMax, discover } = question.by;
+  const numbers = describeNumbers(question);
+  const low = numbers.every(({ kind }) => kind === 'total') ? 'sums'
+    : numbers.every(({ kind }) => kind === 'count' || kind === 'groups') ? 'counts' : null;
   return `A person counts under at most ${keysMax} key${keysMax === 1 ? '' : 's'}, chosen at random: `
     + `pairs of a person and a key beyond ${keysMax} a person are left out`
-    + (isAlone ? '.' : `${isTotal ? `, so ${estimator}s are low where people have more` : ''}. The `
+    + (discover?.answer === 'keys' ? '.'
+      : `${low === null ? '' : `, so ${low} are low where people have more`}. The `
       + 'intervals are about the pairs that count, and about all pairs where the answer says how '
       + 'many people have more keys.');
 }
