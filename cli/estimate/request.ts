@@ -1,4 +1,5 @@
 import { defaultReduce } from '../../server/study-file/columns.js';
+import { describeNumbers } from '../../src/answers/describe.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
@@ -140,7 +141,9 @@ async function columnsOfValues(
 export function readsCells(
   name: string, question: string | undefined, given: Readonly<Record<string, unknown>>,
 ): boolean {
-  const isCount = name === 'count' || (name === autoName && question === 'count');
+  const estimator = name === autoName ? question ?? name : name;
+  const isCount = describeNumbers({ estimator, parameters: {}, columns: ['value'] })
+    .every(({ kind }) => kind === 'count');
   return !isCount || given['threshold'] !== undefined || given['column'] !== undefined;
 }
 
