@@ -1,6 +1,6 @@
 import { InvalidInputError } from '../../src/base/errors.js';
 import { isIndex, namedColumns, selectColumns } from './columns.js';
-import { parseNumber } from './decimals.js';
+import type { FormNumbers } from './csv-form.js';
 import { adviceOn, badNumberRemedy, refusedAt, type RowOptions } from './rows.js';
 
 /** What `--header` says: the first record of a CSV file holds the columns' names, or a row. */
@@ -22,8 +22,9 @@ export type FirstRecord = 'header' | 'row' | 'likely' | 'unlikely';
  * @throws InvalidInputError if it has words and numbers, and no asked name.
  */
 export function judgeFirst(
-  names: readonly string[], options: RowOptions, line: number,
+  names: readonly string[], options: RowOptions, line: number, numbers: FormNumbers,
 ): FirstRecord {
+  const isWord = (cell: string): boolean => cell !== '' && numbers.parse(cell) === undefined;
   if (options.header !== undefined) return options.header === 'yes' ? 'header' : 'row';
   const asked = namedColumns(options);
   const isName = (text: string): boolean => !isIndex(text) || Number(text) >= names.length;
@@ -52,13 +53,13 @@ export function judgeFirst(
  */
 export function isHeader(
   first: 'likely' | 'unlikely', names: readonly string[], below: readonly (readonly string[])[],
-  options: RowOptions,
+  options: RowOptions, numbers: FormNumbers,
 ): boolean {
   const { data } = cellsOf(names, options);
   const isApart = data.every((index) => {
     const cells = below.map((record) => (record[index] ?? '').trim()).filter((cell) => cell !== '');
     return cells.length >= recordsBelowMin
-      && (areOfOtherKind(cells, first) || isFarFrom(Number(names[index]), cells));
+      && (areOfOtherKind(cells, first, numbers) || isFarFrom(Number(names[index]), cells, numbers));
   });
   if (first === 'likely' ? isApart : !isApart) return first === 'likely';
   const advice = adviceOn(options, 'header', 'pass --header yes or --header no')
@@ -72,10 +73,6 @@ export function headerNote(isNames: boolean, { source }: RowOptions): string {
   return `${source}: the first line holds whole numbers alone and was taken for `
     + (isNames ? 'the names of the columns; --header no takes it for a row'
       : 'a row; --header yes takes it for the names of the columns');
-}
-
-function isWord(cell: string): boolean {
-  return cell !== '' && parseNumber(cell) === undefined;
 }
 
 /**
@@ -114,14 +111,18 @@ function areCounting(cells: readonly string[]): boolean {
 }
 
 /** Words or broken numbers: all of them, or of columns that count most of them. */
-function areOfOtherKind(cells: readonly string[], first: 'likely' | 'unlikely'): boolean {
-  const others = cells.filter((cell) => !/^[+-]?\d+$/.test(cell)).length;
+function areOfOtherKind(
+  cells: readonly string[], first: 'likely' | 'unlikely', numbers: FormNumbers,
+): boolean {
+  const others = cells.filter((cell) => !/^[+-]?\d+$/.test(numbers.textOf(cell) ?? cell)).length;
   return first === 'likely' ? 2 * others > cells.length : others === cells.length;
 }
 
 /** Whether a number is further from all cells than they are from each other. */
-function isFarFrom(number: number, cells: readonly string[]): boolean {
-  const found = cells.flatMap((cell) => parseNumber(cell) ?? []);
+function isFarFrom(
+  number: number, cells: readonly string[], numbers: FormNumbers,
+): boolean {
+  const found = cells.flatMap((cell) => numbers.parse(cell) ?? []);
   const [low, high] = [Math.min(...found), Math.max(...found)];
   return number > 2 * high - low || number < 2 * low - high;
 }

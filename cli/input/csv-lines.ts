@@ -1,8 +1,9 @@
 import { textForm } from '../../src/base/text-form.js';
 import type { KnownTexts } from './known-texts.js';
-import { cellRole, readNumber, type NumberRows } from './plain-numbers.js';
+import type { CsvForm } from './csv-form.js';
+import { cellRole, readGrouped, readNumber, type NumberRows } from './plain-numbers.js';
 
-const [comma, quote, feed, carriage] = [0x2c, 0x22, 0x0a, 0x0d];
+const [quote, feed, carriage] = [0x22, 0x0a, 0x0d];
 /** Longer lines are the parser's, which refuses those that are too long for any row. */
 const lineBytesMax = 1024 * 1024;
 
@@ -35,7 +36,7 @@ export interface Records {
 
 /**
  * Reads the lines of a CSV file from its bytes as long as there is no quote. Cells of numbers
- * become numbers at once. A line in which anything else is found is cut at its commas.
+ * become numbers at once. A line in which anything else is found is cut at its separators.
  */
 export class PlainLines {
   #bytes: Buffer = Buffer.alloc(0);
@@ -43,7 +44,9 @@ export class PlainLines {
   /** How the first line ends: 1 for a line feed, 2 with a carriage return before it. */
   #ending: 0 | 1 | 2 = 0;
 
-  constructor(private readonly records: Records) {}
+  constructor(
+    private readonly records: Records, private readonly separator: CsvForm['separator'],
+  ) {}
 
   /** How lines end; undefined: no line has ended. */
   get delimiter(): string | undefined {
@@ -108,14 +111,15 @@ export class PlainLines {
   /** @returns where the lines end that were read: `to`, or before. */
   #read(bytes: Buffer, to: number): number {
     let at = 0;
+    const form = { ending: this.#ending, separator: this.separator.charCodeAt(0) };
     while (at < to) {
       const { numbers } = this.records;
-      if (numbers !== null) at = readNumbers(bytes, at, to, this.#ending, numbers, this.records);
+      if (numbers !== null) at = readNumbers(bytes, at, to, form, numbers, this.records);
       if (at === to) break;
       const end = bytes.indexOf(feed, at);
       const textEnd = end + 1 - this.#ending;
       if ((this.#ending === 2 && bytes[textEnd] !== carriage) || end - at > lineBytesMax) return at;
-      this.records.take(bytes.toString('utf8', at, textEnd).split(','));
+      this.records.take(bytes.toString('utf8', at, textEnd).split(this.separator));
       at = end + 1;
     }
     return at;
@@ -127,9 +131,12 @@ export class PlainLines {
  * @returns where that line begins, or `to`.
  */
 function readNumbers(
-  bytes: Buffer, from: number, to: number, ending: number, numbers: NumberRows, records: Records,
+  bytes: Buffer, from: number, to: number,
+  { ending, separator }: { readonly ending: number; readonly separator: number },
+  numbers: NumberRows, records: Records,
 ): number {
-  const { builder, roles } = numbers;
+  const { builder, roles, marks } = numbers;
+  const read = marks.thousands.length > 0 ? readGrouped : readNumber;
   const last = roles.length - 1;
   let at = from;
   while (at < to) {
@@ -138,8 +145,8 @@ function readNumbers(
     for (let column = 0; column <= last; column++) {
       const role = roles[column]!;
       const first = at;
-      if (role >= 0) at = readNumber(bytes, at, role, numbers);
-      else at = cellEnd(bytes, at);
+      if (role >= 0) at = read(bytes, at, role, numbers);
+      else at = cellEnd(bytes, at, separator);
       if (at < 0) return start;
       if (role < cellRole.unused) {
         const text = records.texts.textOf(bytes, first, at);
@@ -147,7 +154,7 @@ function readNumbers(
         if (role === cellRole.contributor) contributor = text;
         else group = text;
       }
-      if (column < last && bytes[at++] !== comma) return start;
+      if (column < last && bytes[at++] !== separator) return start;
     }
     if (ending === 2 && bytes[at++] !== carriage) return start;
     if (bytes[at++] !== feed) return start;
@@ -158,10 +165,10 @@ function readNumbers(
 }
 
 /** A carriage return ends a cell, too: one that no line feed follows is looked at by others. */
-function cellEnd(bytes: Buffer, from: number): number {
+function cellEnd(bytes: Buffer, from: number, separator: number): number {
   for (let at = from;; at++) {
     const code = bytes[at]!;
-    if (code === comma || code === feed || code === carriage) return at;
+    if (code === separator || code === feed || code === carriage) return at;
   }
 }
 

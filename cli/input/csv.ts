@@ -1,5 +1,6 @@
 import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
+import { utf8 } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import { textForm } from '../../src/base/text-form.js';
@@ -8,6 +9,7 @@ import {
   headerNote, isHeader, judgeFirst, recordsBelow, type FirstRecord,
 } from './csv-header.js';
 import { PlainLines, rolesOf, textIn, type Records } from './csv-lines.js';
+import { FormNumbers, usualForm, type CsvForm } from './csv-form.js';
 import { KnownTexts } from './known-texts.js';
 import type { NumberRows } from './plain-numbers.js';
 import {
@@ -32,20 +34,22 @@ export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   options: RowOptions,
 ): AsyncGenerator<RowBatch, void, undefined> {
-  const rows = new CsvRows(options);
-  const lines = new PlainLines(rows);
+  const numbers = new FormNumbers(options.form ?? usualForm);
+  const { separator } = numbers.form;
+  const rows = new CsvRows(options, numbers);
+  const lines = new PlainLines(rows, separator);
   let parsed: ParsedRecords | null = null;
   for await (const chunk of chunks) {
     const left = parsed === null ? lines.take(chunk) : chunk;
     if (left !== null) {
-      parsed ??= new ParsedRecords(rows, options.source, lines.delimiter);
+      parsed ??= new ParsedRecords(rows, options.source, separator, lines.delimiter);
       await parsed.take(left);
     }
     yield* rows.batches(false);
   }
   const left = parsed === null ? lines.end() : null;
   if (left !== null) {
-    parsed = new ParsedRecords(rows, options.source, lines.delimiter);
+    parsed = new ParsedRecords(rows, options.source, separator, lines.delimiter);
     await parsed.take(left);
   }
   await parsed?.end();
@@ -61,10 +65,12 @@ class ParsedRecords {
 
   /** @param delimiter - how lines end; undefined: the parser finds out. */
   constructor(
-    private readonly rows: CsvRows, private readonly source: string, delimiter: string | undefined,
+    private readonly rows: CsvRows, private readonly source: string,
+    separator: CsvForm['separator'], delimiter: string | undefined,
   ) {
     this.#linesBefore = rows.nextLine - 1;
     this.#parser = parse({
+      delimiter: separator,
       // Where a line was read, the mark of the file, if it had one, is behind it.
       bom: delimiter === undefined, relax_column_count: true, max_record_size: recordBytesMax,
       ...(delimiter !== undefined && { record_delimiter: delimiter }),
@@ -120,7 +126,7 @@ class CsvRows implements Records {
   private blankLines: number[] = [];
   private numberRows: NumberRows | null = null;
 
-  constructor(private readonly options: RowOptions) {}
+  constructor(private readonly options: RowOptions, private readonly form: FormNumbers) {}
 
   /** The first line of the record after the last one that is complete. */
   get nextLine(): number {
@@ -181,7 +187,7 @@ class CsvRows implements Records {
     }
     if (this.held.length === 0) {
       this.width = record.length;
-      this.first = judgeFirst(record.map((cell) => cell.trim()), this.options, line);
+      this.first = judgeFirst(record.map((cell) => cell.trim()), this.options, line, this.form);
     }
     this.held.push({ record, line });
     const isKnown = this.first === 'header' || this.first === 'row';
@@ -195,7 +201,7 @@ class CsvRows implements Records {
     const [record, ...below] = held.map((each) => each.record);
     const names = record!.map((cell) => cell.trim());
     const hasNames = first === 'likely' || first === 'unlikely'
-      ? isHeader(first, names, below, this.options) : first === 'header';
+      ? isHeader(first, names, below, this.options, this.form) : first === 'header';
     if (hasNames) this.checkHeader(names);
     this.selection = selectColumns(this.options, names.length, hasNames ? names : null);
     // A single column of whole numbers is common, and a single name that is a number is not.
@@ -221,8 +227,10 @@ class CsvRows implements Records {
     // Where a line has one cell, an empty one is a blank line.
     const isOneCell = this.width === 1;
     if (isOneCell && types.length === 0) return null;
+    const { decimal, thousands } = this.form.form;
     return {
       builder,
+      marks: { decimal: decimal.charCodeAt(0), thousands: utf8(thousands) },
       roles: rolesOf(selection, this.width),
       isWhole: Uint8Array.from(types, ({ type }) => Number(type === 'integer')),
       mayBeEmpty: Uint8Array.from(types, ({ optional }) =>
@@ -235,7 +243,8 @@ class CsvRows implements Records {
     const asked = namedColumns(this.options).filter((name) => !isIndex(name));
     const [first] = asked;
     if (first === undefined || names.some((name) => asked.includes(name))) return;
-    const remedy = names.length === 1 && /[;\t]/.test(names[0]!)
+    const isOther = this.form.form.separator === ',' && /[;\t]/.test(names[0]!);
+    const remedy = names.length === 1 && isOther
       ? ': write commas between the cells of a line'
       : didYouMean(first, names);
     throw new InvalidInputError(`${this.options.source}: there is no column "${first}"`
@@ -268,7 +277,7 @@ class CsvRows implements Records {
       const cell = record[index]!;
       const type = this.options.types?.get(selection.names[i]!);
       const value = type?.type === 'text'
-        ? builder.textPlace(i, cell) : numberInText(cell, type);
+        ? builder.textPlace(i, cell) : numberInText(cell, type, this.form);
       if (value !== undefined) {
         target[offset + i] = value;
         continue;

@@ -202,7 +202,7 @@ class NdjsonRows {
     const roles = Int32Array.from(cells, (cell) => (cell === contributor ? cellRole.contributor
       : cell === group ? cellRole.group : data.indexOf(cell)));
     return new FormLines({
-      builder, between: cut.between, roles,
+      builder, between: cut.between, roles, marks: { decimal: 0x2e, thousands: new Uint8Array(0) },
       isWhole: Uint8Array.from(types, ({ type }) => Number(type === 'integer')),
       mayBeEmpty: Uint8Array.from(types, ({ optional }) =>
         Number(optional === true || this.options.missing === 'null')),

@@ -2,6 +2,7 @@ import { cellFault, cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { valueMaxText } from '../../src/base/facts-limits.js';
 import { textFault, textFaultWords, textForm } from '../../src/base/text-form.js';
+import type { CsvForm, FormNumbers } from './csv-form.js';
 import { parseNumber } from './decimals.js';
 
 export const inputFormats = ['csv', 'ndjson', 'npy', 'parquet', 'arrow'] as const;
@@ -23,6 +24,8 @@ export interface RowOptions {
   readonly missing: 'refuse' | 'null';
   /** Whether the first line of a CSV file holds names. Default: it is judged by what it holds. */
   readonly header?: 'yes' | 'no';
+  /** How a CSV file is written. Default: with commas between cells and points in numbers. */
+  readonly form?: CsvForm;
   /** Called with a line about what was taken for what. It may depend on the rows. */
   readonly onNote?: (text: string) => void;
   /** For messages: the path, or "standard input". */
@@ -204,8 +207,13 @@ export function missingRemedy(options: RowOptions): string {
   return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
 }
 
-/** The number that a cell stands for. Undefined: its column, not of texts, cannot hold it. */
-export function numberInText(cell: string, type: ColumnType | undefined): number | undefined {
+/**
+ * The number that a cell stands for. Undefined: its column, not of texts, cannot hold it.
+ * @param numbers - reads the numbers of its file. Default: with a point.
+ */
+export function numberInText(
+  cell: string, type: ColumnType | undefined, numbers?: FormNumbers,
+): number | undefined {
   if (type?.type === 'category') {
     return cell.trim() === '' ? undefined : cellOf(type, cell) ?? undefined;
   }
@@ -213,7 +221,7 @@ export function numberInText(cell: string, type: ColumnType | undefined): number
     const place = ['false', 'true', '0', '1'].indexOf(cell.trim());
     return place < 0 ? undefined : place % 2;
   }
-  const value = parseNumber(cell);
+  const value = numbers === undefined ? parseNumber(cell) : numbers.parse(cell);
   return value !== undefined && cellFault(type ?? plainNumber, value) === null ? value : undefined;
 }
 
