@@ -51,6 +51,14 @@ export class CellRows {
     return [...new Set([...data, contributor, group])].filter((column) => column >= 0);
   }
 
+  /** Whether nothing but the number in each cell of a column is asked. */
+  isNumber(column: number): boolean {
+    const { data, contributor, group } = this.selection;
+    if (column === contributor || column === group) return false;
+    const { type } = this.types[data.indexOf(column)] ?? plainNumber;
+    return type === 'number' || type === 'integer';
+  }
+
   /**
    * Adds rows.
    * @param columns - by the column's index in the file; each has at least `count` cells.
@@ -63,6 +71,12 @@ export class CellRows {
     for (let from = 0; from < count;) {
       const to = Math.min(count, from + this.builder.room);
       const isFilled = this.fillColumns(cells, from, to);
+      if (isFilled && contributors === undefined && groups === undefined) {
+        this.builder.endRows(this.row + 1, to - from);
+        this.row += to - from;
+        from = to;
+        continue;
+      }
       for (let i = from; i < to; i++) {
         this.row += 1;
         if (!isFilled) this.fill(cells, i);
@@ -86,9 +100,14 @@ export class CellRows {
       const type = this.types[i] ?? plainNumber;
       if (type.type !== 'number' && type.type !== 'integer') return false;
       const isWhole = type.type === 'integer';
+      const mayBeEmpty = type.optional === true || this.options.missing === 'null';
       for (let row = from, at = offset + i; row < to; row++, at += cells.length) {
         const cell = column[row];
         const value = typeof cell === 'bigint' ? Number(cell) : cell;
+        if (value === null && mayBeEmpty) {
+          target[at] = NaN;
+          continue;
+        }
         if (typeof value !== 'number' || !(Math.abs(value) <= factsLimits.valueMax)) return false;
         if (isWhole && !Number.isSafeInteger(value)) return false;
         target[at] = value;

@@ -29,6 +29,24 @@ const encodings: readonly (string | undefined)[] =
 export function checkPages(
   bytes: ArrayBuffer, chunk: Chunk, source: string, where: string,
 ): void {
+  for (const page of pagesOf(bytes, chunk, source, where)) {
+    if (page.header.type !== 'DICTIONARY_PAGE') valuesOf(page, chunk, source);
+  }
+}
+
+/** One page of a column of a row group, as it is in the file. */
+export interface Page {
+  readonly header: PageHeader;
+  readonly content: Uint8Array;
+  /** The place, for messages, and the byte of the file where its header begins. */
+  readonly place: string;
+  readonly byte: number;
+}
+
+/** The pages of `checkPages`. Their values are not looked at. */
+export function* pagesOf(
+  bytes: ArrayBuffer, chunk: Chunk, source: string, where: string,
+): Generator<Page, void, undefined> {
   const reader = { view: new DataView(bytes), offset: 0 };
   let rows = 0;
   while (rows < chunk.rows) {
@@ -51,11 +69,9 @@ export function checkPages(
     }
     if (header.type !== 'DICTIONARY_PAGE') {
       checkDataPage(header, chunk, source, place);
-      if (!isSoundPage(header, chunk, content)) {
-        throw damaged(source, place, 'the values of a page are not valid', { byte: at });
-      }
       rows += rowsOf(header);
     }
+    yield { header, content, place, byte: at };
     reader.offset += size;
   }
   if (rows > chunk.rows) {
@@ -73,7 +89,7 @@ function headerOf(reader: { view: DataView; offset: number }): PageHeader | null
 }
 
 /** Values of a page; for pages of data also rows, since no column has lists. */
-function rowsOf(header: PageHeader): number {
+export function rowsOf(header: PageHeader): number {
   return (header.data_page_header ?? header.data_page_header_v2 ?? header.dictionary_page_header)
     ?.num_values ?? 0;
 }
@@ -103,13 +119,27 @@ function checkDataPage(
   if (!isSound) throw damaged(source, place, 'the header of a page contradicts itself');
 }
 
-/** Whether the runs of a page end where its values do. */
-function isSoundPage(header: PageHeader, chunk: Chunk, content: Uint8Array): boolean {
+/** The values of a page of data, decompressed. */
+export interface PageValues {
+  /** At the first value. */
+  readonly page: PageReader;
+  /** Without nulls. */
+  readonly count: number;
+  /** At the runs that tell which rows hold a value; null: the column's type says that all do. */
+  readonly levels: PageReader | null;
+}
+
+/**
+ * Decompresses a page of data.
+ * @throws InvalidInputError where its runs do not end where its values do.
+ */
+export function valuesOf(
+  { header, content, place, byte }: Page, chunk: Chunk, source: string,
+): PageValues {
   try {
-    checkValues(header, chunk, content);
-    return true;
+    return checkedValues(header, chunk, content);
   } catch {
-    return false;
+    throw damaged(source, place, 'the values of a page are not valid', { byte });
   }
 }
 
@@ -117,39 +147,45 @@ function isSoundPage(header: PageHeader, chunk: Chunk, content: Uint8Array): boo
  * @throws RangeError if runs are longer than the page has values, or what the decoder throws if the
  *   page cannot be decompressed.
  */
-function checkValues(header: PageHeader, { codec, isOptional }: Chunk, content: Uint8Array): void {
+function checkedValues(
+  header: PageHeader, { codec, isOptional }: Chunk, content: Uint8Array,
+): PageValues {
   const { data_page_header: first, data_page_header_v2: second } = header;
   const decode = pageDecoders[codec];
   let count = rowsOf(header);
   let page: PageReader;
+  let levels: PageReader | null = null;
   if (second === undefined) {
     page = { bytes: decode(content, header.uncompressed_page_size), at: 0 };
     if (isOptional) {
       const end = uint32(page) + 4;
+      levels = { ...page };
       count = checkRuns(page, 1, count);
       page.at = end;
     }
   } else {
-    const levels = second.definition_levels_byte_length + second.repetition_levels_byte_length;
+    const levelBytes = second.definition_levels_byte_length + second.repetition_levels_byte_length;
     if (isOptional) {
-      const at = second.repetition_levels_byte_length;
-      const filled = checkRuns({ bytes: content, at }, 1, count);
+      levels = { bytes: content, at: second.repetition_levels_byte_length };
+      const filled = checkRuns({ ...levels }, 1, count);
       if (filled !== count - second.num_nulls) throw new RangeError('another number of nulls');
       count = filled;
     }
-    const values = content.subarray(levels);
+    const values = content.subarray(levelBytes);
     const bytes = second.is_compressed
-      ? decode(values, header.uncompressed_page_size - levels) : values;
+      ? decode(values, header.uncompressed_page_size - levelBytes) : values;
     page = { bytes, at: 0 };
   }
   const { encoding } = first ?? second!;
+  const walked = { ...page };
   if (encoding === 'RLE') {
-    uint32(page);
-    checkRuns(page, 1, count);
+    uint32(walked);
+    checkRuns(walked, 1, count);
   } else if (encoding.endsWith('_DICTIONARY')) {
-    const width = page.bytes[page.at++];
+    const width = walked.bytes[walked.at++];
     if (width === undefined && count > 0) throw new RangeError('no width');
     // The first version needs no runs where all values are the same.
-    if (width !== 0 || second !== undefined) checkRuns(page, width ?? 0, count);
+    if (width !== 0 || second !== undefined) checkRuns(walked, width ?? 0, count);
   }
+  return { page, count, levels };
 }

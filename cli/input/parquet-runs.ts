@@ -47,6 +47,52 @@ export function checkRuns(reader: PageReader, width: number, count: number): num
   return ones;
 }
 
+/** Writes the values of runs that `checkRuns` has walked. @param reader - at their start. */
+export function readRuns(reader: PageReader, width: number, values: Uint32Array): void {
+  const { bytes } = reader;
+  for (let seen = 0; seen < values.length;) {
+    const header = varint(reader);
+    const length = header >>> 1;
+    if ((header & 1) === 0) {
+      let value = 0;
+      for (let i = 0; i < width; i += 8) value += (bytes[reader.at++] ?? 0) * 2 ** i;
+      values.fill(value, seen, seen + length);
+      seen += length;
+    } else {
+      const end = Math.min(values.length, seen + 8 * length);
+      const next = reader.at + length * width;
+      if (width <= 24) unpack(reader, width, values.subarray(seen, end));
+      else unpackWide(reader, width, values.subarray(seen, end));
+      reader.at = next;
+      seen = end;
+    }
+  }
+}
+
+/** Values of at most 24 bits: with seven bits of the byte before they fit an integer. */
+function unpack(reader: PageReader, width: number, values: Uint32Array): void {
+  const { bytes } = reader;
+  const mask = 2 ** width - 1;
+  let [at, held, bits] = [reader.at, 0, 0];
+  for (let i = 0; i < values.length; i++) {
+    for (; bits < width; bits += 8) held |= bytes[at++]! << bits;
+    values[i] = held & mask;
+    held >>>= width;
+    bits -= width;
+  }
+}
+
+/** Values of at most 32 bits, whose bits a double holds. */
+function unpackWide(reader: PageReader, width: number, values: Uint32Array): void {
+  let [held, bits] = [0, 0];
+  for (let i = 0; i < values.length; i++) {
+    for (; bits < width; bits += 8) held += reader.bytes[reader.at++]! * 2 ** bits;
+    values[i] = held % 2 ** width;
+    held = Math.floor(held / 2 ** width);
+    bits -= width;
+  }
+}
+
 /** The length of runs that is written before them, in four bytes. */
 export function uint32(reader: PageReader): number {
   const { bytes, at } = reader;

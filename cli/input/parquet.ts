@@ -9,6 +9,7 @@ import { CellRows, type CellColumn, type TypedCell } from './cells.js';
 import { damaged, decoded } from './damage.js';
 import { checkColumn, floatBytesOf, groupsOf, type Group } from './parquet-columns.js';
 import { pageDecoders } from './parquet-codecs.js';
+import { NumberPages, arePlainPages, numberKindOf, type NumberKind } from './parquet-numbers.js';
 import { checkPages } from './parquet-pages.js';
 import { checkThrift } from './parquet-thrift.js';
 import type { InputRequest, RowBatch, RowOptions } from './rows.js';
@@ -116,7 +117,9 @@ export async function* readParquetBytes(
     checkUnique(names, index, source);
   }
   const groups = groupsOf(metadata, rows.used.map((index) => tops[index]!), source);
-  const columns = new GroupColumns(file, metadata, { tops, used: rows.used, source });
+  const columns = new GroupColumns(file, metadata, {
+    tops, used: rows.used, source, isNumber: (index) => rows.isNumber(index),
+  });
   let start = 0;
   for (const group of groups) {
     for (let from = 0; from < group.rows; from += rowsAtOnce) {
@@ -150,6 +153,8 @@ class GroupColumns {
   private readonly startScan: () => Promise<ParquetScan>;
   private scan: ParquetScan | null = null;
   private readonly kept = new Map<number, ArrayBuffer>();
+  /** Columns of the row group that are read without the library, by name. */
+  private readonly numbers = new Map<string, NumberPages>();
   private group: Group | null = null;
 
   constructor(
@@ -157,6 +162,8 @@ class GroupColumns {
     private readonly of: {
       readonly tops: readonly SchemaTree[]; readonly used: readonly number[];
       readonly source: string;
+      /** Whether of a column nothing but numbers is asked. */
+      readonly isNumber: (index: number) => boolean;
     },
   ) {
     const columns = of.used.map((index) => of.tops[index]!.element.name);
@@ -179,6 +186,11 @@ class GroupColumns {
     for (const index of this.of.used) {
       const { name } = this.of.tops[index]!.element;
       const where = placeOf(group, name);
+      const own = this.numbers.get(name);
+      if (own !== undefined) {
+        columns.set(index, own.read(to - from));
+        continue;
+      }
       const data = await decoded(this.of.source, where, async () => {
         this.scan ??= await this.startScan();
         return this.scan.readColumn({ column: name, rowStart: start + from, rowEnd: start + to });
@@ -206,12 +218,24 @@ class GroupColumns {
   /** Reads and checks the columns of a row group, before the library sees any of it. */
   private async open(group: Group): Promise<void> {
     this.kept.clear();
-    for (const chunk of group.chunks) {
+    this.numbers.clear();
+    const { source, used, tops } = this.of;
+    for (const [i, chunk] of group.chunks.entries()) {
+      const where = placeOf(group, chunk.name);
       const bytes = await this.file.slice(chunk.start, chunk.end);
-      checkPages(bytes, chunk, this.of.source, placeOf(group, chunk.name));
-      this.kept.set(chunk.start, bytes);
+      const kind = this.kindOf(used[i]!, tops[used[i]!]!);
+      if (kind !== null && arePlainPages(bytes, chunk, source, where)) {
+        this.numbers.set(chunk.name, new NumberPages(bytes, kind, chunk, source, where));
+      } else {
+        checkPages(bytes, chunk, source, where);
+        this.kept.set(chunk.start, bytes);
+      }
     }
     this.group = group;
+  }
+
+  private kindOf(index: number, { element }: SchemaTree): NumberKind | null {
+    return this.of.isNumber(index) ? numberKindOf(element) : null;
   }
 
   private take(start: number, end: number | undefined): ArrayBuffer {

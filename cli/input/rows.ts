@@ -121,6 +121,16 @@ export class BatchBuilder {
   }
 
   /**
+   * Ends rows that were written at `target`, at most `room`, which have neither ids nor groups.
+   * @param position - of the first one.
+   */
+  endRows(position: number, count: number): void {
+    for (let i = 0; i < count; i++) this.positions[this.count + i] = position + i;
+    this.count += count;
+    if (this.count === rowsPerBatch) this.cut();
+  }
+
+  /**
    * Returns the full batches; with `all`, also the rest. A file with columns but no rows gives one
    * empty batch.
    */

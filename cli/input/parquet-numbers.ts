@@ -1,0 +1,173 @@
+import type { SchemaElement } from 'hyparquet';
+import { damaged } from './damage.js';
+import { pageDecoders } from './parquet-codecs.js';
+import type { Chunk } from './parquet-columns.js';
+import { pagesOf, rowsOf, valuesOf, type Page } from './parquet-pages.js';
+import { readRuns, type PageReader } from './parquet-runs.js';
+
+/** The encodings that are read here. All others are the library's. */
+const encodings: readonly (string | undefined)[] =
+  ['PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY'];
+const signed = /^INT_(8|16|32|64)$/;
+const noNumbers = new Float64Array(0);
+
+/** How the numbers of a column are stored. */
+export type NumberKind = 'INT32' | 'INT64' | 'FLOAT' | 'DOUBLE';
+
+/** The kind of a column of numbers; null: it holds something else, or numbers without a sign. */
+export function numberKindOf(
+  { type, converted_type: converted, logical_type: logical }: SchemaElement,
+): NumberKind | null {
+  const isPlain = logical === undefined
+    || (logical.type === 'INTEGER' && logical.isSigned);
+  const isSigned = converted === undefined || signed.test(converted);
+  if (!isPlain || !isSigned) return null;
+  return type === 'INT32' || type === 'INT64' || type === 'FLOAT' || type === 'DOUBLE'
+    ? type : null;
+}
+
+/** Whether all pages of a column are encoded in a way that is read here. */
+export function arePlainPages(
+  bytes: ArrayBuffer, chunk: Chunk, source: string, where: string,
+): boolean {
+  for (const { header } of pagesOf(bytes, chunk, source, where)) {
+    const page = header.data_page_header ?? header.data_page_header_v2
+      ?? header.dictionary_page_header;
+    if (!encodings.includes(page?.encoding)) return false;
+  }
+  return true;
+}
+
+/**
+ * Reads the numbers of a column of a row group, one page after the other: three times as fast as
+ * the library. Each page is checked before it is decoded.
+ */
+export class NumberPages {
+  readonly #pages: Iterator<Page, void>;
+  #dictionary: Float64Array = noNumbers;
+  /** Of the present page: its numbers, where it has a null, and the next row. */
+  #values: Float64Array = noNumbers;
+  #nulls: Uint8Array | null = null;
+  #at = 0;
+
+  constructor(
+    bytes: ArrayBuffer, private readonly kind: NumberKind, private readonly chunk: Chunk,
+    private readonly source: string, private readonly where: string,
+  ) {
+    this.#pages = pagesOf(bytes, chunk, source, where);
+  }
+
+  /**
+   * The next rows, as the library gives them, but whole numbers of 64 bits as the nearest doubles.
+   * @throws InvalidInputError for a page that is damaged.
+   */
+  read(count: number): Float64Array | (number | null)[] {
+    const numbers = new Float64Array(count);
+    let found: (number | null)[] | null = null;
+    for (let row = 0; row < count;) {
+      if (this.#at === this.#values.length) this.#open();
+      const many = Math.min(count - row, this.#values.length - this.#at);
+      numbers.set(this.#values.subarray(this.#at, this.#at + many), row);
+      for (let i = 0; this.#nulls !== null && i < many; i++) {
+        if (this.#nulls[this.#at + i] === 0) continue;
+        found ??= [];
+        for (let each = found.length; each < row + i; each++) found.push(numbers[each]!);
+        found.push(null);
+      }
+      this.#at += many;
+      row += many;
+    }
+    if (found === null) return numbers;
+    for (let each = found.length; each < count; each++) found.push(numbers[each]!);
+    return found;
+  }
+
+  /** Decodes the next page of rows, and a dictionary before it. */
+  #open(): void {
+    for (;;) {
+      const { value: page } = this.#pages.next();
+      if (page === undefined) {
+        throw damaged(this.source, this.where, 'its pages have other rows than the row group');
+      }
+      if (page.header.type !== 'DICTIONARY_PAGE') {
+        this.#openData(page);
+        return;
+      }
+      this.#dictionary = this.#dictionaryOf(page);
+    }
+  }
+
+  #dictionaryOf({ header, content, place, byte }: Page): Float64Array {
+    try {
+      const bytes = pageDecoders[this.chunk.codec](content, header.uncompressed_page_size);
+      return plainNumbers(this.kind, { bytes, at: 0 }, rowsOf(header));
+    } catch {
+      throw damaged(this.source, place, 'the dictionary is not valid', { byte });
+    }
+  }
+
+  #openData(page: Page): void {
+    const { header, place, byte } = page;
+    const { page: reader, count, levels } = valuesOf(page, this.chunk, this.source);
+    const rows = rowsOf(header);
+    const { encoding } = (header.data_page_header ?? header.data_page_header_v2)!;
+    let values: Float64Array;
+    if (encoding === 'PLAIN') {
+      if (reader.bytes.length - reader.at < count * bytesOf[this.kind]) {
+        throw damaged(this.source, place, 'the values of a page are not valid', { byte });
+      }
+      values = plainNumbers(this.kind, reader, count);
+    } else values = this.#fromDictionary(reader, count);
+    this.#at = 0;
+    this.#nulls = null;
+    this.#values = values;
+    if (count === rows || levels === null) return;
+    const filled = new Uint32Array(rows);
+    readRuns(levels, 1, filled);
+    this.#values = new Float64Array(rows);
+    this.#nulls = Uint8Array.from(filled, (level) => 1 - level);
+    for (let row = 0, next = 0; row < rows; row++) {
+      if (filled[row] === 1) this.#values[row] = values[next++]!;
+    }
+  }
+
+  #fromDictionary(reader: PageReader, count: number): Float64Array {
+    const width = reader.bytes[reader.at++] ?? 0;
+    const places = new Uint32Array(count);
+    // Where values have no bits, all are the first of the dictionary.
+    if (width > 0) readRuns(reader, width, places);
+    const values = new Float64Array(count);
+    const dictionary = this.#dictionary;
+    for (let i = 0; i < count; i++) {
+      const place = places[i]!;
+      if (place >= dictionary.length) {
+        throw damaged(this.source, this.where, 'a value is not in its dictionary');
+      }
+      values[i] = dictionary[place]!;
+    }
+    return values;
+  }
+}
+
+const bytesOf = { INT32: 4, INT64: 8, FLOAT: 4, DOUBLE: 8 } as const;
+
+/** @throws RangeError if the page is too short for so many numbers. */
+function plainNumbers(
+  kind: NumberKind, { bytes, at }: PageReader, count: number,
+): Float64Array {
+  if (bytes.length - at < count * bytesOf[kind]) throw new RangeError('the page is too short');
+  // Typed arrays begin at a multiple of their size.
+  const own = Uint8Array.from(bytes.subarray(at, at + count * bytesOf[kind])).buffer;
+  if (kind === 'DOUBLE') return new Float64Array(own);
+  if (kind === 'FLOAT') return Float64Array.from(new Float32Array(own));
+  const halves = new Int32Array(own);
+  const values = new Float64Array(count);
+  if (kind === 'INT32') values.set(halves);
+  else {
+    // The upper half times 2^32 is exact, so the sum is rounded once.
+    for (let i = 0; i < count; i++) {
+      values[i] = halves[2 * i + 1]! * 2 ** 32 + (halves[2 * i]! >>> 0);
+    }
+  }
+  return values;
+}
