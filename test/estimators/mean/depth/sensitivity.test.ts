@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { depthScores } from '../../../../src/estimators/mean/tukey-median/depth.js';
-import { halfSphere } from '../../../../src/estimators/mean/depth/directions.js';
+import { halfSphere, placesAlong } from '../../../../src/estimators/mean/depth/directions.js';
 import {
   distanceToWide, fitFor, fitted, offsetsAround, placeGrid, trimmedSum, trimmedViews,
 } from '../../../../src/estimators/mean/resilience/trimming.js';
@@ -90,6 +90,37 @@ describe('trimmedSum', () => {
       expect(exhaustiveResilience(values, 5, 4)).toBeLessThanOrEqual(limit / 4 + 1e-9);
     }
     expect(compared).toBeGreaterThan(100);
+  });
+});
+
+describe('trimmedViews', () => {
+  it.each([1, 2, 3])('see places in the order of a plain sort, in %d columns', (dimension) => {
+    const data = dataSource(`views ${dimension}`);
+    const directions = halfSphere(dimension);
+    // Some beyond the reach of an entry, in corners, on the centre or equal; two hold no numbers.
+    const odd = [1e300, -1e300, 64, -64, 0, -0, 2 ** -17, -(2 ** -17)];
+    const size = 500;
+    const values = data.normals(size * dimension).map((entry) =>
+      (data.uniform() < 0.3 ? odd[data.below(odd.length)]! : entry));
+    values[dimension] = Number.NaN;
+    values[3 * dimension] = Infinity;
+    values.fill(1e300, 5 * dimension, 6 * dimension);
+    values.fill(-1e300, 6 * dimension, 7 * dimension);
+    const offsets =
+      offsetsAround({ count: size, dimension, values }, new Float64Array(dimension), size);
+    const lists = Array.from({ length: directions.length / dimension }, (_, k) => sorted(Array.from(
+      placesAlong(offsets, dimension, directions.subarray(k * dimension, (k + 1) * dimension)),
+      (place) => Math.round(place / placeGrid),
+    )));
+    for (const trimmed of [1, 90, 249]) {
+      for (const limit of [0, 100_000, 9_000_000, 2 ** 24]) {
+        expect(trimmedViews(offsets, dimension, directions, { trimmed, limit })).toEqual({
+          distance: Math.min(...lists.map((list) => distanceToWide(list, trimmed, limit))),
+          means: Float64Array.from(lists, (list) =>
+            (trimmedSum(list, trimmed) / (size - 2 * trimmed)) * placeGrid),
+        });
+      }
+    }
   });
 });
 
