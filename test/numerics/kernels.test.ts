@@ -127,9 +127,10 @@ describe('clipRows', () => {
     const found = new Float64Array(count * d);
     const present = new Uint8Array(count);
     const added = { sums: new Float64Array(d).fill(1), products: new Float64Array(d * d).fill(2) };
-    kernels.clipRows(
+    const kept = kernels.clipRows(
       rows, d, count, { ...ball, centre, ...(unit ? { unit } : {}) }, found, present, added,
     );
+    expect(kept).toBe(present.reduce((all, one) => all + one, 0));
     const [sums, products] = [new Float64Array(d).fill(1), new Float64Array(d * d).fill(2)];
     kernels.gram(found, d, count, {}, products, sums);
     // Whole numbers: exact in any order.
@@ -139,7 +140,7 @@ describe('clipRows', () => {
       rows, d, count, { ...ball, centre, ...(unit ? { unit } : {}) }, alone,
     );
     expect(alone).toEqual(sums);
-    expect(there).toBe(present.reduce((all, one) => all + one, 0));
+    expect(there).toBe(kept);
     const steps = new Float64Array(d);
     for (let r = 0; r < count; r++) {
       const there = clipToBall(Float64Array.from(rows), r * d, centre, ball, steps, unit);

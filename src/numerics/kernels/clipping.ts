@@ -18,9 +18,9 @@ const rowsLeast = 128;
 export function clipRows(
   arena: Arena, rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows,
   present?: Uint8Array, added?: AddedMoments,
-): void {
+): number {
   check(dimension, count, ball, into, present);
-  if (count === 0) return;
+  if (count === 0) return 0;
   const blocks = new Blocks(arena, rows, dimension, count, {}, rowsOfBlock(dimension));
   const width = padded(dimension);
   const [isAdded, size] = [added === undefined ? 0 : 1, blocks.size];
@@ -33,8 +33,9 @@ export function clipRows(
   const flags = new Uint8Array(there.buffer, there.byteOffset, there.byteLength);
   const { clipRows: clip, packWide, addGram } = arena.exports;
   const perGrid = inverseOf(ball.grid);
+  let kept = 0;
   blocks.each(parts, ({ rows: from, count: held, first }) => {
-    clip(
+    kept += clip(
       from, held, dimension, centre.byteOffset, unit.byteOffset, ball.grid, perGrid, ball.steps,
       there.byteOffset, steps.byteOffset,
     );
@@ -47,9 +48,10 @@ export function clipRows(
     packWide(steps.byteOffset, held, dimension, 0, packed.byteOffset, 0, held, columns.byteOffset);
     addGram(packed.byteOffset, packed.byteOffset, held, width, sum.byteOffset);
   });
-  if (added === undefined) return;
+  if (added === undefined) return kept;
   addSymmetric(sum, dimension, added.products);
   for (let j = 0; j < dimension; j++) added.sums[j]! += columns[j]!;
+  return kept;
 }
 
 /** See `Kernels.addClipped`. */
@@ -67,19 +69,17 @@ export function addClipped(
   setBall(ball, centre, unit);
   sum.fill(0);
   const perGrid = inverseOf(ball.grid);
-  const flags = new Uint8Array(there.buffer, there.byteOffset, there.byteLength);
-  let present = 0;
+  let kept = 0;
   blocks.each(parts, ({ rows: from, count: held }) => {
-    arena.exports.clipRows(
+    kept += arena.exports.clipRows(
       from, held, dimension, centre.byteOffset, unit.byteOffset, ball.grid, perGrid, ball.steps,
       there.byteOffset, steps.byteOffset,
     );
     // Absent rows are zeros, which add nothing.
     arena.exports.addColumnSums(steps.byteOffset, held, dimension, 0, sum.byteOffset);
-    for (let row = 0; row < held; row++) present += flags[row]!;
   });
   for (let j = 0; j < dimension; j++) into[j]! += sum[j]!;
-  return present;
+  return kept;
 }
 
 const rowsOfBlock = (dimension: number): number =>

@@ -119,11 +119,12 @@ export interface Kernels {
    * @param present - gets 0 for a null row (an entry is not finite), which becomes zeros, and 1 for
    *   every other.
    * @param added - gets what `gram` would add for the steps, with the sums of the columns.
+   * @returns how many rows are not null.
    */
   clipRows(
     rows: Rows, dimension: number, count: number, ball: StepBall, into: Rows, present?: Uint8Array,
     added?: AddedMoments,
-  ): void;
+  ): number;
   /**
    * Adds the steps that `clipRows` would write, column by column, to `into`. Exact while the sums
    * are below 2^53.

@@ -45,6 +45,8 @@ export interface Share {
   readonly input: object;
   /** Number of rows, or of whatever the chunks divide. */
   readonly length: number;
+  /** How many of them are in a chunk. */
+  readonly size: number;
   /** One number in shared memory: the next free chunk. */
   readonly next: Uint32Array;
 }
@@ -188,10 +190,8 @@ function clipAndAdd(input: ClipInput): RowMoments {
   const target = into.subarray(first * dimension, last * dimension);
   const there = present.subarray(first, last);
   const [sums, products] = [new Float64Array(dimension), new Float64Array(dimension ** 2)];
-  kernels()
+  const count = kernels()
     .clipRows(valuesOf(input), dimension, last - first, ball, target, there, { sums, products });
-  let count = 0;
-  for (const flag of there) count += flag;
   return { count, sums, products };
 }
 
@@ -230,17 +230,17 @@ function pairBins({ rows, first, last, pairs }: PairsInput): Map<number, number>
   return countPairBins(rows.values, rows.dimension, pairs.subarray(2 * first, 2 * last));
 }
 
-/** Chunk `index` of a pass over `length` items. */
-export function chunkOf(input: object, index: number, length: number): object {
-  return { ...input, first: index * chunkRows, last: Math.min(length, (index + 1) * chunkRows) };
+/** Chunk `index` of a pass over `length` items, `size` a chunk. */
+export function chunkOf(input: object, index: number, length: number, size: number): object {
+  return { ...input, first: index * size, last: Math.min(length, (index + 1) * size) };
 }
 
 /** Processes chunks until all are taken. */
-function share({ kernel, input, length, next }: Share): Shared<unknown> {
+function share({ kernel, input, length, size, next }: Share): Shared<unknown> {
   const done: [number, unknown][] = [];
   for (let chunk = Atomics.add(next, 0, 1);
-      chunk * chunkRows < length; chunk = Atomics.add(next, 0, 1)) {
-    done.push([chunk, rowKernels[kernel]!(chunkOf(input, chunk, length))]);
+      chunk * size < length; chunk = Atomics.add(next, 0, 1)) {
+    done.push([chunk, rowKernels[kernel]!(chunkOf(input, chunk, length, size))]);
   }
   return done;
 }

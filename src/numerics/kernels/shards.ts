@@ -96,12 +96,15 @@ export async function columnBinsOfRows(
   return addedBins(parts, rows.dimension);
 }
 
+/** A pair is two rows. */
+const chunkPairs = chunkRows / 2;
+
 /** See `countPairBins`. Chunks divide the pairs. */
 export async function pairBinsOfRows(
   runner: KernelRunner, rows: RowSet, pairs: Uint32Array,
 ): Promise<Map<number, number>[]> {
   const parts = await overChunks<Map<number, number>[]>(
-    runner, 'pairBins', rows, [pairs], { pairs }, Math.floor(pairs.length / 2),
+    runner, 'pairBins', rows, [pairs], { pairs }, Math.floor(pairs.length / 2), chunkPairs,
   );
   return addedBins(parts, rows.dimension);
 }
@@ -192,26 +195,28 @@ export async function clipAllRows(
 }
 
 /**
- * Runs a kernel on every chunk of `length` items, by default the rows. Results are in the order of
- * the chunks. A message would copy an array that is not shared, and a thread's writes to it would
- * be lost. With such an array, everything runs on this thread, with the same results.
+ * Runs a kernel on every chunk of `length` items, by default the rows, `size` a chunk. Results are
+ * in the order of the chunks. A message would copy an array that is not shared, and a thread's
+ * writes to it would be lost. With such an array, everything runs on this thread, with the same
+ * results.
  */
 async function overChunks<Output>(
   runner: KernelRunner, kernel: string, rows: RowSet,
   others: readonly (ArrayBufferView | undefined)[], input: object, length = rows.count,
+  size = chunkRows,
 ): Promise<Output[]> {
   const { values, dimension, count } = rows;
   assert(values.length >= count * dimension, 'rows hold count times dimension numbers');
   runner.onPass?.(kernel, length);
   const isShared = [values, ...others].every((part) =>
     part === undefined || !(part.buffer instanceof ArrayBuffer));
-  const chunks = Math.ceil(length / chunkRows);
+  const chunks = Math.ceil(length / size);
   const all = { ...input, rows: { values, dimension, count } };
   if (runner.parallelism === 0 || !isShared || chunks < 2) {
     return Array.from({ length: chunks }, (_, i) =>
-      rowKernels[kernel]!(chunkOf(all, i, length)) as Output);
+      rowKernels[kernel]!(chunkOf(all, i, length, size)) as Output);
   }
-  return shared(runner, { kernel, input: all, length, next: sharedIndexes(1) }, chunks);
+  return shared(runner, { kernel, input: all, length, size, next: sharedIndexes(1) }, chunks);
 }
 
 /**

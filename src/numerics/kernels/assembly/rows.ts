@@ -110,7 +110,8 @@ export function addColumnSums(rows: usize, count: i32, d: i32, weights: usize, o
  * Writes rows to `out` as integer multiples of a grid step inside a ball around `centre`, rounded
  * toward zero. `out` is not `rows`. `unit` has a width for each column. The bits are the same as
  * those of `clipToBall` in src/privacy/stages/clip.ts, so its proof holds here. A row with an entry
- * that is not finite becomes zeros. `present` gets 0 for such a row and 1 for every other.
+ * that is not finite becomes zeros. `present` gets 0 for such a row and 1 for every other; returns how many
+ * these are.
  *
  * A row well inside the ball is rounded as it is read: it needs no shortening, and a squared length
  * below the bound means that all entries are finite. All other rows are read again. `perGrid` is 1
@@ -120,9 +121,10 @@ export function addColumnSums(rows: usize, count: i32, d: i32, weights: usize, o
 export function clipRows(
   rows: usize, count: i32, d: i32, centre: usize, unit: usize, grid: f64, perGrid: f64, bound: f64,
   present: usize, out: usize,
-): void {
+): i32 {
   const size = <usize>d << 3, even = size & ~15, per = f64x2.splat(perGrid), zero = f64x2.splat(0);
   const inside = bound * bound * 0.999998;
+  let there = 0;
   for (let i = 0; i < count; i++, rows += size, out += size) {
     let squares = zero;
     for (let at: usize = 0; at < even; at += 16) {
@@ -147,7 +149,9 @@ export function clipRows(
       else memory.fill(out, 0, size);
     }
     store<u8>(present + <usize>i, isThere ? 1 : 0);
+    there += isThere ? 1 : 0;
   }
+  return there;
 }
 
 /** Returns the size of the largest entry, or -1 for a null row. */
