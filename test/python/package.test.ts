@@ -56,6 +56,27 @@ describe.skipIf(!runs)('the client in clients/python', () => {
     expect({ failed, leftOut }).toEqual({ failed: 0, leftOut: 0 });
   });
 
+  it('sends once: one request, whose answer does not tell how the key stands', async () => {
+    const study = stage.write('once.yaml', meanStudy('sent-once', {
+      epoch: '{ contributors: 2 }', participation: 'public',
+    }));
+    const { url, address } = await stage.serve([study], { data: 'once-data' });
+    const { studies: [{ id }] } = await (await fetch(`${address}/v1/studies`)).json() as {
+      studies: [{ id: string }];
+    };
+    const command = stage.write('once.py', [
+      'from keelson import OnceContributor',
+      'for name in ("sent-once", "sent-once", STUDY_ID):',
+      '    with OnceContributor(URL, name, "bob.key", "bob.outbox") as contributor:',
+      '        settled = contributor.contribute([[12, 640]])',
+      '        print(settled.code, settled.epoch)',
+    ].join('\n').replace('URL', JSON.stringify(url)).replace('STUDY_ID', JSON.stringify(id)));
+    const { status, stdout, stderr } =
+      await stage.run([], { program: python, command, environment, directory: stage.folder });
+    expect([status, stderr]).toEqual([0, '']);
+    expect(stdout).toBe('accepted 1\nnot-counted 1\nnot-counted 1\n');
+  }, 60_000);
+
   it('runs the example of its README in at most 10 lines', async () => {
     const page = readFileSync(`${root}clients/python/README.md`, 'utf8');
     const [, example] = /```python\n([^]*?)```/.exec(page)!;

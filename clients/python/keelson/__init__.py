@@ -1,12 +1,14 @@
 """A client of Keelson: contribute rows to a study, follow its releases, verify its logs."""
 from .contributor import AsyncContributor, Settled
 from .errors import KeelsonError
+from .once import AsyncOnceContributor
 from .releases import Chain, verify_log
 from .signing import open_seed
 from .subscriber import Release, subscribe_async
-from .sync import Contributor, subscribe
+from .sync import Contributor, OnceContributor, subscribe
 
 __all__ = [
-    "AsyncContributor", "Chain", "Contributor", "KeelsonError", "Release", "Settled", "open_seed",
-    "subscribe", "subscribe_async", "verify_log",
+    "AsyncContributor", "AsyncOnceContributor", "Chain", "Contributor", "KeelsonError",
+    "OnceContributor", "Release", "Settled", "open_seed", "subscribe", "subscribe_async",
+    "verify_log",
 ]

@@ -49,6 +49,9 @@ SCHEMA: Dict[str, List[Field]] = {
     "Cells": [
         (1, "present", "bytes", 0), (2, "numbers", "bytes", 0), (3, "codes", "bytes", 0),
         (4, "dictionary", "bytes", 0)],
+    "Once": [
+        (1, "study_id", "bytes", 32), (2, "public_key", "bytes", 32), (3, "enrolment", "bytes", 0),
+        (4, "body", "bytes", 0), (5, "signature", "bytes", 64)],
     "Withdraw": [(1, "channel", "uint", 0), (2, "epoch", "uint", 0), (3, "signature", "bytes", 64)],
     "Subscribe": [(1, "study_id", "bytes", 32), (2, "from_release", "uint", 0)],
     "Unsubscribe": [(1, "study_id", "bytes", 32)],
@@ -157,6 +160,18 @@ def _varint(data: bytes, at: int) -> Tuple[int, int]:
             if value >= 1 << 64:
                 raise malformed("a number is above 64 bits")
             return value, at
+
+
+def split_frames(data: bytes) -> List[bytes]:
+    """The frames of an answer over HTTP: each after its length."""
+    frames, at = [], 0
+    while at < len(data):
+        size, at = _varint(data, at)
+        if at + size > len(data):
+            raise malformed("a frame is cut short")
+        frames.append(data[at:at + size])
+        at += size
+    return frames
 
 
 def _empty(name: str) -> Message:

@@ -176,12 +176,17 @@ async def open_connection(url: str, pinned: Sequence[bytes]) -> Connection:
         frame = decode("ServerFrame", await asyncio.wait_for(socket.recv(), 10))
         if frame.welcome is None:
             raise EOFError("the server has no room")
-        keys = keys_of(check_key(frame.welcome.server_key), frame.welcome.rotations)
-        if any(pin not in keys for pin in pinned):
-            found = keys[-1].hex()
-            raise KeelsonError(
-                "server-key-mismatch", f"this server's key is {found}, which is not the pinned one")
-        return Connection(socket, frame.welcome, keys)
+        return Connection(socket, frame.welcome, verified_keys(frame.welcome, pinned))
     except BaseException:
         await socket.close()
         raise
+
+
+def verified_keys(welcome: Message, pinned: Sequence[bytes]) -> List[bytes]:
+    """All keys of a server, oldest first. Raises KeelsonError where a pinned one is not of it."""
+    keys = keys_of(check_key(welcome.server_key), welcome.rotations)
+    if any(pin not in keys for pin in pinned):
+        found = keys[-1].hex()
+        raise KeelsonError(
+            "server-key-mismatch", f"this server's key is {found}, which is not the pinned one")
+    return keys

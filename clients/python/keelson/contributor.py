@@ -50,6 +50,9 @@ class AsyncContributor:
     on_recovered is called with what became of rows of an earlier run, on_ended with the error.
     """
 
+    # A batch that is refused with one of these is signed again under the next sequence.
+    _codes_of_new_sequence = frozenset({"mutated"})
+
     def __init__(
         self, url: str, study: str, seed: bytes, outbox: Optional[str] = None,
         server_key: Optional[bytes] = None, enrolment: bytes = b"",
@@ -212,18 +215,30 @@ class AsyncContributor:
         """A connection on which a channel is open; its Ready, and the study."""
         connection = await open_connection(self._reach.url, self._pins)
         try:
-            wanted = self.wanted if self._study_id is None else self._study_id.hex()
-            study_id, self._facts, study = connection.study(wanted)
-            if self.wanted not in (study_id.hex(), self._facts["study"]):
-                raise KeelsonError("unknown-study", "the outbox belongs to another study")
-            if "sealed" in self._facts:
-                raise KeelsonError(
-                    "unsupported", "the study is sealed, and this client cannot seal rows")
-            self._study_id = study_id
+            study = self._find(connection)
             return connection, await self._hello(connection), study
         except BaseException:
             await connection.close()
             raise
+
+    def _find(self, connection: Connection) -> Message:
+        """The state of the study, whose id and facts are known from now on."""
+        wanted = self.wanted if self._study_id is None else self._study_id.hex()
+        study_id, self._facts, study = connection.study(wanted)
+        if self.wanted.lower() != study_id.hex() and self.wanted != self._facts["study"]:
+            raise KeelsonError("unknown-study", "the outbox belongs to another study")
+        if "sealed" in self._facts:
+            raise KeelsonError(
+                "unsupported", "the study is sealed, and this client cannot seal rows")
+        self._study_id = study_id
+        return study
+
+    def _trust(self, server_key: bytes) -> None:
+        assert self._study_id is not None
+        pin = Pin(server_key, self._study_id, self.public_key)
+        if self._outbox.pin() != pin:
+            self._outbox.set_pin(pin)
+        self._pins = [server_key]
 
     async def _begin(self, connection: Connection, ready: Message, study: Message) -> None:
         self._reach.succeeded()
@@ -251,10 +266,7 @@ class AsyncContributor:
             if kind == "ready" and frame.study_id == study_id and frame.public_key == key:
                 break
         verify(server_key, message_of("ready", server_key, study_id, key, nonces), frame.signature)
-        pin = Pin(server_key, study_id, key)
-        if self._outbox.pin() != pin:
-            self._outbox.set_pin(pin)
-        self._pins = [server_key]
+        self._trust(server_key)
         return frame
 
     async def _resume(self, ready: Message) -> None:
@@ -291,10 +303,14 @@ class AsyncContributor:
             self._settle(sequence, Settled("accepted", "", ack.epoch))
         for one in ack.rejections:
             code = CODES[one.code]
-            if one.retryable:
+            is_numbered_again = (
+                code in self._codes_of_new_sequence and self._may_renumber(one.sequence))
+            # Without an open epoch the same bytes get the same answer, which says when one opens.
+            is_early = is_numbered_again and code == "stale-epoch" and self._epoch == 0
+            if one.retryable or is_early:
                 if one.sequence in self._flight:
                     self._defer([one.sequence])
-            elif code == "mutated" and self._may_renumber(one.sequence):
+            elif is_numbered_again:
                 self._renumber(one.sequence)
             else:
                 self._settle(one.sequence, Settled(code, one.text, ack.epoch))

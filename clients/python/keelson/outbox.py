@@ -53,6 +53,7 @@ class Outbox:
                 "CREATE TABLE IF NOT EXISTS item(id INTEGER PRIMARY KEY, last INTEGER, rows TEXT)",
                 "CREATE TABLE IF NOT EXISTS batch("
                 "sequence INTEGER PRIMARY KEY, item INTEGER, body BLOB, signature BLOB)",
+                "CREATE TABLE IF NOT EXISTS used(sequence INTEGER)",
                 "COMMIT",
             ):
                 self._db.execute(line)
@@ -75,11 +76,18 @@ class Outbox:
 
     def sign(self, item: int, batches: Sequence[Batch], remove: Sequence[int] = ()) -> None:
         """Puts signed batches in the place of rows, or of batches under other sequences."""
+        last = max([self.next_sequence() - 1, *(one.sequence for one in batches)])
         self._write([
             ("UPDATE item SET rows = NULL WHERE id = ?", (item,)),
             *[("DELETE FROM batch WHERE sequence = ?", (one,)) for one in remove],
             *[("INSERT INTO batch VALUES (?, ?, ?, ?)", one) for one in batches],
+            ("DELETE FROM used", ()), ("INSERT INTO used VALUES (?)", (last,)),
         ])
+
+    def next_sequence(self) -> int:
+        """One more than the greatest that was ever signed here."""
+        last: int = self._db.execute("SELECT coalesce(max(sequence), 0) FROM used").fetchone()[0]
+        return last + 1
 
     def settle(self, sequence: int) -> None:
         self._write([("DELETE FROM batch WHERE sequence = ?", (sequence,))])

@@ -3,9 +3,10 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from typing import Any, Coroutine, Iterator, Optional, Union
+from typing import Any, Coroutine, Iterator, Optional, Type, Union
 
 from .contributor import AsyncContributor, Settled
+from .once import AsyncOnceContributor
 from .signing import open_seed
 from .subscriber import Release, subscribe_async
 
@@ -31,6 +32,8 @@ class Contributor:
     key: a key file, made by the first run, or a seed of 32 bytes. The others: as AsyncContributor.
     """
 
+    _kind: Type[AsyncContributor] = AsyncContributor
+
     def __init__(
         self, url: str, study: str, key: Union[str, bytes], outbox: Optional[str] = None,
         server_key: Optional[bytes] = None, enrolment: bytes = b"",
@@ -40,7 +43,7 @@ class Contributor:
         self._loop = _Loop()
 
         async def begin() -> AsyncContributor:
-            contributor = AsyncContributor(
+            contributor = self._kind(
                 url, study, seed, outbox, server_key, enrolment, timeout=timeout)
             contributor.start()
             return contributor
@@ -79,6 +82,12 @@ class Contributor:
 
     def __exit__(self, *_: Any) -> None:
         self.close()
+
+
+class OnceContributor(Contributor):
+    """Opens no connection: for people who send once. It differs as AsyncOnceContributor does."""
+
+    _kind = AsyncOnceContributor
 
 
 def subscribe(
