@@ -33,13 +33,27 @@ const valueMax = 1 << 64
 // Enrolment is the operator's token, where the study asks for one. OnRecovered hears what became of
 // rows of an earlier run, OnEnded why the contributor ended; neither may call the contributor. The
 // contributor ends with transport-failed where the server has not answered within Timeout; zero: a
-// minute, below zero: it waits for ever. Connections that are lost later are renewed for ever.
+// minute, below zero: it waits for ever. Connections that are lost later are renewed for ever. With
+// Once it opens no connection: see once.go.
 type Options struct {
 	URL, Study, Outbox         string
 	Seed, ServerKey, Enrolment []byte
 	Timeout                    time.Duration
+	Once                       bool
 	OnRecovered                func(code string)
 	OnEnded                    func(error)
+}
+
+// What carries batches: a socket, or requests.
+type link interface {
+	sendBatch(*wire.SignedBatch) error
+	Close() error
+}
+
+type socketLink struct{ *websocket.Conn }
+
+func (s socketLink) sendBatch(batch *wire.SignedBatch) error {
+	return write(s.Conn, &wire.ClientFrame{Kind: &wire.ClientFrame_Batch{Batch: batch}})
 }
 
 // Contributor is a standing connection of one key to one study. It renews lost connections.
@@ -51,8 +65,8 @@ type Contributor struct {
 	err             error
 	outbox          *outbox
 	url             string
-	isReached       bool            // Once a server was greeted, as every later one has its key.
-	socket          *websocket.Conn // Nil until Ready was verified.
+	isReached       bool // Once a server was greeted, as every later one has its key.
+	link            link // Nil until Ready was verified.
 	limits          *wire.Limits
 	columns         int
 	channel, credit uint32
@@ -154,12 +168,12 @@ func (c *Contributor) end(err error) {
 	c.outbox.lock.Close()
 }
 
-// Loses the socket. Its reader notices.
+// Loses the connection. Its reader notices.
 func (c *Contributor) drop() {
-	if c.socket != nil {
-		c.socket.Close()
+	if c.link != nil {
+		c.link.Close()
 	}
-	c.socket = nil
+	c.link = nil
 }
 
 // After Ready all that is not settled goes again, in the order of the sequences.
@@ -172,10 +186,7 @@ func (c *Contributor) resume(ready *wire.Ready) {
 			old.isSent, old.isTooEarly = false, false
 			// A server that was restored from an old backup may have lost batches so far ahead.
 			if sequence >= beyond {
-				delete(one.Batches, sequence)
-				body := &wire.BatchBody{}
-				orFail(proto.Unmarshal(old.Body, body))
-				c.place(one, body)
+				c.renumber(one, sequence)
 			}
 		}
 	}
@@ -192,6 +203,15 @@ func (c *Contributor) owner(sequence uint64) *item {
 	return nil
 }
 
+// Signs the rows of a batch under another sequence, for the open epoch. The batch never counted.
+func (c *Contributor) renumber(one *item, sequence uint64) {
+	body, old := &wire.BatchBody{}, one.Batches[sequence]
+	orFail(proto.Unmarshal(old.Body, body))
+	delete(one.Batches, sequence)
+	c.place(one, body)
+	one.Batches[body.Sequence].renumbered = old.renumbered + 1
+}
+
 // Gives a batch a sequence: holes first.
 func (c *Contributor) place(one *item, body *wire.BatchBody) {
 	sequence := uint64(0)
@@ -201,6 +221,9 @@ func (c *Contributor) place(one *item, body *wire.BatchBody) {
 		} else {
 			sequence, c.next = c.next, c.next+1
 		}
+	}
+	if c.outbox.Used < sequence {
+		c.outbox.Used = sequence
 	}
 	body.StudyId, body.Sequence, body.Epoch = c.outbox.StudyID, sequence, c.epoch
 	one.Batches[sequence] = &batch{Body: encode(body)}
@@ -233,11 +256,16 @@ func (c *Contributor) acknowledged(ack *wire.Ack) {
 		settle(sequence, "")
 	}
 	for _, one := range ack.Rejections {
-		if owner := c.owner(one.Sequence); !one.Retryable {
-			settle(one.Sequence, nameOf(one.Code))
-		} else if owner != nil && one.Code == wire.Code_CODE_EPOCH_NOT_OPEN && ack.Epoch == 0 {
+		owner := c.owner(one.Sequence)
+		isStale := owner != nil && c.isNumberedAgain(one, owner)
+		isEarly := owner != nil && one.Retryable && one.Code == wire.Code_CODE_EPOCH_NOT_OPEN
+		if (isStale || isEarly) && ack.Epoch == 0 {
 			batch := owner.Batches[one.Sequence]
 			batch.isSent, batch.isTooEarly = false, true
+		} else if isStale {
+			c.renumber(owner, one.Sequence)
+		} else if !one.Retryable {
+			settle(one.Sequence, nameOf(one.Code))
 		} else {
 			putOff = refusalOf(one.Code, one.Retryable, one.Text)
 		}
@@ -291,7 +319,7 @@ func (c *Contributor) stop(state wire.StudyState) {
 
 // Signs and sends as much as epoch and credit allow.
 func (c *Contributor) pump() {
-	for c.socket != nil {
+	for c.link != nil {
 		var oldest *item
 		var lowest uint64 = math.MaxUint64
 		flight := uint32(0)
@@ -323,8 +351,8 @@ func (c *Contributor) send(one *batch) {
 	o := c.outbox
 	message := SignedMessage("batch", o.ServerKey, o.StudyID, c.key(), digest(one.Body))
 	one.isSent = true
-	if write(c.socket, &wire.ClientFrame{Kind: &wire.ClientFrame_Batch{Batch: &wire.SignedBatch{
-		Channel: c.channel, Body: one.Body, Signature: ed25519.Sign(c.signer, message)}}}) != nil {
+	if c.link.sendBatch(&wire.SignedBatch{
+		Channel: c.channel, Body: one.Body, Signature: ed25519.Sign(c.signer, message)}) != nil {
 		c.drop()
 	}
 }
@@ -363,7 +391,11 @@ func (c *Contributor) run() {
 	ends := time.Now().Add(c.options.Timeout)
 	for wait, isOver := first, false; !isOver; {
 		begun := time.Now()
-		err := c.unreached(catch(c.serve), ends)
+		serve := c.serve
+		if c.options.Once {
+			serve = c.serveOnce
+		}
+		err := c.unreached(catch(serve), ends)
 		isOver = c.guarded(func() {
 			if c.drop(); errors.As(err, new(*Error)) {
 				c.end(err)
@@ -450,9 +482,8 @@ func (c *Contributor) serve() {
 	}
 }
 
-// From Welcome to Ready: sections 3 to 5 of the protocol.
-func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFrame) {
-	welcome := next().GetWelcome()
+// The trusted server's study, its id and the number of its columns.
+func (c *Contributor) known(welcome *wire.Welcome) (*wire.SignedStudy, []byte, int) {
 	require(welcome.GetLimits() != nil, "malformed", "the first frame is no whole Welcome")
 	serverKey := welcome.ServerKey
 	keys := bytes.Join(keysOf(serverKey, welcome.Rotations), nil)
@@ -460,7 +491,23 @@ func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFram
 		isTrusted := len(pin) == 0 || bytes.Contains(keys, pin)
 		require(isTrusted, "server-key-mismatch", "the key of this server is %x", serverKey)
 	}
-	studyID, columns := c.find(serverKey, welcome.Studies)
+	return c.find(serverKey, welcome.Studies)
+}
+
+// From now on batches go over the link. What is not settled goes first.
+func (c *Contributor) begin(over link, welcome *wire.Welcome, studyID []byte, columns int, ready *wire.Ready) {
+	o := c.outbox
+	o.ServerKey, o.StudyID, o.Contributor = welcome.ServerKey, studyID, c.key()
+	c.link, c.limits, c.columns = over, welcome.Limits, columns
+	c.resume(ready)
+	c.pump()
+}
+
+// From Welcome to Ready: sections 3 to 5 of the protocol.
+func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFrame) {
+	welcome := next().GetWelcome()
+	_, studyID, columns := c.known(welcome)
+	serverKey := welcome.ServerKey
 	nonces := append(append([]byte{}, welcome.ServerNonce...), make([]byte, 32)...)
 	_, err := cryptorand.Read(nonces[32:])
 	orLost(err)
@@ -479,17 +526,11 @@ func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFram
 	proof := SignedMessage("ready", serverKey, studyID, c.key(), nonces)
 	verify(serverKey, proof, ready.Signature)
 	c.isReached = true
-	orLost(c.guarded(func() {
-		o := c.outbox
-		o.ServerKey, o.StudyID, o.Contributor = serverKey, studyID, c.key()
-		c.socket, c.limits, c.columns = socket, welcome.Limits, columns
-		c.resume(ready)
-		c.pump()
-	}))
+	orLost(c.guarded(func() { c.begin(socketLink{socket}, welcome, studyID, columns, ready) }))
 }
 
-// The id and the number of columns of the study. Facts that cannot be read are of a later version.
-func (c *Contributor) find(serverKey []byte, studies []*wire.SignedStudy) ([]byte, int) {
+// Facts that cannot be read are of a later version.
+func (c *Contributor) find(serverKey []byte, studies []*wire.SignedStudy) (*wire.SignedStudy, []byte, int) {
 	for _, one := range studies {
 		id := sha256.Sum256(one.Facts)
 		statement := SignedMessage("study", serverKey, id[:], nil, digest(one.Facts))
@@ -507,7 +548,7 @@ func (c *Contributor) find(serverKey []byte, studies []*wire.SignedStudy) ([]byt
 			require(facts.Version == 1 && len(facts.Columns) > 0, "unsupported",
 				"the study has typed columns, and this client sends only numbers")
 			require(facts.Sealed == nil, "unsupported", "the study is sealed, and this client cannot seal")
-			return id[:], len(facts.Columns)
+			return one, id[:], len(facts.Columns)
 		}
 	}
 	panic(fault("unknown-study", "the server has no study %s that fits the outbox", c.options.Study))

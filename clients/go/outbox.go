@@ -20,6 +20,7 @@ type item struct {
 type batch struct {
 	Body               []byte
 	isSent, isTooEarly bool // On this socket: it waits for its answer; for the next epoch.
+	renumbered         int  // How often it was signed again under another sequence.
 }
 
 // The durable state of one key in one study: a file that `save` replaces as a whole, so a kill
@@ -31,6 +32,7 @@ type outbox struct {
 	lock                            *os.File // Until `close`, or the end of the process.
 	ServerKey, StudyID, Contributor []byte   // Empty before the first Ready.
 	Items                           []*item  // Oldest first.
+	Used                            uint64   // The greatest sequence that was ever signed.
 }
 
 func orFail(err error) {
