@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { signing } from '#signing';
 import type { Contributor, createContributor, openOutbox, subscribe } from '../../client/index.js';
+import type { createOnceContributor, OnceContributor } from '../../client/once.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
 import { logLines, verifyReleaseLog } from '../../src/log/index.js';
@@ -16,6 +17,7 @@ interface Line {
   readonly outbox: string;
   readonly serverKey?: string;
   readonly enrolment?: string;
+  readonly once?: boolean;
   readonly id: string;
   readonly rows: number[][];
   readonly last?: boolean;
@@ -40,6 +42,7 @@ const waits = { backoffInitialMs: 20, backoffMaxMs: 500 };
 /** The parts of the client that are tried. Tests of the kit give faulty ones. */
 export interface LineClientParts {
   readonly createContributor: typeof createContributor;
+  readonly createOnceContributor: typeof createOnceContributor;
   readonly openOutbox: typeof openOutbox;
   readonly subscribe: typeof subscribe;
 }
@@ -47,7 +50,7 @@ export interface LineClientParts {
 const pinOf = ({ serverKey }: Line): { serverKey?: Uint8Array } =>
   (serverKey === undefined ? {} : { serverKey: fromHex(serverKey) });
 
-async function follow(own: Contributor): Promise<void> {
+async function follow(own: OnceContributor): Promise<void> {
   for await (const status of own.status()) {
     if (status.kind === 'kept') say('stored');
     if (status.kind === 'recovered') {
@@ -74,7 +77,9 @@ function sign({ label, seed, serverKey = '', studyId, bytes }: Line): void {
 
 /** The client of this package behind the line protocol. One contributor and one subscription. */
 class LineClient {
-  private contributor: Contributor | null = null;
+  private contributor: OnceContributor | null = null;
+  /** The same, where it has a channel. */
+  private onChannel: Contributor | null = null;
   private reading: AbortController | null = null;
 
   constructor(private readonly parts: LineClientParts) {}
@@ -96,10 +101,12 @@ class LineClient {
   async open(line: Line): Promise<void> {
     const { url, study, seed, enrolment } = line;
     const outbox = await this.parts.openOutbox(line.outbox);
-    this.contributor = this.parts.createContributor({
+    const options = {
       url, study, seed: fromHex(seed), outbox, ...waits, ...pinOf(line),
       ...(enrolment !== undefined && { enrolment }),
-    });
+    };
+    if (line.once !== true) this.onChannel = this.parts.createContributor(options);
+    this.contributor = this.onChannel ?? this.parts.createOnceContributor(options);
     void follow(this.contributor);
   }
 
@@ -117,7 +124,7 @@ class LineClient {
 
   async withdraw({ epoch = 0 }: Line): Promise<void> {
     try {
-      say('withdrawn', { epoch: Number(await this.contributor!.withdraw(BigInt(epoch))) });
+      say('withdrawn', { epoch: Number(await this.onChannel!.withdraw(BigInt(epoch))) });
     } catch (error) {
       if (this.contributor!.state.kind !== 'ended') say('withdrawn', { code: codeOf(error) });
     }
@@ -154,7 +161,7 @@ class LineClient {
 /** Takes commands from standard input until it ends, and writes events to standard output. */
 export async function serveLines(parts: LineClientParts): Promise<void> {
   const client = new LineClient(parts);
-  say('hello', { can: ['contribute', 'withdraw', 'typed', 'subscribe', 'verify'] });
+  say('hello', { can: ['contribute', 'once', 'withdraw', 'typed', 'subscribe', 'verify'] });
   for await (const text of createInterface({ input: process.stdin })) {
     await client.take(JSON.parse(text) as Line);
   }

@@ -1,5 +1,6 @@
 import { createContributor, openOutbox, subscribe } from '../../client/index.js';
+import { createOnceContributor } from '../../client/once.js';
 import { serveLines } from './line-client.js';
 
 /** A program of its own: `keelson conform` starts it when no command is given. */
-await serveLines({ createContributor, openOutbox, subscribe });
+await serveLines({ createContributor, createOnceContributor, openOutbox, subscribe });

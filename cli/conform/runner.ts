@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { contributingCases } from './contributing-cases.js';
 import { aggregatorCases } from './aggregator-cases.js';
+import { onceCases } from './once-cases.js';
 import { readingCases } from './reading-cases.js';
 import { refusalCases } from './refusals-cases.js';
 import { trustCases } from './trust-cases.js';
@@ -11,8 +12,8 @@ import { Program, type ProgramEvent } from './program.js';
 import { Stage, type ConformanceCase } from './stage.js';
 
 export const conformanceCases: readonly ConformanceCase[] = [
-  ...trustCases, ...contributingCases, ...refusalCases, ...withdrawingCases,
-  ...readingCases, ...verifyingCases, ...aggregatorCases,
+  ...trustCases, ...contributingCases, ...refusalCases, ...onceCases,
+  ...withdrawingCases, ...readingCases, ...verifyingCases, ...aggregatorCases,
 ];
 
 /** `left-out`: the program says that it cannot do this. */

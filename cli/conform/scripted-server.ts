@@ -1,3 +1,5 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
@@ -9,24 +11,14 @@ import {
 import { signing } from '#signing';
 import {
   batchRows, decodeBatchBody, decodeClientFrame, encodeHeadBody, encodeReleaseBody,
-  encodeServerFrame, encodeStudyDocument, shortForm, studyId as idOfFacts, subprotocol,
-  type BatchBody, type ClientFrame, type Hello, type ManyQuestions, type OneAnswer,
+  encodeServerFrame, encodeStudyDocument, shortForm, studyId as idOfFacts, subprotocol, type Ack,
+  type BatchBody, type ClientFrame, type Hello, type ManyQuestions, type Once, type OneAnswer,
   type OneQuestion, type ReleaseFacts, type ServerFrame, type SignedBatch, type SignedRelease,
   type StudyDocument, type WireStudyState, type Withdraw,
 } from '../../src/wire/index.js';
 import { document as sampleDocument, releaseBody, server as sampleSigner } from './samples.js';
-
-/** A batch that the server took for good. */
-export interface TakenBatch {
-  readonly contributor: string;
-  readonly sequence: bigint;
-  readonly epoch: bigint;
-  readonly last: boolean;
-  readonly rows: number;
-  readonly values: Float64Array;
-  /** Of a study with typed columns. */
-  readonly cells?: BatchBody['cells'];
-}
+import { rowTexts, scriptedRefusal, type TakenBatch } from './scripted-frames.js';
+import { answerOnce } from './scripted-once.js';
 
 interface Window {
   contiguous: bigint;
@@ -55,6 +47,8 @@ export class ScriptedServer {
   readonly enrolments: Uint8Array[] = [];
   subscriptions: bigint[] = [];
   epoch = 7n;
+  /** What a cache in front of it still says of the epoch; null: there is none. */
+  cachedEpoch: bigint | null = null;
   credit = 64;
   state: WireStudyState = 'open';
   releases: SignedRelease[] = [];
@@ -64,7 +58,7 @@ export class ScriptedServer {
   deaf = false;
   /** Refuses instead of taking; null takes. Retryable codes leave the sequence free. */
   judge: (body: BatchBody) => WireCode | null = () => null;
-  /** Answers this to Hello. */
+  /** Answers this to Hello, and to contributions without a channel. */
   refuseHello: WireCode | null = null;
   readyForger: Signer | null = null;
   /** Signs the facts of the study in its place. */
@@ -101,6 +95,7 @@ export class ScriptedServer {
   private changed = new Promise<void>((resolve) => { this.news = resolve; });
   private readonly sockets = new Set<WebSocket>();
   private server: WebSocketServer | null = null;
+  private http: Server | null = null;
   port = 0;
 
   private constructor(public signer: Signer, public document: StudyDocument) {
@@ -149,15 +144,21 @@ export class ScriptedServer {
 
   /** Comes (back) up on the same port, with everything that it had settled. */
   async listen(): Promise<void> {
-    const server = new WebSocketServer({
-      port: this.port, host: '127.0.0.1', handleProtocols: () => subprotocol,
+    const http = createServer((request, response) => {
+      answerOnce(request, response, {
+        studyId: this.id, take: (once) => this.onOnce(once),
+        welcome: () => encodeServerFrame(
+          this.welcome(new Uint8Array(32), this.cachedEpoch ?? this.epoch)),
+      });
     });
+    const server = new WebSocketServer({ server: http, handleProtocols: () => subprotocol });
     this.server = server;
+    this.http = http;
     await new Promise<void>((resolve, reject) => {
-      server.once('listening', resolve);
       server.once('error', reject);
+      http.listen(this.port, '127.0.0.1', resolve);
     });
-    this.port = (server.address() as { port: number }).port;
+    this.port = (http.address() as AddressInfo).port;
     server.on('connection', (socket) => this.onSocket(socket));
   }
 
@@ -165,7 +166,10 @@ export class ScriptedServer {
   async crash(): Promise<void> {
     for (const socket of this.sockets) socket.terminate();
     this.sockets.clear();
-    await new Promise((resolve) => this.server!.close(resolve));
+    this.server!.close();
+    const closed = new Promise((resolve) => this.http!.close(resolve));
+    this.http!.closeAllConnections();
+    await closed;
   }
 
   dropSockets(): void {
@@ -273,7 +277,7 @@ export class ScriptedServer {
     this.tell();
   }
 
-  private welcome(serverNonce: Uint8Array): ServerFrame {
+  private welcome(serverNonce: Uint8Array, epoch = this.epoch): ServerFrame {
     const signer = this.factsForger ?? this.signer;
     return {
       kind: 'welcome', serverKey: this.signer.publicKey, serverNonce,
@@ -282,7 +286,7 @@ export class ScriptedServer {
         sequenceWindow: 64,
       },
       studies: [{
-        facts: this.facts, state: this.state, epoch: this.epoch,
+        facts: this.facts, state: this.state, epoch,
         signature: signStatement('study', signer, this.studyId, signing.sha512(this.facts)),
       }],
       rotations: this.rotations,
@@ -327,12 +331,7 @@ export class ScriptedServer {
     this.nonces.add(toHex(hello.clientNonce));
     if (this.cut('hello')) return;
     if (this.refuseHello !== null) {
-      const { studyId, publicKey } = hello;
-      const retryable = retryableWireCodes.has(this.refuseHello);
-      return say({
-        kind: 'refusal', code: this.refuseHello, retryable, text: 'scripted', channel: 0, studyId,
-        publicKey,
-      });
+      return say(scriptedRefusal(this.refuseHello, hello));
     }
     channels.push({ hello, verifier, unanswered: 0 });
     say(this.ready(hello, channels.length, nonces));
@@ -361,41 +360,65 @@ export class ScriptedServer {
     const { hello, verifier } = channel;
     channel.unanswered += 1;
     this.maxInFlight = Math.max(this.maxInFlight, channel.unanswered);
+    const { studyId, publicKey } = hello;
+    const body = this.verifiedBody({ ...frame, studyId, publicKey }, verifier);
+    if (body === null) return;
     const digest = signing.sha512(frame.body);
-    const context = { serverKey: this.signer.publicKey, studyId: hello.studyId };
-    if (!verifyBatch(verifier, context, digest, frame.signature)) {
-      return this.onFault('a batch with a wrong signature');
-    }
-    const body = decodeBatchBody(frame.body);
-    this.watchSequence(toHex(hello.publicKey), body.sequence, toHex(digest));
     if (this.deaf || this.cut('batch')) return;
     const { epoch, credit } = this;
     const refusal = this.refuseChannel(body);
     if (refusal !== null) {
-      const retryable = retryableWireCodes.has(refusal);
       channel.unanswered -= 1;
-      const none = refusal === 'unknown-channel' ? new Uint8Array(0) : hello.studyId;
-      return say({
-        kind: 'refusal', code: refusal, retryable, text: 'scripted', channel: frame.channel,
-        studyId: none, publicKey: new Uint8Array(0),
-      });
+      const study = refusal === 'unknown-channel' ? {} : { studyId: hello.studyId };
+      return say(scriptedRefusal(refusal, { channel: frame.channel, ...study }));
     }
     const code = this.settle(toHex(hello.publicKey), body, toHex(digest));
     if (this.mute || this.cut('stored')) return;
-    const retryable = code !== null && retryableWireCodes.has(code);
     // Answers leave in the next turn, so that what is sent at once is unanswered together.
     setImmediate(() => {
       channel.unanswered -= 1;
-      if (code === null) for (const row of rowTexts(body)) this.acknowledged.add(row);
-      say({
-        kind: 'ack', channel: frame.channel, epoch, credit,
-        accepted: code === null ? [body.sequence] : [],
-        rejections: code === null
-          ? [] : [{ sequence: body.sequence, code, retryable, text: 'scripted' }],
-      });
+      say({ ...this.verdict(body, code), channel: frame.channel, epoch, credit });
       this.cut('ack');
       this.tell();
     });
+  }
+
+  /** @returns null for a wrong signature. */
+  private verifiedBody(once: Once, verifier: OpenChannel['verifier']): BatchBody | null {
+    const { studyId, publicKey } = once;
+    const digest = signing.sha512(once.body);
+    const context = { serverKey: this.signer.publicKey, studyId };
+    if (!verifyBatch(verifier, context, digest, once.signature)) {
+      this.onFault('a batch with a wrong signature');
+      return null;
+    }
+    const body = decodeBatchBody(once.body);
+    this.watchSequence(toHex(publicKey), body.sequence, toHex(digest));
+    return body;
+  }
+
+  private verdict(body: BatchBody, code: WireCode | null): Ack {
+    if (code === null) for (const row of rowTexts(body)) this.acknowledged.add(row);
+    const retryable = code !== null && retryableWireCodes.has(code);
+    return {
+      kind: 'ack', channel: 0, epoch: this.epoch, credit: 0,
+      accepted: code === null ? [body.sequence] : [],
+      rejections: code === null
+        ? [] : [{ sequence: body.sequence, code, retryable, text: 'scripted' }],
+    };
+  }
+
+  /** @returns null for no answer. */
+  private onOnce(once: Once): ServerFrame | null {
+    const { publicKey, enrolment } = once;
+    this.offered.push(toHex(once.body));
+    if (enrolment !== undefined) this.enrolments.push(enrolment);
+    this.tell();
+    const body = this.verifiedBody(once, signing.createVerifier(publicKey));
+    if (body === null || this.deaf) return null;
+    if (this.refuseHello !== null) return scriptedRefusal(this.refuseHello, once);
+    const code = this.settle(toHex(publicKey), body, toHex(signing.sha512(once.body)));
+    return this.mute ? null : this.verdict(body, code);
   }
 
   private watchSequence(contributor: string, sequence: bigint, digest: string): void {
@@ -441,10 +464,7 @@ export class ScriptedServer {
     this.asked.push(epoch);
     const code = this.refuseWithdrawals.shift();
     if (code !== undefined) {
-      return say({
-        kind: 'refusal', code, retryable: retryableWireCodes.has(code), text: 'scripted',
-        channel: number, studyId, publicKey: new Uint8Array(0),
-      });
+      return say(scriptedRefusal(code, { channel: number, studyId }));
     }
     this.withdrawn.add(epoch);
     if (this.cut('withdrawal')) return;
@@ -467,12 +487,4 @@ export class ScriptedServer {
     this.windows.set(contributor, found);
     return found;
   }
-}
-
-/** Each row of a batch of numbers, as the numbers with commas between them. */
-export function rowTexts(body: BatchBody): string[] {
-  if (body.cells !== undefined) return [];
-  const values = batchRows(body);
-  return Array.from({ length: body.rows }, (_, i) =>
-    values.slice(i * body.columns, (i + 1) * body.columns).join());
 }

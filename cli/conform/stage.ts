@@ -9,7 +9,7 @@ import type { Program, ProgramEvent } from './program.js';
 import { ScriptedServer } from './scripted-server.js';
 
 /** What a program says in its first line that it can do. */
-export type Skill = 'contribute' | 'withdraw' | 'subscribe' | 'verify' | 'typed';
+export type Skill = 'contribute' | 'once' | 'withdraw' | 'subscribe' | 'verify' | 'typed';
 
 /** One thing that a client must do, or must not do. */
 export interface ConformanceCase {

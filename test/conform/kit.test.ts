@@ -18,7 +18,7 @@ const names = [
   'rows are split, within the credit, and end with "last"', 'nothing is accepted before the Ack',
   'killed before the Ack', 'killed while rows wait for an epoch',
   'a release signed by another key', 'a release that does not continue the one before',
-  'a withdrawal after rows',
+  'a withdrawal after rows', 'once: the next run takes the next sequence',
 ];
 const cases = conformanceCases.filter(({ name }) => names.includes(name));
 
@@ -59,6 +59,7 @@ describe('the conformance kit', () => {
     ['forged-release', names[4]!, 'a forged release was reported as verified'],
     ['forged-release', names[5]!, 'a forged release was reported as verified'],
     ['claimed-withdrawal', names[6]!, 'the withdrawal was reported and never asked for'],
+    ['forgotten-sequence', names[7]!, 'sequence 1 was used for two bodies'],
   ])('finds the planted fault %s in "%s"', async (fault, name, text) => {
     const only = cases.filter((one) => one.name === name);
     const words = [process.execPath, faulty, fault];

@@ -18,7 +18,7 @@ import (
 type line struct {
 	Do, URL, Study, Seed, Outbox, ServerKey, Enrolment, ID, Label, StudyID, Bytes string
 	Rows                                                                          [][]float64
-	Last                                                                          bool
+	Last, Once                                                                    bool
 }
 
 type members map[string]any
@@ -58,7 +58,7 @@ func codeOf(err error) string {
 func open(one line) *keelson.Contributor {
 	contributor, err := keelson.Open(keelson.Options{
 		URL: one.URL, Study: one.Study, Outbox: one.Outbox, Seed: fromHex(one.Seed),
-		ServerKey: fromHex(one.ServerKey), Enrolment: fromHex(one.Enrolment),
+		ServerKey: fromHex(one.ServerKey), Enrolment: fromHex(one.Enrolment), Once: one.Once,
 		OnRecovered: func(code string) { say("settled", members{"code": code}) },
 		OnEnded:     func(err error) { say("ended", members{"code": codeOf(err)}) },
 	})
@@ -98,7 +98,7 @@ func sign(one line) {
 }
 
 func main() {
-	say("hello", members{"can": []string{"contribute"}})
+	say("hello", members{"can": []string{"contribute", "once"}})
 	var contributor *keelson.Contributor
 	input := bufio.NewScanner(os.Stdin)
 	input.Buffer(nil, 1<<26)

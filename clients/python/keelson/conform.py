@@ -8,6 +8,7 @@ from typing import Any, Dict, Optional
 
 from .contributor import AsyncContributor, Settled
 from .errors import KeelsonError
+from .once import AsyncOnceContributor
 from .releases import verify_log
 from .signing import Signer, message_of, sha512
 from .subscriber import subscribe_async
@@ -27,7 +28,8 @@ class LineClient:
 
     def do_open(self, line: Dict[str, Any]) -> None:
         server_key = line.get("serverKey")
-        self.contributor = AsyncContributor(
+        kind = AsyncOnceContributor if line.get("once") else AsyncContributor
+        self.contributor = kind(
             line["url"], line["study"], bytes.fromhex(line["seed"]), line["outbox"],
             None if server_key is None else bytes.fromhex(server_key),
             bytes.fromhex(line.get("enrolment", "")),
@@ -114,7 +116,7 @@ class LineClient:
 
 async def main() -> None:
     client = LineClient()
-    say("hello", can=["contribute", "withdraw", "typed", "subscribe", "verify"])
+    say("hello", can=["contribute", "once", "withdraw", "typed", "subscribe", "verify"])
     loop = asyncio.get_running_loop()
     while True:
         text = await loop.run_in_executor(None, sys.stdin.readline)

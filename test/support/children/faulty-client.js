@@ -2,6 +2,7 @@
 //   node faulty-client.js sequence-reuse | early-ack | no-resume | claimed-withdrawal |
 //     forged-release | none
 import { createContributor, openOutbox, signing, subscribe } from '../../../dist/client/index.js';
+import { createOnceContributor, memoryOutbox } from '../../../dist/client/once.js';
 import { openTransport } from '../../../dist/client/websocket/node.js';
 import { serveLines } from '../../../dist/cli/conform/line-client.js';
 import { signBatch } from '../../../dist/src/signing/index.js';
@@ -76,13 +77,21 @@ async function* credulous(options) {
   }
 }
 
+/** Forgets in the next run which sequences its key has used. */
+function numberingAnew(options) {
+  return createOnceContributor({ ...options, outbox: memoryOutbox() });
+}
+
 const faults = {
   none: {},
   'sequence-reuse': { createContributor: reusing },
   'early-ack': { createContributor: hasty },
   'no-resume': { openOutbox: forgetful },
   'claimed-withdrawal': { createContributor: unasking },
+  'forgotten-sequence': { createOnceContributor: numberingAnew },
   'forged-release': { subscribe: credulous },
 };
 
-await serveLines({ createContributor, openOutbox, subscribe, ...faults[process.argv[2]] });
+await serveLines({
+  createContributor, createOnceContributor, openOutbox, subscribe, ...faults[process.argv[2]],
+});
