@@ -27,19 +27,7 @@ export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
   RunningRelease, Uncertainty, ValueOutcome,
 } from '../src/base/outcome.js';
-export { findingText, ifHostileText } from '../src/base/findings.js';
-export { leftOutText } from '../src/answers/left-out.js';
-export { runningText } from '../src/base/running-totals.js';
-export { cellEdges, type EdgeParameters } from '../src/base/running-counts.js';
-export {
-  keyDoubts, lookAlikes, mixesScripts, quotedText, type KeyDoubt,
-} from '../src/base/shown-text.js';
-export { answerKeys, describeAnswer, type Described } from '../src/answers/describe.js';
-export type {
-  BinInfo, NumberFacts, NumberInfo, NumberKind, ThresholdSide,
-} from '../src/base/number-info.js';
-export { answeredNumbers, partsByName } from '../src/base/parts.js';
-export type { NamedPart, Nested } from '../src/base/parts.js';
+export type { NamedPart } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
 export type {

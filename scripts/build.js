@@ -71,6 +71,7 @@ bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
 bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
 bundle('dist/client/tokens.js', 'dist/browser/keelson-tokens.js');
 bundle('dist/client/sealing.js', 'dist/browser/keelson-sealing.js');
+bundle('dist/client/words.js', 'dist/browser/keelson-words.js');
 bundle('dist/dashboard/element/index.js', 'dist/browser/keelson-chart.js');
 const ofClient = [...metafiles];
 // The dashboard: its scripts, and files as they are. Parts of an earlier build have other names.

@@ -1,6 +1,5 @@
-import {
-  findingText, partsByName, ReleaseSeries, subscribe, type VerifiedRelease,
-} from '../../client/index.js';
+import { ReleaseSeries, subscribe, type VerifiedRelease } from '../../client/index.js';
+import { findingText, partsByName } from '../../client/words.js';
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
 import { runningText } from '../../src/base/running-totals.js';

@@ -1,4 +1,5 @@
-import type { NumberInfo, ValueOutcome } from '../../client/index.js';
+import type { ValueOutcome } from '../../client/index.js';
+import type { NumberInfo } from '../../client/words.js';
 import { describeNumbers } from '../../src/answers/describe.js';
 import { exact } from './format.js';
 import { keyedOf, type KeyedPicture } from './keys.js';

@@ -1,4 +1,5 @@
-import { answerKeys, type StudyDocument } from '../../client/index.js';
+import type { StudyDocument } from '../../client/index.js';
+import { answerKeys } from '../../client/words.js';
 import { duration, exact, percent, spoken, whole } from './format.js';
 import type { Asked } from './model.js';
 import { keysInWords, testInWords } from './question-words.js';

@@ -1,4 +1,5 @@
-import { keyDoubts, quotedText, type KeyDoubt, type ValueOutcome } from '../../client/index.js';
+import type { ValueOutcome } from '../../client/index.js';
+import { type KeyDoubt, keyDoubts, quotedText } from '../../client/words.js';
 import { intervalOf, numberAt, type Asked } from './model.js';
 import { wordsOfAll, type NumberWords } from './number-words.js';
 

@@ -1,4 +1,4 @@
-import type { NumberInfo } from '../../client/index.js';
+import type { NumberInfo } from '../../client/words.js';
 import { halfOf } from '../../client/base/digits.js';
 import { describeNumbers } from '../../src/answers/describe.js';
 import { namesOf } from '../../src/answers/words.js';

@@ -1,4 +1,4 @@
-import { ifHostileText } from '../../client/index.js';
+import { ifHostileText } from '../../client/words.js';
 import { halfOf } from '../../client/base/digits.js';
 import { clockTime, rangeText, whole } from './format.js';
 import {

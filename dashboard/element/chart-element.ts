@@ -1,4 +1,5 @@
-import { leftOutText, type StudyDocument, type VerifiedRelease } from '../../client/index.js';
+import type { StudyDocument, VerifiedRelease } from '../../client/index.js';
+import { leftOutText } from '../../client/words.js';
 import { newestIn, type Series } from '../base/model.js';
 import { possible } from '../base/number-words.js';
 import { numberNow, readoutOf } from '../base/readout.js';

@@ -1,6 +1,6 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
-import { findingText, leftOutText, runningText } from '../../client/index.js';
+import { findingText, leftOutText, runningText } from '../../client/words.js';
 import { isDistribution, pictureOf, type Picture } from '../base/answer.js';
 import { clockTime, counted, sentence, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';

@@ -23,7 +23,7 @@ export type Described = Pick<Question, 'estimator' | 'parameters' | 'columns'> &
  * @param outcome - the answer. Without it, a split question is described as one group, and what a
  *   release finds is absent.
  * @example
- * import { describeAnswer } from 'keelson/client';
+ * import { describeAnswer } from 'keelson/client/words';
  *
  * const parameters = { threshold: 18, side: 'below' };
  * const asked = { estimator: 'count', columns: ['age'], parameters };
@@ -51,7 +51,8 @@ export function describeNumbers(asked: Described, outcome?: ValueOutcome): reado
  * The name of each number of an answer that counts the names of one column: a histogram of a
  * category or boolean. Null for any other answer.
  * @example
- * import { answerKeys, createContributor } from 'keelson/client';
+ * import { createContributor } from 'keelson/client';
+ * import { answerKeys } from 'keelson/client/words';
  *
  * const seed = new Uint8Array(32);   // use openSeed: this one everybody knows
  * const url = 'ws://127.0.0.1:8787';

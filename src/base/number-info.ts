@@ -5,7 +5,7 @@ import type { ValueOutcome } from './outcome.js';
  * The description of one number of an answer: its kind, what it is about, and the values that are
  * possible. Pages, commands, exports and logs read it, and know no estimator.
  * @example
- * import { describeAnswer } from 'keelson/client';
+ * import { describeAnswer } from 'keelson/client/words';
  *
  * const asked = {
  *   estimator: 'quantile', columns: ['delay'], columnWords: [{ unit: 'minutes' }],

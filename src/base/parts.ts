@@ -92,7 +92,7 @@ export function partsByName(
  * The numbers of an answer for readers, in the order of the estimate: null for those of a key that
  * has no answer. The estimate itself holds zeros there.
  * @example
- * import { answeredNumbers } from 'keelson/client';
+ * import { answeredNumbers } from 'keelson/client/words';
  * answeredNumbers({ estimate: [4, 0], answered: [true, false] });   // [4, null]
  */
 export function answeredNumbers(

@@ -19,7 +19,7 @@ export interface EdgeParameters {
  * The public edges of a `distribution`, ascending; null where the parameters do not say.
  * @param parameters - of the study.
  * @example
- * import { cellEdges } from 'keelson/client';
+ * import { cellEdges } from 'keelson/client/words';
  * console.log(cellEdges({ low: 0, high: 240, cells: 24 }));
  */
 export function cellEdges({ edges, low, high, cells }: EdgeParameters): readonly number[] | null {

@@ -75,7 +75,7 @@ export function runningDeviation(band: number, positions: number): number {
  * Says in a sentence which epochs and people the estimate of a running total is about.
  * @param running - of a value.
  * @example
- * import { runningText } from 'keelson/client';
+ * import { runningText } from 'keelson/client/words';
  * console.log(runningText({ position: 29, released: [12] }));
  */
 export function runningText({ position }: RunningRelease): string {

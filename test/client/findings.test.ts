@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { findingText as ofClient, type Finding } from '../../client/index.js';
+import type { Finding } from '../../client/index.js';
+import { findingText as ofClient } from '../../client/words.js';
 import { findingReasons } from '../../src/base/outcome.js';
 import { findingText } from '../../src/index.js';
 
