@@ -238,6 +238,20 @@ describe('its outbox', () => {
     expect(await contributor.contribute([[1, 2]])).toMatchObject({ sequences: [4n] });
   });
 
+  it('that is gone lets the key begin anew: equal rows count once, others come after', async () => {
+    const rig = await startRig();
+    const seed = signing.generateSeed();
+    const counted: number[] = [];
+    for (const [value, sequence] of [[1, 1n], [1, 1n], [9, 2n]] as const) {
+      const { contributor } = connect(rig, { seed });
+      expect(await contributor.contribute([[value, 2]]))
+        .toMatchObject({ kind: 'accepted', sequences: [sequence] });
+      await contributor.close();
+      counted.push(accepted(rig));
+    }
+    expect(counted).toEqual([1, 1, 2]);
+  });
+
   it('brings what an earlier run sent without an answer, byte for byte', async () => {
     const { rig, proxy, contributor, news } = await scene();
     const seed = signing.generateSeed();
