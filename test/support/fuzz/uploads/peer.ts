@@ -1,7 +1,9 @@
 import { fromHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
 import { signHello, verifyReady, type Signer } from '../../../../src/signing/index.js';
-import { decodeServerFrame, encodeClientFrame } from '../../../../src/wire/index.js';
+import {
+  decodeClientFrame, decodeServerFrame, encodeClientFrame, encodeOnce, splitFrames,
+} from '../../../../src/wire/index.js';
 import { BrokenPromise, must } from '../frames/oracle.js';
 import { enrolmentOf, serverSigner } from '../frames/study.js';
 import type { Tally } from '../frames/tally.js';
@@ -19,6 +21,9 @@ const errors: Readonly<Record<number, readonly string[]>> = {
   408: ['too-slow'], 409: ['stale-nonce'], 413: ['too-large'], 415: ['wrong-content-type'],
   429: ['rate-limited'], 503: ['overloaded', 'shutting-down'],
 };
+
+/** Answers that only a channel gives, since they tell how a key stands. */
+const standings: readonly string[] = ['quarantined', 'contributor-budget-exhausted'];
 
 /** One contributor in one study that uploads: makes Hellos, and judges what is answered. */
 export class UploadPeer {
@@ -56,21 +61,17 @@ export class UploadPeer {
    */
   judge(answer: Answered | null, nonce: string | undefined): void {
     if (answer === null) return this.tally.count('no answer');
-    const { status, code, frames } = answer;
+    const { status, body } = answer;
     if (answer.nonce !== undefined) {
       must(!this.issued.has(answer.nonce), 'no two nonces are equal');
       this.issued.add(answer.nonce);
       this.nonces.push(answer.nonce);
     }
-    this.tally.count(status === 200 ? 'answered' : `status ${status} ${code ?? ''}`);
-    if (status !== 200) {
-      // Node itself answers what is no HTTP, without a code.
-      const isKnown = code === undefined ? status === 400 : errors[status]?.includes(code) === true;
-      must(isKnown, `no sender causes status ${status} ${code}`);
+    if (this.#isError(answer)) {
       return must((status === 409) === (answer.nonce !== undefined), 'a stale nonce is replaced');
     }
     must(answer.nonce !== undefined, 'an answer brings the next nonce');
-    const [first, ...rest] = frames.map((bytes) => decodeServerFrame(bytes));
+    const [first, ...rest] = splitFrames(body, 2 ** 26).map((bytes) => decodeServerFrame(bytes));
     if (nonce === undefined) return must(first?.kind === 'welcome', 'a beginning gets Welcome');
     if (first === undefined) return must(false, 'an answer has a frame');
     if (first.kind === 'refusal') {
@@ -87,6 +88,51 @@ export class UploadPeer {
       if (frame.accepted.length > 0) this.tally.count('accepted', frame.accepted.length);
       for (const rejection of frame.rejections) this.tally.count(`rejected ${rejection.code}`);
     }
+  }
+
+  /** The batch of a signed frame, as who sends once would send it. */
+  once(frame: Uint8Array): Uint8Array {
+    const batch = decodeClientFrame(frame);
+    if (batch.kind !== 'batch') throw new Error('only a batch is sent once');
+    const { studyId, signer: { publicKey } } = this;
+    const { token } = enrolmentOf(publicKey);
+    return encodeOnce({
+      studyId, publicKey, body: batch.body, signature: batch.signature,
+      ...(token !== undefined && { enrolment: token }),
+    });
+  }
+
+  /**
+   * The same for a contribution without a channel.
+   * @param isWhole its bytes are those that `once` made.
+   */
+  judgeOnce(answer: Answered | null, isWhole: boolean): void {
+    if (answer === null) return this.tally.count('no answer');
+    must(answer.nonce === undefined, 'who sends once gets no nonce');
+    if (this.#isError(answer)) return must(answer.status !== 409, 'without a nonce none is stale');
+    const frame = decodeServerFrame(answer.body);
+    if (frame.kind === 'refusal') return this.tally.count(`once: refusal ${frame.code}`);
+    if (frame.kind !== 'ack') throw new BrokenPromise(`who sends once gets ${frame.kind}`);
+    const { accepted, rejections } = frame;
+    must(accepted.length + rejections.length === 1, 'a batch sent once has one verdict');
+    must(frame.channel === 0 && frame.ownSpend === undefined && frame.credit === 0,
+      'a verdict without a channel says nothing of its sender');
+    must(accepted.length === 0 || !isWhole || !this.isEnrolledStudy
+      || enrolmentOf(this.signer.publicKey).isGood, 'a batch sent once there has a token');
+    if (accepted.length > 0) this.tally.count('once: accepted');
+    for (const { code } of rejections) {
+      must(!standings.includes(code), `${code} tells a stranger how the key stands`);
+      this.tally.count(`once: rejected ${code}`);
+    }
+  }
+
+  #isError({ status, code }: Answered): boolean {
+    this.tally.count(status === 200 ? 'answered' : `status ${status} ${code ?? ''}`);
+    if (status === 200) return false;
+    // Node itself answers what is no HTTP, without a code.
+    const isKnown = code === undefined ? status === 400 : errors[status]?.includes(code) === true;
+    must(isKnown, `no sender causes status ${status} ${code}`);
+    return true;
   }
 
   /** Ready goes to the one who signed this nonce, and to nobody else. */

@@ -98,12 +98,25 @@ class Crowd {
     const { dice, tally } = this;
     tally.frames += 1;
     const peer = dice.pick(this.#peers);
+    if (dice.happens(0.25)) return this.#once(peer);
     if (peer.nonces.length === 0 || dice.happens(0.02)) return this.#begin(peer);
     const nonce = this.#nonceOf(peer);
     const body = this.#bodyOf(peer, nonce);
     tally.bytes += body.length;
-    const answer = await this.#send(this.#deliveryOf(nonce, body));
+    const shown = dice.happens(0.99) ? nonce : nonce.slice(dice.below(64));
+    const answer = await this.#send(this.#deliveryOf('batches', body, `Keelson-Nonce: ${shown}`));
     peer.judge(answer, nonce);
+  }
+
+  /** A contribution without a channel, of keys that also have channels. */
+  async #once(peer: UploadPeer): Promise<void> {
+    const { dice, tally } = this;
+    const made = dice.happens(0.9) ? this.#maker.signed(peer) : this.#maker.forged(peer);
+    tally.made(`once: ${made.recipe}`);
+    const whole = peer.once(made.bytes);
+    const body = dice.happens(0.8) ? whole : this.#spoilt(whole);
+    tally.bytes += body.length;
+    peer.judgeOnce(await this.#send(this.#deliveryOf('once', body)), body === whole);
   }
 
   async #begin(peer: UploadPeer): Promise<void> {
@@ -137,11 +150,15 @@ class Crowd {
 
   /** A list of frames, whole or spoilt. */
   #bodyOf(peer: UploadPeer, nonce: string): Uint8Array {
-    const { dice, tally } = this;
+    const { dice } = this;
     const frames = [...this.#greetings(peer, nonce)];
     for (let i = dice.below(dice.happens(0.1) ? 40 : 6); i > 0; i--) frames.push(this.#frame(peer));
     const body = Uint8Array.from(joinFrames(frames));
-    if (dice.happens(0.8)) return body;
+    return dice.happens(0.8) ? body : this.#spoilt(body);
+  }
+
+  #spoilt(body: Uint8Array): Uint8Array {
+    const { dice, tally } = this;
     const [recipe, spoilt] = dice.pick([
       ['body: bits', () => flipped(body, dice)], ['body: cut', () => resized(body, dice)],
       ['body: noise', () => dice.bytes(dice.below(500))], ['body: empty', () => new Uint8Array(0)],
@@ -181,12 +198,13 @@ class Crowd {
   }
 
   /** The bytes of HTTP. Most requests are whole; some are slow, cut, chunked or contradictory. */
-  #deliveryOf(nonce: string, body: Uint8Array): Delivery {
+  #deliveryOf(path: string, body: Uint8Array, ...fields: readonly string[]): Delivery {
     const { dice, tally } = this;
     const type = dice.happens(0.98) ? 'application/x-protobuf' : 'application/json';
-    const shown = dice.happens(0.99) ? nonce : nonce.slice(dice.below(64));
-    const head = (length: string): Uint8Array => Buffer.from('POST /v1/batches HTTP/1.1\r\n'
-      + `Host: localhost\r\nContent-Type: ${type}\r\nKeelson-Nonce: ${shown}\r\n${length}\r\n\r\n`);
+    const head = (length: string): Uint8Array => Buffer.from([
+      `POST /v1/${path} HTTP/1.1`, 'Host: localhost', `Content-Type: ${type}`, ...fields, length,
+      '\r\n',
+    ].join('\r\n'));
     const whole = `Content-Length: ${body.length}`;
     const half = body.subarray(0, Math.floor(body.length / 2));
     const rest = body.subarray(half.length);

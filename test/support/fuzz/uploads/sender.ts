@@ -1,5 +1,4 @@
 import { createConnection, type Socket } from 'node:net';
-import { splitFrames } from '../../../../src/wire/index.js';
 import { must } from '../frames/oracle.js';
 
 /** What came back on one connection: null when it was closed without an answer. */
@@ -7,7 +6,8 @@ export interface Answered {
   readonly status: number;
   readonly code: string | undefined;
   readonly nonce: string | undefined;
-  readonly frames: readonly Uint8Array[];
+  /** Of protobuf; empty in an answer that is an error. */
+  readonly body: Uint8Array;
 }
 
 /** How a request is sent. */
@@ -80,6 +80,6 @@ function parsed(bytes: Buffer): Answered | null {
     status,
     nonce: /^keelson-nonce: ([0-9a-f]{64})$/im.exec(head.text)?.[1],
     code: /"code":"([^"]+)"/.exec(body.toString())?.[1],
-    frames: isFrames ? splitFrames(Uint8Array.from(body), 2 ** 26) : [],
+    body: isFrames ? Uint8Array.from(body) : new Uint8Array(0),
   };
 }
