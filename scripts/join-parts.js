@@ -162,8 +162,12 @@ class Joined {
       });
       return `export{${names.join(',')}}from"${join(this.folder, each)}";`;
     });
+    // External names are also compared with the whole path of a file, from this folder: nothing is
+    // there, wherever the project is.
+    const absWorkingDir = join(this.folder, 'none/none');
     const { outputFiles } = buildSync({
-      ...options, bundle: true, write: false, packages: 'external', external: ['./*', '../*'],
+      ...options, absWorkingDir, bundle: true, write: false, packages: 'external',
+      external: ['./*', '../*'],
       stdin: { contents: contents.join('\n'), resolveDir: this.folder },
     });
     return outputFiles[0].text;

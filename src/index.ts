@@ -28,6 +28,8 @@ export type {
 } from './base/outcome.js';
 export { findingText, ifHostileText } from './base/findings.js';
 export { describeAnswer, type Described } from './answers/describe.js';
+export type { ColumnType } from './base/columns.js';
+export type { ColumnFormat, ColumnWords } from './base/study-words.js';
 export type {
   BinInfo, ColumnInfo, Describe, NumberFacts, NumberInfo, NumberKind, ThresholdSide,
 } from './base/number-info.js';

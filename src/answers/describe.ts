@@ -1,5 +1,6 @@
 import { namesOfType, type ColumnType } from '../base/columns.js';
 import { KeelsonError } from '../base/errors.js';
+import { checkList, checkObject } from '../base/given.js';
 import type { ColumnInfo, NumberInfo } from '../base/number-info.js';
 import type { ValueOutcome } from '../base/outcome.js';
 import { entriesOf, type NamedPart } from '../base/parts.js';
@@ -22,6 +23,7 @@ export type Described = Pick<Question, 'estimator' | 'parameters' | 'columns'> &
  * be wrong or newer: numbers that nothing explains are of the kind `other`.
  * @param outcome - the answer. Without it, a split question is described as one group, and what a
  *   release finds is absent.
+ * @throws InvalidParameterError for something that is not a question, or not an answer.
  * @example
  * import { describeAnswer } from 'keelson/client/words';
  *
@@ -31,6 +33,12 @@ export type Described = Pick<Question, 'estimator' | 'parameters' | 'columns'> &
  * // [{ kind: 'count', column: 'age', side: { below: 18 }, least: 0 }]
  */
 export function describeAnswer(asked: Described, outcome?: ValueOutcome): readonly NumberInfo[] {
+  checkObject(asked, 'a question has an estimator, columns and parameters');
+  checkList(asked.columns, 'the columns of a question are a list of names');
+  if (outcome !== undefined) {
+    checkObject(outcome, 'an answer has an estimate');
+    checkList(outcome.estimate, 'the estimate of an answer is a list of numbers');
+  }
   const own = describeNumbers(asked, outcome);
   return outcome?.keys === undefined ? own
     : outcome.keys.flatMap((group) => own.map((number) => ({ ...number, group })));

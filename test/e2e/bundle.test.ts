@@ -1,9 +1,14 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import {
+  mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync,
+} from 'node:fs';
 import { isBuiltin } from 'node:module';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { buildSync } from 'esbuild';
 import ts from 'typescript';
 import { afterAll, describe, expect, it } from 'vitest';
+import { joinParts } from '../../scripts/join-parts.js';
 import { Stage } from '../support/live-command.js';
 import { root, sourceFiles } from '../support/sources.js';
 
@@ -76,6 +81,43 @@ describe('the bundle', () => {
       expect(packagesOf(files)).toEqual([]);
       expect(files.filter(([, text]) => text.includes('node:')).map(([path]) => path)).toEqual([]);
     });
+
+  it('names no file of another folder, also where the project is beside that of the parts', () => {
+    // As a clone in the folder of temporary files: external names are compared with whole paths.
+    const folder = mkdtempSync(join(tmpdir(), 'keelson-parts-'));
+    try {
+      const files = {
+        'one.js': "export { b } from './b.js'; import('./late.js');",
+        'two.js': "import { b } from './b.js'; console.log(b);", 'three.js': "import './a.js';",
+        'a.js': 'export const a = process.pid;', 'late.js': 'console.log(2);',
+        'b.js': "import { a } from './a.js'; export const b = process.ppid + a;",
+      };
+      for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+      const form = { absWorkingDir: folder, format: 'esm', logLevel: 'warning' } as const;
+      const { metafile, outputFiles } = buildSync({
+        ...form, entryPoints: ['one.js', 'two.js', 'three.js'], bundle: true, splitting: true,
+        write: false, outdir: 'out', chunkNames: 'parts/[hash]', metafile: true,
+        minifyWhitespace: true,
+      });
+      for (const { path, text } of outputFiles) {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, text);
+      }
+      const outputs = Object.fromEntries(Object.entries(metafile.outputs)
+        .map(([path, output]) => [path.slice(4), {
+          ...output, imports: output.imports.map((each) => ({ ...each, path: each.path.slice(4) })),
+        }]));
+      const texts = joinParts(
+        outputs, join(folder, 'out'), { ...form, absWorkingDir: join(folder, 'project') });
+      const named = [...texts].flatMap(([path, text]) => [...text.matchAll(/"(\.[^"]*\.js)"/g)]
+        .map(([, from]) => join(dirname(path), from!)));
+      expect(named.length).toBeGreaterThan(2);
+      expect(named.filter((path) => !texts.has(path))).toEqual([]);
+      expect(texts.size).toBe(outputFiles.length - 1);
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  });
 
   it('is loaded in few files, none of which imports one that imports it', () => {
     const texts = new Map(ofNode(`${root}dist/bundle`));
