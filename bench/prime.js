@@ -18,7 +18,7 @@ const {
 });
 const project = fileURLToPath(new URL('../', import.meta.url));
 const command = join(project, 'bin/keelson.js');
-const peer = resolve(project, process.env.KEELSON_PEER ?? 'KEELSON_PEER');
+const peer = resolve(project, process.env.KEELSON_PEER || 'KEELSON_PEER');
 const folder = mkdtempSync(join(tmpdir(), 'keelson-prime-'));
 const oneThread = {
   ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1',

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { createComputePool } from '../dist/server/compute/pool.js';
 import { parseStudyText } from '../dist/server/study-file/index.js';
 import { estimateStudy } from '../dist/cli/estimate/study.js';
-import { columnsOfStudy } from '../dist/cli/input/typed-columns.js';
+import { columnsOfStudy } from '../dist/cli/input/study-columns.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededRandom } from '../dist/src/random/work.js';
 import { utf8 } from '../dist/src/base/bytes.js';

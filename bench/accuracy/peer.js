@@ -24,8 +24,8 @@ export function npyOf(values, dimension) {
  * @returns {{ missing: string } | { run(values, dimension, options): Promise<number[] | null>,
  *   close(): void }}
  */
-export async function openPeer(path = process.env.KEELSON_PEER) {
-  if (path === undefined) {
+export async function openPeer(path = process.env.KEELSON_PEER ?? '') {
+  if (path === '') {
     return { missing: 'the numpy peer is left out: name its script with --peer or KEELSON_PEER' };
   }
   const script = resolve(fileURLToPath(new URL('../../', import.meta.url)), path);
