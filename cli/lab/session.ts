@@ -239,8 +239,8 @@ function commandOf(
 ): string {
   const flags = {
     data: scene.data, estimators: scene.estimators.join(','), contributors: scene.contributors,
-    epsilon: scene.epsilon, every: epochMs / 1000, promise, attack: setting.attack,
-    hostile: setting.hostileShare,
+    epsilon: scene.epsilon, every: epochMs / 1000, corruption: promise, attack: setting.attack,
+    liars: setting.hostileShare,
     ...(issuer !== undefined && { admission: 'enrolment' }),
     // Another seed would need the rules of somebody's shell.
     ...(/^[\w.-]+$/.test(seed) && { seed }),

@@ -156,8 +156,8 @@ const privacy = ruled(privacyRule, v.strictObject({
 
 const admissionRule = 'open; or keys: a file with one public key in each line, or a list of keys; '
   + 'or enrolment: { issuer: a public key of 64 hexadecimal digits, in quotes }; or tokens: { '
-  + 'issuer, from, per, keys }, as "keelson keys issuer" prints them; or rate: { keys: a count, per: a '
-  + 'duration }';
+  + 'issuer, from, per, keys }, as "keelson keys issuer" prints them; or rate: { keys: a count, '
+  + 'per: a duration }';
 const publicKeyRule = 'a public key of 64 hexadecimal digits, in quotes';
 const publicKey = ruled(publicKeyRule, v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{64}$/)));
 const listedKeysRule = 'the name of a file, relative to the study file, or a list of keys';

@@ -52,7 +52,7 @@ describe('the package of the client', () => {
     // Of the element only its types: its code is one file in dist/browser.
     const own = new RegExp('^dist/(client/|browser/'
       + '|bundle/(browser/)?(client|parts)/|bundle/NOTICE$'
-      + '|src/(base|wire|signing|log|series|sealed/shares)/'
+      + '|src/(answers|base|wire|signing|log|series|sealed/shares)/'
       + '|dashboard/element/[\\w-]+\\.d\\.ts$)');
     const built = paths.filter((path) => path.startsWith('dist/'));
     expect(built.filter((path) => !own.test(path))).toEqual([]);
