@@ -99,8 +99,9 @@ describe('generated wire code', () => {
     });
     const text = outputFiles[0]!.text;
     expect(text).not.toMatch(/\bnode:|\beval\(|new Function\b|[^.\w]Function\(/);
-    // 57 KB today, of which the messages between sealed servers take 3. A jump means that the
-    // reflection build, or something like it, came in.
-    expect(gzipSync(text).length).toBeLessThan(58 * 1024);
+    // 59 KB today, of which the messages between sealed servers take 3, and the descriptions of
+    // answers, which the log reads, 3. A jump means that the reflection build, or something like
+    // it, came in.
+    expect(gzipSync(text).length).toBeLessThan(60 * 1024);
   });
 });
