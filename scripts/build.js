@@ -27,7 +27,7 @@ for (const path of readdirSync(`${root}dist`, { recursive: true })) {
   const isBundle = /^(browser|bundle|dashboard.site)\b/.test(path);
   if (source === path || isBundle) continue;
   const output = `${root}dist/${path}`;
-  if (!existsSync(root + source)) rmSync(output);
+  if (!existsSync(root + source)) rmSync(output, { recursive: true, force: true });
   else if (path.endsWith('.js')) {
     writeFileSync(output, withoutComments(readFileSync(output, 'utf8')));
   }
