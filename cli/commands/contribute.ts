@@ -7,7 +7,7 @@ import { promiseOf, sealing } from '../../client/sealing.js';
 import { requestToken } from '../../client/tokens.js';
 import { readSecret } from '../../server/base/secret-files.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
-import { aggregatorUrl } from '../base/address.js';
+import { aggregatorArgument, aggregatorUrl, serverKeyArgument } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
 import { headerArgument, headerChoice } from '../input/header-flag.js';
 import { inputFormats, type InputRequest } from '../input/rows.js';
@@ -31,9 +31,7 @@ export const contribute = defineCommand({
     + 'no more rows of this key. Rows cannot be taken back from a closed epoch.',
   ],
   args: {
-    url: {
-      type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787',
-    },
+    url: aggregatorArgument,
     study: {
       type: 'string', required: true, valueHint: 'study', description: 'name or id of the study',
     },
@@ -76,10 +74,7 @@ export const contribute = defineCommand({
       type: 'string', valueHint: 'file',
       description: 'with --token-from: file with your code, that only you can read',
     },
-    'server-key': {
-      type: 'string', valueHint: 'key',
-      description: 'public key of the only aggregator to connect to, 64 hexadecimal digits',
-    },
+    'server-key': serverKeyArgument,
   },
   repeatable: ['type'],
   examples: [

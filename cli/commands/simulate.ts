@@ -3,7 +3,7 @@ import { findStudy } from '../../client/session/handshake.js';
 import { attackNames, createFleet, type Fleet } from '../../simulation/index.js';
 import { utf8 } from '../../src/base/bytes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
-import { aggregatorUrl } from '../base/address.js';
+import { aggregatorArgument, aggregatorUrl, serverKeyArgument } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { connected } from '../demo/connecting.js';
@@ -31,9 +31,7 @@ export const simulate = defineCommand({
     + 'new ones. Ctrl-C ends it.',
   ],
   args: {
-    url: {
-      type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787',
-    },
+    url: aggregatorArgument,
     study: {
       type: 'string', required: true, valueHint: 'study',
       description: 'name or id; several studies: a,b',
@@ -67,10 +65,7 @@ export const simulate = defineCommand({
       type: 'string', valueHint: 'n', description: 'end after taking part in this many epochs',
     },
     retry: { type: 'boolean', description: 'wait for an aggregator that does not answer yet' },
-    'server-key': {
-      type: 'string', valueHint: 'key',
-      description: 'public key of the only aggregator to connect to, 64 hexadecimal digits',
-    },
+    'server-key': serverKeyArgument,
   },
   repeatable: ['type'],
   examples: [

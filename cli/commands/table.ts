@@ -10,7 +10,7 @@ export interface CommandEntry {
 /** Drops the type of the arguments: the table only runs the command. */
 const erase = (command: unknown): Command => command as Command;
 
-/** What the commands that begin with the same word are for. */
+/** The purpose of the commands that begin with the same word. */
 export const commandGroups: Readonly<Record<string, string>> = {
   store: 'Back up and restore a store, or work on its tables in PostgreSQL.',
   keys: 'Make and change the keys of contributors, servers and issuers.',

@@ -6,7 +6,7 @@ import { runningText } from '../../src/base/running-totals.js';
 import { deviations95 } from '../../src/numerics/normal.js';
 import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
 import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
-import { aggregatorUrl } from '../base/address.js';
+import { aggregatorArgument, aggregatorUrl } from '../base/address.js';
 import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
@@ -27,9 +27,7 @@ export const watch = defineCommand({
     + 'when the study does.',
   ],
   args: {
-    url: {
-      type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787',
-    },
+    url: aggregatorArgument,
     study: {
       type: 'string', required: true, valueHint: 'study', description: 'name or id of the study',
     },

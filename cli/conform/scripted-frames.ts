@@ -10,7 +10,7 @@ export interface TakenBatch {
   readonly last: boolean;
   readonly rows: number;
   readonly values: Float64Array;
-  /** Of a study with typed columns. */
+  /** Present in studies with typed columns. */
   readonly cells?: BatchBody['cells'];
 }
 

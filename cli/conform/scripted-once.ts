@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { toBase64 } from '../../src/base/bytes.js';
 import { encodeServerFrame, viewOnce, type Once, type ServerFrame } from '../../src/wire/index.js';
 
-/** What a scripted server does with contributions without a channel. */
+/** The answers of a scripted server to contributions without a channel. */
 export interface OnceScript {
   /** Hexadecimal. */
   readonly studyId: string;

@@ -47,7 +47,7 @@ export class ScriptedServer {
   readonly enrolments: Uint8Array[] = [];
   subscriptions: bigint[] = [];
   epoch = 7n;
-  /** What a cache in front of it still says of the epoch; null: there is none. */
+  /** The epoch that a cache in front of the server still names; null: there is no cache. */
   cachedEpoch: bigint | null = null;
   credit = 64;
   state: WireStudyState = 'open';

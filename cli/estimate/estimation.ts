@@ -74,7 +74,7 @@ export interface EstimateRequest {
   readonly compute: Compute;
   /** A clock in milliseconds. */
   readonly monotonicMs: () => number;
-  /** Of the columns; absent where all are numbers. */
+  /** The types of the columns; absent where all are numbers. */
   readonly types?: readonly ColumnType[] | undefined;
   /** Separates the noise of several runs, if the noise is seeded. */
   readonly label: string;

@@ -2,7 +2,7 @@ import { createContributor, publicKeyOf } from '../../../client/index.js';
 import { requestToken, type BlindToken } from '../../../client/tokens.js';
 import { readSecret } from '../../../server/base/secret-files.js';
 import { toHex } from '../../../src/base/bytes.js';
-import { aggregatorUrl } from '../../base/address.js';
+import { aggregatorArgument, aggregatorUrl, serverKeyArgument } from '../../base/address.js';
 import { defineCommand } from '../../base/command.js';
 import { publicKeyFlag, readKeyFile } from '../../base/keys.js';
 
@@ -19,9 +19,7 @@ export const token = defineCommand({
     + 'token, the two are harder to link.',
   ],
   args: {
-    url: {
-      type: 'positional', required: true, description: 'the aggregator, like ws://127.0.0.1:8787',
-    },
+    url: aggregatorArgument,
     study: {
       type: 'string', required: true, valueHint: 'study', description: 'name or id of the study',
     },
@@ -37,10 +35,7 @@ export const token = defineCommand({
       type: 'string', required: true, valueHint: 'file',
       description: 'file with your code for the issuer, that only you can read',
     },
-    'server-key': {
-      type: 'string', valueHint: 'key',
-      description: 'public key of the only aggregator to connect to, 64 hexadecimal digits',
-    },
+    'server-key': serverKeyArgument,
   },
   examples: [
     'keelson keys token ws://127.0.0.1:8787 --study survey --key alice.key --issuer '

@@ -47,7 +47,7 @@ export const giveUpStoredRows = defineCommand({
   },
 });
 
-/** What happens to an epoch whose rows are given up, by its state. */
+/** The fate of an epoch whose rows are given up, by its state. */
 const fates: Readonly<Record<LostEpoch['state'], string>> = {
   open: 'ends without a release, and its cost goes back to the budget',
   closing: 'ends without a release, and its cost goes back to the budget',

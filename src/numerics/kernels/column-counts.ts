@@ -129,7 +129,7 @@ export function countColumnCells(
   return counts;
 }
 
-/** Where distances are measured from, and how they are told apart. */
+/** The centre of the distances, their unit, and the edges of their bins. */
 export interface DistancePlaces {
   readonly centre: Float64Array;
   /** One per column. */
