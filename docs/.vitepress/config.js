@@ -44,9 +44,11 @@ const sections = [
     ['Sizes', 'scale'],
   ]],
   ['Internals', 'internals', [
+    ['Extending Keelson', 'extending'],
     ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],
     ['Stabilised relaxations', 'stabilised-relaxations'], ['Papers', 'papers'],
     ['Where values change', 'values'], ['Public names', 'names'],
+    ['Dependencies', 'dependencies'],
   ]],
   ['Results', 'results', [
     ['Accuracy', 'accuracy'], ['Audits', 'audit'],

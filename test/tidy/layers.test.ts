@@ -1,6 +1,8 @@
+import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { importsOf, sourceFiles } from '../support/sources.js';
+import { withPicture } from '../../scripts/layers.js';
+import { importsOf, root, sourceFiles } from '../support/sources.js';
 
 /** What each layer may import besides itself; ARCHITECTURE.md says why. Longest prefix wins. */
 const library = ['src/base', 'src/random', 'src/numerics'];
@@ -135,6 +137,15 @@ const files = sourceFiles();
 describe('layers', () => {
   it('sees the sources', () => {
     expect(files.length).toBeGreaterThan(20);
+  });
+
+  it('are drawn in ARCHITECTURE.md as the imports are', () => {
+    const page = readFileSync(`${root}ARCHITECTURE.md`, 'utf8');
+    expect(page, 'draw them anew by `node scripts/layers.js`').toBe(withPicture(page));
+  });
+
+  it('fit ARCHITECTURE.md into 15 KB', () => {
+    expect(readFileSync(`${root}ARCHITECTURE.md`).length).toBeLessThanOrEqual(15 * 1024);
   });
 
   it('imports only downwards', () => {
