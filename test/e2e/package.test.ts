@@ -5,6 +5,8 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
 import { Stage, type Ended } from '../support/live-command.js';
@@ -56,6 +58,21 @@ describe('the package', () => {
     expect(paths.filter((path) =>
       /\.test\.|^dist\/test|\.log$|demo-data|keelson-data|\.map$/.test(path))).toEqual([]);
   });
+
+  it.each([['.', 'keelson'], ['client/package', '@keelson/client']])(
+    'resolves, with its types, as an ES module: %s', async (folder, name) => {
+      const { filename } = pack(root + folder, stage.folder);
+      const data = readFileSync(join(stage.folder, filename));
+      // CommonJS, and the resolution of TypeScript before 4.7, do not reach entries of ES modules.
+      const others = ['node10', 'node16-cjs'];
+      const types = await checkPackage(createPackageFromTarballData(new Uint8Array(data)));
+      expect(types.packageName).toBe(name);
+      expect(types.types === false ? ['no types'] : types.problems.filter((problem) =>
+        !('resolutionKind' in problem && others.includes(problem.resolutionKind)))).toEqual([]);
+      const tarball = data.buffer.slice(data.byteOffset, data.byteOffset + data.length);
+      const { messages } = await publint({ pack: { tarball: tarball as ArrayBuffer } });
+      expect(messages).toEqual([]);
+    });
 
   it('holds each declaration that another one names, and none that no entry reaches', () => {
     const paths = packed.files.map(({ path }) => path).filter((path) => path.endsWith('.d.ts'));
