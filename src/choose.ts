@@ -1,5 +1,6 @@
 import { InvalidParameterError } from './base/errors.js';
 import { checkObject, checkOptions } from './base/given.js';
+import { parameterNow } from './base/old-names.js';
 import { didYouMean, questionWords } from './base/suggest.js';
 import { checkDimension } from './estimators/contract/given.js';
 import type {
@@ -301,8 +302,10 @@ function knownFacts(
   const names = ['corruption', 'shape', ...taken];
   const odd = Object.keys(given).find((name) => !names.includes(name));
   if (odd !== undefined) {
+    const remedy = parameterNow(odd, names);
     throw new InvalidParameterError(
-      `no estimator of this question takes "${odd}"${didYouMean(odd, names)}`, { path: odd },
+      `no estimator of this question takes "${odd}"`
+        + (remedy === undefined ? didYouMean(odd, names) : `: ${remedy}`), { path: odd },
     );
   }
   const shape = given['shape'] ?? 'any';

@@ -71,7 +71,8 @@ export function checkedPlan(
     );
   }
   const target = targetOf({ epsilon, delta });
-  return { target, parameters: parseParameters(estimator.parameters, parameters, { dimension }) };
+  const facts = { dimension, estimator: estimator.name };
+  return { target, parameters: parseParameters(estimator.parameters, parameters, facts) };
 }
 
 /** Plans for any cohort, the rest fixed. */

@@ -103,7 +103,9 @@ export const audit = defineCommand({
       numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });
     const seconds = numberFlag(args.seconds, '--seconds', { atLeast: 1, atMost: 1e6 });
     const set = await settingsFlag(repeated['set'] ?? []);
-    const parameters = parseParameters(estimator.parameters, set, { dimension });
+    const parameters = parseParameters(
+      estimator.parameters, set, { dimension, estimator: estimator.name },
+    );
     const participation = args.participation === 'public' ? 'public' : 'secret';
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
     const cohort = given ?? smallestPlan(planFor) ?? protocolLimits.cohortMax;

@@ -54,7 +54,8 @@ export function resolveEstimator(
 ): Resolved | Infeasible {
   if (name !== autoName) {
     const estimator = findEstimator(name);
-    const parameters = parseParameters(estimator.parameters, set, facts);
+    const { dimension } = facts;
+    const parameters = parseParameters(estimator.parameters, set, { dimension, estimator: name });
     return { kind: 'estimator', estimator, parameters, choice: null };
   }
   const found = chooseWithin(question as Question, set, facts);

@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { studyKeyNow } from '../../src/base/old-names.js';
 import { nearest } from '../../src/base/suggest.js';
 import { shown, studyError } from './refusal.js';
 import { readYaml } from './yaml-text.js';
@@ -44,6 +45,10 @@ export function checkText<const Schema extends v.GenericSchema>(
   if (isUnknownKey(issue)) {
     const known = keysAt(schema, keys.slice(0, -1));
     const key = String(keys.at(-1));
+    const now = studyKeyNow(keys, known);
+    if (now !== undefined) {
+      throw studyError(file, { path, line, rule: `is now ${now}` });
+    }
     const near = nearest(key, known);
     throw studyError(file, {
       path, line,

@@ -235,7 +235,8 @@ class StudyReader {
     const given = parametersFor(this.#content.parameters ?? {}, estimator, columns, this.#refuse);
     try {
       return parseParameters(
-        estimator.parameters, given, { dimension: columns.columns.length },
+        estimator.parameters, given,
+        { dimension: columns.columns.length, estimator: estimator.name },
       );
     } catch (error) {
       throw this.placed(error);

@@ -160,8 +160,8 @@ function withParameters(
     given.parameters, estimator, columns, refuse, draft.by !== undefined,
   );
   const dimension = Math.max(1, draft.columns.length);
-  const parameters =
-    placed(path, () => parseParameters(estimator.parameters, raw, { dimension }));
+  const facts = { dimension, estimator: estimator.name };
+  const parameters = placed(path, () => parseParameters(estimator.parameters, raw, facts));
   const asked = { estimator: estimator.name, parameters, ...columns };
   const isOfNames = answerKeys(asked) !== null;
   const usual = draft.columns.length === 0

@@ -1,4 +1,5 @@
 import { InvalidParameterError } from '../base/errors.js';
+import { estimatorNow } from '../base/old-names.js';
 import { didYouMean } from '../base/suggest.js';
 import type { Estimator } from './contract/estimator.js';
 import {
@@ -37,10 +38,12 @@ export function findEstimator(name: string): Estimator {
   const found = estimators.find((estimator) => estimator.name === name);
   if (found === undefined) {
     const known = estimators.map((estimator) => estimator.name);
-    const near = typeof name === 'string' ? didYouMean(name, known, otherWords) : '';
+    const isText = typeof name === 'string';
+    const now = isText ? estimatorNow(name) : undefined;
+    const near = isText ? didYouMean(name, known, otherWords) : '';
     const remedy = near === '' ? `: choose one of ${known.join(', ')}` : near;
     throw new InvalidParameterError(
-      `there is no estimator ${JSON.stringify(name)}${remedy}`,
+      now ?? `there is no estimator ${JSON.stringify(name)}${remedy}`,
       { path: 'estimator', known },
     );
   }

@@ -3,6 +3,7 @@ import { canonicalJson, type JsonValue } from '../../base/canonical-json.js';
 import { checkList, checkObject, checkWhole } from '../../base/given.js';
 import { boundText } from '../../base/facts-limits.js';
 import { protocolLimits } from '../../base/limits.js';
+import { choiceNow, parameterNow } from '../../base/old-names.js';
 import { didYouMean } from '../../base/suggest.js';
 import type { ParameterSpec, ParameterValue, ParameterValues } from './estimator.js';
 
@@ -10,6 +11,8 @@ import type { ParameterSpec, ParameterValue, ParameterValues } from './estimator
 export interface ParameterFacts {
   /** Columns of a row. */
   readonly dimension: number;
+  /** The estimator's name, so that a parameter that it had before is refused by what it is now. */
+  readonly estimator?: string;
 }
 
 /**
@@ -32,12 +35,7 @@ export function parseParameters(
   const known = specs.map((spec) => spec.name);
   for (const name of Object.keys(raw)) {
     if (!known.includes(name)) {
-      const list = known.length === 0 ? ': it takes none' : `: it takes ${known.join(', ')}`;
-      const what = `parameters.${name} is not a parameter of this estimator`;
-      throw new InvalidParameterError(`${what}${didYouMean(name, known) || list}`, {
-        path: `parameters.${name}`,
-        known,
-      });
+      throw unknownParameter(name, known, facts.estimator);
     }
   }
   const values: Record<string, ParameterValue> = {};
@@ -54,6 +52,16 @@ export function parseParameters(
     }
   }
   return Object.freeze(values);
+}
+
+function unknownParameter(
+  name: string, known: readonly string[], estimator: string | undefined,
+): InvalidParameterError {
+  const now = parameterNow(name, known, estimator);
+  const list = known.length === 0 ? ': it takes none' : `: it takes ${known.join(', ')}`;
+  const text = now ?? `${name} is not a parameter of this estimator`
+    + (didYouMean(name, known) || list);
+  return new InvalidParameterError(`parameters.${text}`, { path: `parameters.${name}`, known });
 }
 
 function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): ParameterValue {
@@ -214,7 +222,9 @@ function refused(
 ): InvalidParameterError {
   const rule = ruleOf(spec, facts);
   const shown = describe(given);
-  return new InvalidParameterError(`parameters.${spec.name} is ${shown}: give ${rule}`, {
+  const now = choiceNow(spec.name, given, spec.choices ?? []);
+  const what = now === undefined ? `is ${shown}: give ${rule}` : `is ${shown}: ${now}`;
+  return new InvalidParameterError(`parameters.${spec.name} ${what}`, {
     path: `parameters.${spec.name}`,
     value: shown,
     rule,

@@ -1,0 +1,125 @@
+/**
+ * Names of before the first release, and how the same is written now (docs/internals/names.md). An
+ * old name is refused, and the refusal says the new one. `keelson doctor` rewrites study files by
+ * these tables.
+ */
+
+/** How something of before is written now. */
+export interface Renamed {
+  /** Absent: nothing is in its place, and `why` says what to do. */
+  readonly now?: string;
+  /** Parameters that are written beside the new name. */
+  readonly with?: Readonly<Record<string, string>>;
+  /** After "is now NAME", or the remedy where there is no new name. */
+  readonly why?: string;
+}
+
+type Table = Readonly<Record<string, Renamed>>;
+
+export const oldEstimators: Table = {
+  'stable-mean-dual': { now: 'stable-mean' },
+  'spectral-filter': { now: 'prime', with: { directions: 'one' } },
+  'heavy-tailed-1d': { now: 'heavy-tailed', why: 'with one column' },
+  'heavy-tailed-pure': { now: 'heavy-tailed', why: 'with a delta of 0 for pure privacy' },
+};
+
+/** Of the estimators that have the new name. */
+export const oldParameters: Table = {
+  scale: { now: 'spread' },
+  'centre-share': { now: 'centre-part' },
+  'final-share': { now: 'final-part' },
+  'range-share': { now: 'range-part' },
+  'test-share': { now: 'test-part' },
+  'cap-share': { now: 'cap-quantile' },
+  low: { now: 'range', why: '(low..high)' },
+  high: { now: 'range', why: '(low..high)' },
+  groups: { now: 'subsamples' },
+  cohorts: { now: 'arms' },
+};
+
+/** Of one estimator, which answers without them. They go before the parameters of all. */
+export const oldParametersOf: Readonly<Record<string, Table>> = {
+  quantile: { resolution: { why: 'it is a thousandth of the range' } },
+  'heavy-tailed': {
+    privacy: { why: 'a delta of 0 asks for pure privacy' },
+    column: { why: 'give one column' },
+  },
+  covariance: {
+    preconditioner: { why: 'subsample-covariance has what unbounded was, and bounded is all' },
+    local: { why: 'subsample-covariance has it' },
+    mask: { why: 'subsample-covariance has it' },
+    groups: { why: 'subsample-covariance has it, as subsamples' },
+    corruption: { why: 'subsample-covariance has it' },
+  },
+};
+
+/** Choices of a parameter, by its new name. */
+export const oldChoices: Readonly<Record<string, Table>> = {
+  shape: { normal: { now: 'light' } },
+  centre: { 'group-means': { now: 'subsample-means' } },
+  of: { keys: { now: 'groups' } },
+};
+
+/** Keys of a study file, by their path without names of questions. */
+export const oldStudyKeys: Table = {
+  'by.keysMax': { now: 'by.groupsMax' },
+  'by.keys': { now: 'by.groups' },
+  'questions.share': { now: 'questions.part' },
+  'admission.keys': { now: 'admission.contributorKeys' },
+  'admission.rate.keys': { now: 'admission.rate.contributorKeys' },
+};
+
+/** What a refusal says of an old name; undefined: it is none, or its new name is not known here. */
+function nowOf(
+  table: Table | undefined, name: string, known?: readonly string[],
+): string | undefined {
+  const renamed = table !== undefined && Object.hasOwn(table, name) ? table[name] : undefined;
+  if (renamed === undefined) return undefined;
+  const { now, why } = renamed;
+  if (now === undefined) return `${name} is gone: ${why}`;
+  if (known !== undefined && !known.includes(now)) return undefined;
+  const beside = Object.entries(renamed.with ?? {}).map(([key, value]) => ` with ${key}: ${value}`);
+  const text = `${name} is now ${now}${beside.join('')}`;
+  return why === undefined ? text : `${text} ${why}`;
+}
+
+/** @example `spectral-filter is now prime with directions: one` */
+export function estimatorNow(name: string): string | undefined {
+  return nowOf(oldEstimators, name);
+}
+
+/**
+ * @param estimator - its name, where it is known.
+ * @param known - the names of its parameters.
+ */
+export function parameterNow(
+  name: string, known: readonly string[], estimator?: string,
+): string | undefined {
+  const own = estimator === undefined ? undefined : oldParametersOf[estimator];
+  return nowOf(own, name) ?? nowOf(oldParameters, name, known);
+}
+
+/** @param parameter - its new name. */
+export function choiceNow(
+  parameter: string, choice: unknown, choices: readonly string[],
+): string | undefined {
+  if (typeof choice !== 'string' || !Object.hasOwn(oldChoices, parameter)) return undefined;
+  return nowOf(oldChoices[parameter], choice, choices);
+}
+
+/**
+ * The new name of a key.
+ * @param path - of a study file.
+ * @param known - the keys that may stand in its place.
+ */
+export function studyKeyNow(
+  path: readonly (string | number)[], known: readonly string[],
+): string | undefined {
+  const key = String(path.at(-1));
+  for (const [old, { now }] of Object.entries(oldStudyKeys)) {
+    const next = now?.split('.').at(-1);
+    if (next === undefined || old.split('.').at(-1) !== key || !known.includes(next)) continue;
+    return next;
+  }
+  return undefined;
+}
