@@ -16,6 +16,7 @@ import { planOf, subjects } from './exact/subjects.js';
 import { pageOf } from './exact/page.js';
 import { sealedCheckOf, sealedSubjects } from './exact/sealed.js';
 import { root } from './generated.js';
+import { recordLines } from './record-lines.js';
 
 const { seconds, most, only, mechanisms, composed, epochs, page } = optionsOf(
   'Compares mechanisms and estimators with their charges, without sampling.', {
@@ -111,7 +112,7 @@ function writePage(path) {
       .map((each) => [titleOf(each), each]));
     return [part, all.flatMap((each) => known.get(titleOf(each)) ?? [])];
   }));
-  writeFileSync(kept, `${JSON.stringify(merged, null, 1)}\n`);
+  writeFileSync(kept, recordLines(merged));
   const mutations = JSON.parse(readFileSync(`${root}docs/results/mutations.json`, 'utf8'));
   writeFileSync(path, pageOf({ ...merged, mutations }));
 }

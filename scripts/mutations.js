@@ -10,6 +10,7 @@ import { transformSync } from 'esbuild';
 import { optionsOf } from '../bench/options.js';
 import { root } from './generated.js';
 import { mutations, testsOf } from './mutations/list.js';
+import { recordLines } from './record-lines.js';
 
 const { only, pairs, results } = optionsOf(
   'Puts mistakes into a copy of the sources, and tells which check sees each first.', {
@@ -110,7 +111,7 @@ try {
     const { estimator, breaks, red, seconds } = outcome;
     console.log(`${estimator}, ${breaks}: ${red ?? 'NOTHING'}, ${seconds} s`);
     // After each, so that a run that was ended early leaves what it found.
-    if (results !== null) writeFileSync(results, `${JSON.stringify(found, null, 2)}\n`);
+    if (results !== null) writeFileSync(results, recordLines(found, 1));
   }
 } finally {
   rmSync(copy, { recursive: true });

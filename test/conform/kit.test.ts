@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { conformanceCases, runConformance, type CaseResult } from '../../cli/conform/runner.js';
 import type { Stage } from '../../cli/conform/stage.js';
 import { logKey, logVectors } from '../../cli/conform/logs.js';
+import { recordLines } from '../../scripts/record-lines.js';
 import { root } from '../support/sources.js';
 
 let folder: string;
@@ -104,7 +105,7 @@ describe('the conformance kit', () => {
   }, 60_000);
 
   it('has its logs in test/vectors', async () => {
-    const file = `${JSON.stringify({ serverKey: logKey, logs: logVectors() }, null, 2)}\n`;
+    const file = recordLines({ serverKey: logKey, logs: logVectors() });
     await expect(file).toMatchFileSnapshot('../vectors/logs.json');
   });
 

@@ -3,11 +3,12 @@
 Needs mpmath. Nothing here is shared with the library: the Gaussian's delta is an integral of the hockey stick, orders
 are searched by golden section on the formula as printed, compositions are sums over binomials, and tails are sums.
 """
-import json
 from fractions import Fraction
 from math import comb, floor, log, sqrt
 
 from mpmath import mp, mpf, exp, log as mlog, quad, pi, sqrt as msqrt, erfc, findroot
+
+from records import record_lines
 
 mp.dps = 30
 
@@ -128,4 +129,4 @@ vectors = {
         for pairs in ([[1, 4.25]], [[0.1, 3.7], [1.4142135623730951, 7.1]], [[1e-9, 1e3], [8.7, 46.93]])
     ],
 }
-print(json.dumps(vectors, indent=2))
+print(record_lines(vectors))

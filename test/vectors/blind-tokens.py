@@ -8,6 +8,8 @@ import hashlib
 import json
 import pathlib
 
+from records import record_lines
+
 PATH = pathlib.Path(__file__).with_name("blind-tokens.json")
 ISSUER = b"tokens.example.org"
 STUDY = "flight-delays"
@@ -75,4 +77,4 @@ def enrolment(pem: str, token_key: bytes) -> dict[str, str]:
 content = json.loads(PATH.read_text())
 first = content["vectors"][0]
 content["enrolment"] = enrolment(bytes.fromhex(first["skS"]).decode(), bytes.fromhex(first["pkS"]))
-PATH.write_text(json.dumps(content, indent=1) + "\n")
+PATH.write_text(record_lines(content) + "\n")

@@ -2,8 +2,9 @@
 
     python3 test/vectors/exact.py > test/vectors/exact.json
 """
-import json
 from decimal import Decimal, getcontext
+
+from records import record_lines
 
 getcontext().prec = 200
 PLACES = Decimal(10) ** -100
@@ -71,8 +72,8 @@ def pairs(kind, sizes, lawOf):
             }
 
 
-print(json.dumps({
+print(record_lines({
     'exponentials': [[pair, text(ratio(pair).exp())] for pair in EXPONENTS],
     'logarithms': [[pair, text(ratio(pair).ln())] for pair in NUMBERS],
     'pairs': [*pairs('gaussian', VARIANCES, gaussian), *pairs('laplace', SCALES, laplace)],
-}, indent=1))
+}))

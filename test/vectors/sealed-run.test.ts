@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { recordLines } from '../../scripts/record-lines.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { bodyBytes, commitmentTo, decodeBody, servers } from '../../src/sealed/shares/body.js';
 import { combined, packValues, type ShareForm } from '../../src/sealed/shares/form.js';
@@ -21,8 +22,7 @@ describe('vectors of sealed runs', () => {
   it('fix the bytes of entries, of every step, and of whole runs of eight contributors', {
     tags: ['long'],
   }, async () => {
-    await expect(`${JSON.stringify(await sealedVectors(), null, 2)}\n`)
-      .toMatchFileSnapshot('sealed-run.json');
+    await expect(recordLines(await sealedVectors())).toMatchFileSnapshot('sealed-run.json');
   });
 
   it('have components that add up to the values, and commitments to them', () => {

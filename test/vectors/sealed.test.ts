@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { recordLines } from '../../scripts/record-lines.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
 import { isSealedStatement, verifiedBoxKeys } from '../../src/sealed/shares/statements.js';
@@ -30,7 +31,7 @@ describe('vectors of sealed studies', () => {
       peerFrames: list(peerFrames, encodePeerFrame),
       serverFrames: list(sealedServerFrames, encodeServerFrame),
     };
-    await expect(`${JSON.stringify(file, null, 2)}\n`).toMatchFileSnapshot('sealed.json');
+    await expect(recordLines(file)).toMatchFileSnapshot('sealed.json');
   });
 
   it('are read back to the messages', () => {

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { recordLines } from '../../scripts/record-lines.js';
 import { concatBytes, fromHex, toHex } from '../../src/base/bytes.js';
 import { WireError } from '../../src/base/errors.js';
 import { signing as browser } from '../../src/signing/browser.js';
@@ -11,12 +12,9 @@ import { signing as node } from '../../src/signing/node.js';
 import * as wire from '../../src/wire/index.js';
 import * as samples from '../support/wire-samples.js';
 
-/**
- * The files beside this one are the protocol's golden bytes. They are compared, never rewritten, by
- * a plain run; after a deliberate change of the protocol, `npx vitest run test/vectors -u` writes
- * them.
- */
-const snapshot = (value: unknown): string => `${JSON.stringify(value, null, 2)}\n`;
+// The files beside this one are the protocol's golden bytes. They are compared, never rewritten, by
+// a plain run; after a deliberate change of the protocol, `npx vitest run test/vectors -u` writes
+// them.
 const read = (name: string): unknown =>
   JSON.parse(readFileSync(fileURLToPath(new URL(name, import.meta.url)), 'utf8'));
 
@@ -94,7 +92,7 @@ describe('vectors', () => {
         ]),
       );
     await expect(
-      snapshot({
+      recordLines({
         facts: new TextDecoder().decode(samples.facts),
         studyId: toHex(samples.factsId),
         typedFacts: new TextDecoder().decode(samples.typedFacts),
@@ -146,7 +144,7 @@ describe('vectors', () => {
 
   it('fixes what is signed, and the signatures', async () => {
     await expect(
-      snapshot({
+      recordLines({
         serverSeed: toHex(samples.serverSeed),
         serverKey: toHex(samples.server.publicKey),
         serverFingerprint: keyFingerprint(samples.server.publicKey, node),

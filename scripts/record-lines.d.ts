@@ -1,0 +1,1 @@
+export function recordLines(value: unknown, open?: number): string;
