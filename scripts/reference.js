@@ -8,6 +8,7 @@ import { commandsPage } from './reference/commands.js';
 import { errorCodesPage } from './reference/error-codes.js';
 import { estimatorsPage } from './reference/estimators.js';
 import { metricsPage } from './reference/metrics.js';
+import { settingsFilePage } from './reference/settings-file.js';
 import { studySchemaForEditors } from './reference/study-schema.js';
 import { studyFilePage } from './reference/study-file.js';
 
@@ -18,6 +19,7 @@ const files = {
   'error-codes.md': errorCodesPage(),
   'estimators.md': estimatorsPage(),
   'metrics.md': await metricsPage(),
+  'settings-file.md': settingsFilePage(),
   'study-file.md': studyFilePage(),
   'study-file.schema.json': `${JSON.stringify(studySchemaForEditors(), null, 2)}\n`,
 };

@@ -28,7 +28,7 @@ import { keyOfReleases } from './keys/release-key.js';
 import { SealedPart } from './sealed/sealed-part.js';
 import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
-import type { AlertSettings } from './study-file/alerts.js';
+import type { AlertSettings } from './study-file/settings.js';
 import type { StudyDefinition } from './studies/definition.js';
 import { createStudyHub, type RunningHub } from './studies/hub.js';
 import type { RefusedStudy } from './studies/refused-study.js';

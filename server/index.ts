@@ -11,7 +11,9 @@ export { createLogger, silentLogger, type Logger, type LoggerOptions } from './b
 
 // Studies: what they ask, and those that run.
 export { defineStudy, type StudyDefinition } from './studies/definition.js';
-export { parseAlertsText, type AlertSettings, type EmailSettings } from './study-file/alerts.js';
+export {
+  parseSettingsText, type AlertSettings, type EmailSettings, type ServerSettings,
+} from './study-file/settings.js';
 export {
   parsePopulationsText, parseStudyText, type Population, type Populations, type StudyTextOptions,
 } from './study-file/index.js';

@@ -13,10 +13,26 @@ export interface CheckedArguments {
   readonly repeated: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Flags of before, and what they are called now (docs/internals/names.md). */
-const renamedFlags: Readonly<Record<string, string>> = {
-  by: 'group-by', dimension: 'columns', hostile: 'liars', keys: 'groups', 'keys-max': 'groups-max',
-  promise: 'corruption',
+/**
+ * Flags of before: the flag or argument of a command that took their place, and what to write
+ * (docs/internals/names.md).
+ */
+const renamedFlags: Readonly<Record<string, readonly [now: string, write: string]>> = {
+  alerts: ['settings', 'alerts in the file of --settings'],
+  by: ['group-by', '--group-by'],
+  dimension: ['columns', '--columns'],
+  'frame-ancestors': ['settings', 'frameAncestors in the file of --settings'],
+  hostile: ['liars', '--liars'],
+  keys: ['groups', '--groups'],
+  'keys-max': ['groups-max', '--groups-max'],
+  promise: ['corruption', '--corruption'],
+  'release-tick': ['settings', 'releaseTick in the file of --settings'],
+  'row-keys': ['encryption-keys', '--encryption-keys'],
+  'store-direct': ['settings', 'store.direct in the file of --settings'],
+  'store-lease': ['settings', 'store.lease in the file of --settings'],
+  'store-pool': ['settings', 'store.connections in the file of --settings'],
+  'store-schema': ['settings', 'store.schema in the file of --settings'],
+  traces: ['settings', 'traces in the file of --settings'],
 };
 
 interface Collected {
@@ -93,14 +109,15 @@ function flagName(typed: string, definitions: ArgsDef): string {
   const byAlias = names.find((name) => typed === `-${aliasOf(definitions[name]!) ?? ''}`);
   const name = byName ?? byAlias;
   if (name === undefined) {
-    throw new UsageError(`unknown flag ${typed}${flagRemedy(bare, names)}`, { flag: typed });
+    throw new UsageError(
+      `unknown flag ${typed}${flagRemedy(bare, names, definitions)}`, { flag: typed });
   }
   return name;
 }
 
-function flagRemedy(bare: string, names: readonly string[]): string {
-  const renamed = Object.hasOwn(renamedFlags, bare) ? renamedFlags[bare]! : '';
-  if (names.includes(renamed)) return `: write --${renamed}`;
+function flagRemedy(bare: string, names: readonly string[], definitions: ArgsDef): string {
+  const [now, write] = Object.hasOwn(renamedFlags, bare) ? renamedFlags[bare]! : ['', ''];
+  if (Object.hasOwn(definitions, now)) return `: write ${write}`;
   const near = nearest(bare, names);
   return near === undefined ? ': --help lists those there are' : `: did you mean --${near}?`;
 }

@@ -5,17 +5,10 @@ import { bindSecrets } from '../../server/keys/bound-secrets.js';
 import type { PostgresPlace } from '../../server/store/postgres/place.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { namePostgresStore } from '../../server/store/postgres/status.js';
+import type { ServerSettings } from '../../server/study-file/settings.js';
 import { UsageError } from './errors.js';
-import { numberFlag } from './numbers.js';
 
 const defaults = { data: 'keelson-data', secrets: 'keelson-secrets' } as const;
-
-/** Flags that say where the tables of PostgreSQL are. */
-export const schemaArgument = {
-  'store-schema': {
-    type: 'string', valueHint: 'name', description: 'schema of its tables (default keelson)',
-  },
-} as const;
 
 /** Flags of `serve` that say where everything is kept. */
 export const storeArguments = {
@@ -30,27 +23,15 @@ export const storeArguments = {
     type: 'string', valueHint: 'folder',
     description: `with --store: where the keys are (default ${defaults.secrets})`,
   },
-  'row-keys': {
+  'encryption-keys': {
     type: 'string', valueHint: 'folder',
-    description: 'with --store: folder of the keys that seal rows, shared by all servers '
+    description: 'with --store: folder of the keys that encrypt rows, shared by all servers '
       + '(default row-keys in --secrets)',
   },
-  ...schemaArgument,
   roles: {
     type: 'string', valueHint: 'a,b',
     description: 'with --store: what the server does: ingest = take batches, lead = close epochs '
       + 'and release them, work = read rows back for other servers (default all three)',
-  },
-  'store-pool': {
-    type: 'string', valueHint: 'n', description: 'most connections to --store (default 8)',
-  },
-  'store-direct': {
-    type: 'string', valueHint: 'url',
-    description: 'the database itself, where --store names a pooler that breaks LISTEN',
-  },
-  'store-lease': {
-    type: 'string', valueHint: 'seconds',
-    description: 'how long the studies of a dead server wait for another (default 10)',
   },
 } as const;
 
@@ -59,12 +40,8 @@ export interface StoreFlags {
   readonly data?: string | undefined;
   readonly store?: string | undefined;
   readonly secrets?: string | undefined;
-  readonly 'row-keys'?: string | undefined;
+  readonly 'encryption-keys'?: string | undefined;
   readonly roles?: string | undefined;
-  readonly 'store-schema'?: string | undefined;
-  readonly 'store-pool'?: string | undefined;
-  readonly 'store-direct'?: string | undefined;
-  readonly 'store-lease'?: string | undefined;
   readonly 'accept-rollback'?: boolean | undefined;
 }
 
@@ -73,20 +50,21 @@ export interface StoreFlags {
  * @throws UsageError when they exclude each other.
  */
 export function dataOf(
-  flags: StoreFlags,
+  flags: StoreFlags, settings: ServerSettings,
 ): Pick<AggregatorOptions, 'dataDirectory' | 'openStore' | 'roles'> {
   const { data, store, secrets = defaults.secrets } = flags;
   if (store === undefined) {
     if (data !== undefined && /^postgres(ql)?:/.test(data)) {
       throw new UsageError('--data is the address of a database: give it with --store');
     }
-    const ofStore = [
-      'secrets', 'row-keys', 'roles', 'store-schema', 'store-pool', 'store-direct',
-      'store-lease',
-    ] as const;
-    const alone = ofStore.find((name) => flags[name] !== undefined);
+    const alone = (['secrets', 'encryption-keys', 'roles'] as const)
+      .find((name) => flags[name] !== undefined);
     if (alone !== undefined) {
       throw new UsageError(`--${alone} belongs to --store: add --store, or leave --${alone} out`);
+    }
+    if (settings.statesStore) {
+      throw new UsageError('the settings state "store", which belongs to --store: add --store, or '
+        + 'leave that key out');
     }
     return { dataDirectory: data ?? defaults.data };
   }
@@ -97,16 +75,8 @@ export function dataOf(
   if (flags['accept-rollback'] === true) {
     throw new UsageError('--accept-rollback is for a data folder: leave it out with --store');
   }
-  const schema = flags['store-schema'];
-  const direct = flags['store-direct'];
-  const place = {
-    ...placeOf(store, schema),
-    ...(direct !== undefined && { direct: placeOf(direct, schema).url }),
-  };
-  const pool =
-    numberFlag(flags['store-pool'], '--store-pool', { whole: true, atLeast: 4, atMost: 500 }) ?? 8;
-  const lease =
-    numberFlag(flags['store-lease'], '--store-lease', { atLeast: 1, atMost: 600 }) ?? 10;
+  const place = placeOf(store, settings);
+  const { connections: pool, lease: leaseMs } = settings.store;
   return {
     dataDirectory: secrets,
     roles: rolesOf(flags.roles),
@@ -114,8 +84,8 @@ export function dataOf(
       bindSecrets(directory, await namePostgresStore(place));
       const seenFile = join(directory, 'seen.json');
       return openPostgresStore({
-        ...place, pool, clock, leaseMs: lease * 1_000, seenFile, leads,
-        rowKeys: flags['row-keys'] ?? rowKeysIn(directory),
+        ...place, pool, clock, leaseMs, seenFile, leads,
+        rowKeys: flags['encryption-keys'] ?? rowKeysIn(directory),
       });
     },
   };
@@ -136,23 +106,20 @@ function rolesOf(text: string | undefined): ReadonlySet<Role> {
 export const rowKeysIn = (secrets: string): string => join(secrets, 'row-keys');
 
 /**
- * The place that an address and a schema name.
- * @throws UsageError when they cannot be one. The address is not repeated: it may hold a password.
+ * The place that an address and the settings name.
+ * @throws UsageError when it cannot be one. The address is not repeated: it may hold a password.
  */
-export function placeOf(url: string, schema: string | undefined): PostgresPlace {
+export function placeOf(url: string, { store }: ServerSettings): PostgresPlace {
   if (!/^postgres(ql)?:\/\/./.test(url)) {
     throw new UsageError('the address of the store does not begin with postgres://: write '
       + 'postgres://user@host/database');
   }
-  try {
-    new URL(url);
-  } catch {
+  if (!URL.canParse(url)) {
     throw new UsageError('the address of the store cannot be read: write '
       + 'postgres://user@host/database, with special characters of the password as %XX');
   }
-  if (schema !== undefined && !/^[a-z_][a-z0-9_]{0,62}$/.test(schema)) {
-    throw new UsageError(`--store-schema is "${schema}": write up to 63 lower-case letters, `
-      + 'digits and _, with no digit first');
-  }
-  return { url, ...(schema !== undefined && { schema }) };
+  return {
+    url, ...(store.schema !== undefined && { schema: store.schema }),
+    ...(store.direct !== undefined && { direct: store.direct }),
+  };
 }

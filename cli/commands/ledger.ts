@@ -13,7 +13,8 @@ import { numberFlag } from '../base/numbers.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { askedIn } from '../base/questions.js';
 import { lossOfBudget } from '../base/spent-loss.js';
-import { placeOf, schemaArgument } from '../base/store-flags.js';
+import { readSettings, settingsArgument } from '../base/settings-file.js';
+import { placeOf } from '../base/store-flags.js';
 
 const entriesShown = 20;
 
@@ -43,7 +44,7 @@ export const ledger = defineCommand({
       type: 'string', valueHint: 'url',
       description: 'instead: the store in PostgreSQL, like postgres://user@host/database',
     },
-    ...schemaArgument,
+    ...settingsArgument,
     entries: {
       type: 'string', valueHint: 'n',
       description: 'newest ledger entries, and excluded keys, to show per budget (default '
@@ -93,16 +94,16 @@ export const ledger = defineCommand({
 type Reader = SqliteReader | PostgresReader;
 
 /** @throws UsageError unless exactly one place is given. */
-function readerOf({ directory, store, 'store-schema': schema }: {
+function readerOf({ directory, store, settings }: {
   readonly directory?: string | undefined; readonly store?: string | undefined;
-  readonly 'store-schema'?: string | undefined;
+  readonly settings?: string | undefined;
 }): Promise<Reader> {
   if ((directory === undefined) === (store === undefined)) {
     throw new UsageError('name one place: the data folder of "keelson serve", or --store URL');
   }
-  if (store !== undefined) return openPostgresReader(placeOf(store, schema));
-  if (schema !== undefined) {
-    throw new UsageError('--store-schema belongs to --store: add --store, or leave it out');
+  if (store !== undefined) return openPostgresReader(placeOf(store, readSettings(settings)));
+  if (settings !== undefined) {
+    throw new UsageError('--settings belongs to --store: add --store, or leave it out');
   }
   return openSqliteReader(directory!);
 }

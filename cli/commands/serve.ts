@@ -1,4 +1,3 @@
-import { dirname, resolve } from 'node:path';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import type { TlsIdentity } from '../../server/listener/index.js';
 import { createLogger, type Logger } from '../../server/base/logger.js';
@@ -16,11 +15,10 @@ import { refuseInsecureSeed } from '../base/noise.js';
 import { listFlag, numberFlag, timeFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 import { askedText } from '../base/questions.js';
+import { alertsIn, readSettings } from '../base/settings-file.js';
 import { readStudies, readStudyFiles, type StudyFiles } from '../base/study-files.js';
 import { dataOf, storeArguments } from '../base/store-flags.js';
 import { readText } from '../base/text-files.js';
-import { readSecret } from '../../server/base/secret-files.js';
-import { parseAlertsText, type AlertSettings } from '../../server/study-file/alerts.js';
 
 const defaults = { port: 8787, host: '127.0.0.1' } as const;
 const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
@@ -36,9 +34,9 @@ export const serve = defineCommand({
     'On a public network, give it --tls-cert and --tls-key (SIGHUP reads renewed files). Or put a '
     + 'reverse proxy in front of it and name that with --trust-proxy, so that limits apply to '
     + 'clients and not to the proxy.',
-    'SIGHUP reads the study files again. A file with changed facts is a new version of its study, '
-    + 'which opens at once; the version before ends with its open epoch. "keelson studies" lists '
-    + 'the running studies, and ends a study for good.',
+    'SIGHUP reads the study files again, but not the settings. A file with changed facts is a new '
+    + 'version of its study, which opens at once; the version before ends with its open epoch. '
+    + '"keelson studies" lists the running studies, and ends a study for good.',
     'With --store everything but the secrets is in PostgreSQL ("keelson store init" makes the '
     + 'tables). The password comes from the address, PGPASSWORD or ~/.pgpass. '
     + 'docs/operating/postgres.md has the rest.',
@@ -54,6 +52,11 @@ export const serve = defineCommand({
       description: 'study files (.yaml), as many as you like',
     },
     ...storeArguments,
+    settings: {
+      type: 'string', valueHint: 'file',
+      description: 'what is set once: alerts, the release tick, the store in PostgreSQL, frames, '
+        + 'traces (.yaml; docs/reference/settings-file.md)',
+    },
     port: {
       type: 'string', valueHint: 'port', description: `default ${defaults.port}; 0: any free port`,
     },
@@ -71,10 +74,6 @@ export const serve = defineCommand({
       type: 'string', valueHint: 'a,b',
       description: 'names under which browsers may reach this server',
     },
-    'frame-ancestors': {
-      type: 'string', valueHint: 'a,b',
-      description: 'origins whose pages may show /embed/STUDY and /kiosk in a frame',
-    },
     'tls-cert': {
       type: 'string', valueHint: 'file', description: 'speak TLS: certificate chain (.pem)',
     },
@@ -84,11 +83,6 @@ export const serve = defineCommand({
     'trust-proxy': {
       type: 'string', valueHint: 'a,b',
       description: 'reverse proxies whose X-Forwarded-For is believed, like 10.0.0.0/8',
-    },
-    'release-tick': {
-      type: 'string', valueHint: 'ms',
-      description:
-        'show a release this many milliseconds after the close (default 250; 0: at once)',
     },
     'confirm-clock': {
       type: 'string', valueHint: 'time',
@@ -103,16 +97,6 @@ export const serve = defineCommand({
     'accept-rollback': {
       type: 'boolean',
       description: 'for one start: continue with an older database than the folder has held '
-        + '(docs/operating/operations.md)',
-    },
-    alerts: {
-      type: 'string', valueHint: 'file',
-      description: 'who is told of refusals, spent budgets and silence (.yaml; '
-        + 'docs/operating/operations.md)',
-    },
-    traces: {
-      type: 'boolean',
-      description: 'trace batches and releases by the OpenTelemetry SDK that is loaded '
         + '(docs/operating/operations.md)',
     },
     'log-level': { type: 'enum', options: [...logLevels], description: 'default info' },
@@ -132,34 +116,31 @@ export const serve = defineCommand({
     const { studies, refused } = read();
     // Checked before the data folder is made.
     if (studies.length === 0) throw noStudyStarts(refused);
-    const data = dataOf(args);
+    const settings = readSettings(args.settings);
+    const data = dataOf(args, settings);
     const allowedOrigins = listFlag(args['allow-origin'], '--allow-origin');
     const allowedHosts = listFlag(args['allow-host'], '--allow-host');
-    const frameAncestors = listFlag(args['frame-ancestors'], '--frame-ancestors');
     const level = (args['log-level']) ?? 'info';
     const port = numberFlag(args.port, '--port', { whole: true, atLeast: 0, atMost: 65_535 })
       ?? defaults.port;
-    const releaseTickMs = numberFlag(
-      args['release-tick'], '--release-tick', { whole: true, atLeast: 0, atMost: 60_000 },
-    );
     const host = args.host ?? defaults.host;
     const confirmedTimeMs = timeFlag(args['confirm-clock'], '--confirm-clock');
     const trustedProxies = listFlag(args['trust-proxy'], '--trust-proxy');
-    const alerts = alertsOf(args.alerts);
+    const alerts = alertsIn(settings, args.settings);
     const readTls = tlsReader(args['tls-cert'], args['tls-key']);
     const logger =
       createLogger({ level, destination: { write: (line) => void io.stderr.write(line) } });
     const aggregator = await listening(port, host, () => createAggregator({
       ...data, studies, refused, strict, host, port, logger,
+      releaseTickMs: settings.releaseTickMs,
       ...(confirmedTimeMs !== undefined && { confirmedTimeMs }),
-      ...(releaseTickMs !== undefined && { releaseTickMs }),
       ...(alerts !== undefined && { alerts }),
       ...(args.as !== undefined && { as: args.as }),
-      acceptRollback: args['accept-rollback'] === true, tracing: args.traces === true,
+      acceptRollback: args['accept-rollback'] === true, tracing: settings.traces,
       network: {
         ...(allowedOrigins !== undefined && { allowedOrigins }),
         ...(allowedHosts !== undefined && { allowedHosts }),
-        ...(frameAncestors !== undefined && { frameAncestors }),
+        frameAncestors: settings.frameAncestors,
         ...(trustedProxies !== undefined && { trustedProxies }),
         ...(readTls !== undefined && { tls: readTls() }),
       },
@@ -187,12 +168,6 @@ export const serve = defineCommand({
     return 0;
   },
 });
-
-/** Paths in the file are relative to its folder. */
-function alertsOf(file: string | undefined): AlertSettings | undefined {
-  return file === undefined ? undefined : parseAlertsText(readText(file), file,
-    (path) => readSecret(resolve(dirname(file), path)));
-}
 
 /** Reads both files, now and each time they are renewed; undefined without TLS. */
 function tlsReader(

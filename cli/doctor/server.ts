@@ -56,7 +56,7 @@ const ailments: Readonly<Record<string, readonly [found: string, remedy: string]
   'database-full': ['the disk of its database is full: batches are refused, and releases wait',
     'free space on that disk; it goes on by itself within seconds'],
   'row-key-missing': ['it lacks a row key, so it cannot take all batches',
-    'give it the folder that the other servers have with --row-keys; its log names the key'],
+    'give it the folder that the other servers have with --encryption-keys; its log names the key'],
 };
 
 function healthFinding({ status, text }: Answer): Finding {

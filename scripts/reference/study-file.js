@@ -21,7 +21,8 @@ export function exampleOf(schema, others = []) {
     .map(([name, entry]) => `${name}: ${yamlOf(facetsOf(entry).example)}`).join('\n');
 }
 
-function keyBlock({ path, about, rule, isOptional, default: value, otherwise, example }) {
+/** The section of one key. */
+export function keyBlock({ path, about, rule, isOptional, default: value, otherwise, example }) {
   const absent = otherwise ?? (isOptional ? code(yamlOf(value)) : 'must be given');
   return [
     `### ${code(path)}`,

@@ -1,6 +1,6 @@
 import type { Transporter } from 'nodemailer';
 import type { Alert } from './alert.js';
-import type { AlertSettings, EmailSettings } from '../study-file/alerts.js';
+import type { AlertSettings, EmailSettings } from '../study-file/settings.js';
 
 /** A way to tell people. */
 export interface AlertChannel {

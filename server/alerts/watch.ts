@@ -6,7 +6,7 @@ import type { Logger } from '../base/logger.js';
 import type { HubEvent, StudyHub, StudyView } from '../studies/contract.js';
 import { linesOfLog } from '../studies/log-lines.js';
 import { refusalRemedies } from '../studies/refusal-remedies.js';
-import type { AlertSettings } from '../study-file/alerts.js';
+import type { AlertSettings } from '../study-file/settings.js';
 import type { Alert, AlertKind } from './alert.js';
 import { channelsOf, type AlertChannel } from './channels.js';
 import { AlertOutbox } from './outbox.js';

@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
+import { isPageOrigin } from '../../src/base/page-origin.js';
 import { trustedProxyCheck } from '../network/client-address.js';
 import type { ListenerOptions, NetworkOptions } from '../network/options.js';
 
@@ -44,8 +45,7 @@ export function checkedIdentity<T>(use: () => T): T {
  * connect, and is not checked here.
  */
 function checkOrigin(origin: string): void {
-  if (URL.canParse(origin) && /^https?:$/.test(new URL(origin).protocol)
-    && new URL(origin).origin === origin) return;
+  if (isPageOrigin(origin)) return;
   throw new InvalidParameterError(
     `${JSON.stringify(origin)} is not the origin of a page: `
     + 'write one like https://shop.example or http://127.0.0.1:8000, without a path',

@@ -63,7 +63,7 @@ export class NodeWatch {
     this.#noteFull(fullBecause);
     if (isDeaf) this.noteOnce('deaf', () => logger.warn({}, 'news of other servers do not arrive, '
       + 'so this one finds them a second later: a pooler before the database breaks LISTEN; give '
-      + 'the address of the database itself with --store-direct'));
+      + 'the address of the database itself as store.direct in --settings'));
   }
 
   /** Reports a study that is led by a node which does not run it. */

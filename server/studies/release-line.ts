@@ -182,7 +182,7 @@ export class ReleaseLine {
     if (!fits) {
       // The log reveals no more than the release times that every reader sees.
       this.context.logger.warn(
-        { study, epoch }, 'a release did not fit its planned time: give a longer --release-tick',
+        { study, epoch }, 'a release did not fit its planned time: give a longer releaseTick',
       );
     }
     return atMs;

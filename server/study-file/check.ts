@@ -14,15 +14,16 @@ export interface CheckedFile<T> {
 
 /**
  * Reads YAML and checks it against a schema.
+ * @param help where an example is, for files that hold no keys.
  * @throws KeelsonError('invalid-study') for the first fault: line, path, value, rule, remedy.
  */
 export function checkText<const Schema extends v.GenericSchema>(
-  schema: Schema, text: string, file: string,
+  schema: Schema, text: string, file: string, help = 'see the samples in studies/',
 ): CheckedFile<v.InferOutput<Schema>> {
   const { value, lineOf } = readYaml(text, file);
   if (value === null) {
     throw studyError(file, {
-      path: '', rule: 'is empty: give keys and values', remedy: 'see the samples in studies/',
+      path: '', rule: 'is empty: give keys and values', remedy: help,
     });
   }
   if (typeof value !== 'object' || Array.isArray(value)) {
@@ -30,7 +31,7 @@ export function checkText<const Schema extends v.GenericSchema>(
       file,
       {
         path: '', value: shown(value), rule: 'give keys and values',
-        remedy: 'see the samples in studies/',
+        remedy: help,
       },
     );
   }

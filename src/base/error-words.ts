@@ -210,8 +210,8 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   'row-key-missing': {
     cause: 'Rows in the PostgreSQL database are sealed under a row key that is not in the folder '
       + 'of row keys of this server.',
-    remedy: 'Give all servers of the store the same folder with --row-keys, or restore the file '
-      + 'that the message names. If it is lost for ever, see keelson store give-up-rows.',
+    remedy: 'Give all servers of the store the same folder with --encryption-keys, or restore '
+      + 'the file that the message names. If it is lost for ever, see keelson store give-up-rows.',
   },
   'storage-failed': {
     cause: 'The disk refused to write or read. What was acknowledged is safe.',

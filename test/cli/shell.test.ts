@@ -139,10 +139,31 @@ describe('arguments', () => {
       ['estimate', 'keys-max', 'groups-max'], ['init', 'by', 'group-by'],
       ['init', 'keys', 'groups'], ['lab', 'promise', 'corruption'], ['lab', 'hostile', 'liars'],
       ['demo', 'hostile', 'liars'], ['simulate', 'hostile', 'liars'],
+      ['serve', 'row-keys', 'encryption-keys'], ['store status', 'row-keys', 'encryption-keys'],
     ] as const) {
-      const { status, stderr } = await keelson([command, `--${old}`, '1']);
+      const { status, stderr } = await keelson([...command.split(' '), `--${old}`, '1']);
       expect([status, stderr]).toEqual([2, expect.stringContaining(`--${old}: write --${now}`)]);
     }
+  });
+
+  it('names the place in the settings file that a former flag has become', async () => {
+    for (const [command, old, key] of [
+      ['serve', 'alerts', 'alerts'], ['serve', 'release-tick', 'releaseTick'],
+      ['serve', 'frame-ancestors', 'frameAncestors'], ['serve', 'traces', 'traces'],
+      ['serve', 'store-pool', 'store.connections'], ['serve', 'store-direct', 'store.direct'],
+      ['serve', 'store-lease', 'store.lease'], ['serve', 'store-schema', 'store.schema'],
+      ['store init', 'store-schema', 'store.schema'], ['ledger', 'store-schema', 'store.schema'],
+    ] as const) {
+      const { status, stderr } = await keelson([...command.split(' '), `--${old}`, '1']);
+      const text = `--${old}: write ${key} in the file of --settings`;
+      expect([status, stderr]).toEqual([2, expect.stringContaining(text)]);
+    }
+  });
+
+  it('gives serve no more than 22 flags', async () => {
+    const { args } = await commandTable['serve']!.load();
+    const flags = Object.values(args).filter(({ type }) => type !== 'positional');
+    expect(flags.length).toBeLessThanOrEqual(22);
   });
 
   it('refuses everything that is not declared', () => {

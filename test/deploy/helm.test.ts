@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
 import { describe, expect, it } from 'vitest';
+import { parseSettingsText } from '../../server/study-file/settings.js';
 import { routeOf } from '../../server/operator/routes.js';
 import { keelson } from '../support/command.js';
 import { lastOf, stages } from '../support/dockerfile.js';
@@ -59,8 +60,9 @@ const study = readFileSync(`${root}deploy/kubernetes/study.yaml`, 'utf8');
 const withStudy = { studies: { 'sleep.yaml': study } };
 const more = {
   studies: { 'tea.yaml': study, 'sleep.yaml': study }, files: { 'people.txt': 'one\ntwo\n' },
-  flags: ['--store-pool=16', '--roles=ingest'], replicas: 2,
-  store: { schema: 'other' }, keys: { files: ['server.key', 'operator.token', 'series.key'] },
+  flags: ['--log-level=warn', '--roles=ingest'], replicas: 2,
+  settings: { store: { schema: 'other' } },
+  keys: { files: ['server.key', 'operator.token', 'series.key'] },
   rowKeys: { claim: 'shared-keys' },
 };
 const classed = { ...withStudy, rowKeys: { storageClass: 'nfs', size: '2Gi' } };
@@ -163,7 +165,7 @@ function checkArguments(documents: readonly Document[], check: Check): void {
   }
   // A volume's own folder is writable for its group, so the keys are in folders inside.
   for (const flag of [
-    `--secrets=${folder('state')}/secrets`, `--row-keys=${folder('row-keys')}/keys`,
+    `--secrets=${folder('state')}/secrets`, `--encryption-keys=${folder('row-keys')}/keys`,
   ]) check(args.includes(flag), `no ${flag}`);
 }
 
@@ -175,7 +177,10 @@ describe('the Helm chart', () => {
       'ConfigMap', 'PersistentVolumeClaim', 'PodDisruptionBudget', 'Service', 'Service',
       'StatefulSet',
     ]);
-    expect(named(documents, 'ConfigMap', 'demo-studies')!.data).toEqual(withStudy.studies);
+    const { data } = named(documents, 'ConfigMap', 'demo-studies')!;
+    const { 'settings.yaml': settings, ...files } = data;
+    expect(files).toEqual(withStudy.studies);
+    expect(parseSettingsText(settings!, 'settings.yaml').store.schema).toBe('keelson');
   });
 
   it('names only what is there, with its own claim and with an existing one', () => {
@@ -201,7 +206,8 @@ describe('the Helm chart', () => {
     ['"path":"/readyz"', '"path":"/ready"', 'readinessProbe'],
     ['"path":"/readyz"', '"path":"/metrics"', 'readinessProbe'],
     ['"/etc/keelson/sleep.yaml"', '"/etc/keelson/other.yaml"', 'no file'],
-    ['--row-keys=/var/lib/row-keys/keys', '--row-keys=/var/lib/row-keys', 'no --row-keys'],
+    ['--encryption-keys=/var/lib/row-keys/keys', '--encryption-keys=/var/lib/row-keys',
+      'no --encryption-keys'],
   ])('would be faulty with %s as %s', (from, to, fault) => {
     const text = JSON.stringify(documents);
     expect(text).toContain(from);
@@ -217,11 +223,13 @@ describe('the Helm chart', () => {
     expect(args.slice(1, 3)).toEqual(['/etc/keelson/sleep.yaml', '/etc/keelson/tea.yaml']);
     expect(args.slice(-2)).toEqual(more.flags);
     for (const words of [podOf(changed).initContainers[1]!.args, args]) {
-      expect(words).toContain('--store-schema=other');
+      expect(words).toContain('--settings=/etc/keelson/settings.yaml');
     }
+    const { data } = named(changed, 'ConfigMap', 'demo-studies')!;
+    expect(parse(data['settings.yaml']!)).toEqual(more.settings);
     expect(podOf(changed).volumes.find(({ name }) => name === 'keys')!.secret!.items
       .map(({ key }) => key)).toEqual(more.keys.files);
-    expect(named(changed, 'ConfigMap', 'demo-studies')!.data).toHaveProperty('people\\.txt');
+    expect(data).toHaveProperty('people\\.txt');
     expect(ofKind(changed, 'PersistentVolumeClaim')).toEqual([]);
     expect(ofKind(documentsWith(classed), 'PersistentVolumeClaim')[0]!.spec)
       .toMatchObject({ storageClassName: 'nfs', resources: { requests: { storage: '2Gi' } } });
@@ -242,7 +250,8 @@ describe('the Helm chart', () => {
     const notes = (all: readonly Document[]): object =>
       ofKind(all, 'StatefulSet')[0]!.spec.template.metadata.annotations;
     const others = [{ studies: { 'sleep.yaml': `${study}\n` } },
-      { ...withStudy, files: { 'people.txt': 'one\n' } }];
+      { ...withStudy, files: { 'people.txt': 'one\n' } },
+      { ...withStudy, settings: { releaseTick: '1s' } }];
     for (const other of others) {
       expect(notes(documentsWith(other))).not.toEqual(notes(documents));
     }

@@ -76,6 +76,7 @@ beforeAll(() => {
     mkdirSync(join(place, folder), { recursive: true });
   }
   writeFileSync(join(place, 'etc/keelson/study.yaml'), meanStudy('trips'));
+  writeFileSync(join(place, 'etc/keelson/settings.yaml'), 'releaseTick: 0s\n');
   mkdirSync(stage.path('data'));
   const [uid, gid] = user.split(':').map(Number) as [number, number];
   chownSync(stage.path('data'), uid, gid);
@@ -100,7 +101,7 @@ describe.runIf(canMount)('the image, laid out without an engine', () => {
   it('serves a study, says that it is well, takes rows, releases and stops', async () => {
     const words = [...lastOf(image, 'ENTRYPOINT').words, ...lastOf(image, 'CMD').words];
     const { program, command, words: rest } =
-      inside([...words, '--port', '0', '--json', '--release-tick', '0']);
+      inside([...words, '--port', '0', '--json', '--settings', '/etc/keelson/settings.yaml']);
     const server = stage.start(rest, { program, command, directory: '/' });
     const listening = await server.line(({ type }) => type === 'listening');
     const { port } = new URL(String(listening['address']));

@@ -58,17 +58,19 @@ async function relay(): Promise<{ url: string; first: Promise<string> }> {
   return { url: `smtp://127.0.0.1:${await portOf(server)}`, first };
 }
 
-describe('keelson serve --alerts', () => {
+describe('keelson serve with alerts in its settings', () => {
   it('tells a service and people of a refusal, and logs no secret', async () => {
     const [hook, mail] = await Promise.all([webhook(), relay()]);
     stage.write('hook.url', `${hook.url}\n`);
     chmodSync(stage.path('hook.url'), 0o600);
-    const alerts = stage.write('alerts.yaml', `webhook: { url-file: hook.url }
-email: { relay: "${mail.url}", from: keelson@example.org, to: [operators@example.org] }
+    const settings = stage.write('settings.yaml', `releaseTick: 0s
+alerts:
+  webhook: { url-file: hook.url }
+  email: { relay: "${mail.url}", from: keelson@example.org, to: [operators@example.org] }
 `);
     const study = stage.write('study.yaml', meanStudy('delays'));
     const served = await stage.serve([study], {
-      logLevel: 'info', flags: ['--alerts', alerts, '--release-tick', '0'],
+      logLevel: 'info', flags: ['--settings', settings],
     });
     // Nobody contributes, so the first release is refused.
     const told = JSON.parse(await hook.first) as Record<string, string>;
@@ -85,10 +87,10 @@ email: { relay: "${mail.url}", from: keelson@example.org, to: [operators@example
 
   it('refuses a file of secrets that others can read', async () => {
     stage.write('open.url', 'http://127.0.0.1:1/hook\n');
-    const alerts = stage.write('open.yaml', 'webhook: { url-file: open.url }\n');
+    const settings = stage.write('open.yaml', 'alerts: { webhook: { url-file: open.url } }\n');
     const study = stage.write('other.yaml', meanStudy('delays'));
     const { status, stderr } = await stage.run(
-      ['serve', study, '--data', stage.path('other'), '--alerts', alerts]);
+      ['serve', study, '--data', stage.path('other'), '--settings', settings]);
     expect(status).toBe(2);
     expect(stderr).toContain('open.url');
     expect(stderr).toContain('chmod 600');

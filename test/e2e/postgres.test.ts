@@ -275,10 +275,11 @@ describePostgres('keelson serve --store', (server) => {
         expect((await keelson(['store', 'init', url])).status).toBe(0);
         const names = ['mean', 'second', 'third'];
         const studies = names.map((name) => stage.write(`${name}.yaml`, meanStudy(name)));
+        const settings = stage.write('settings.yaml', 'store: { lease: 60s }\n');
         const serve = (secrets: string) => stage.start(['serve', ...studies, '--store', url,
-          '--secrets', stage.path(secrets), '--row-keys', stage.path('row-keys'),
+          '--secrets', stage.path(secrets), '--encryption-keys', stage.path('row-keys'),
           '--port', '0', '--log-level', 'warn', '--json',
-          '--store-lease', '60']);
+          '--settings', settings]);
         const first = serve('secrets');
         const one = String((await first.line(({ type }) => type === 'listening'))['address']);
         const second = serve('secrets');

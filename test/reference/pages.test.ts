@@ -11,7 +11,10 @@ import { servedMetrics } from '../support/served-metrics.js';
 import { root } from '../support/sources.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'keelson-reference-'));
-const pages = ['commands.md', 'error-codes.md', 'estimators.md', 'metrics.md', 'study-file.md'];
+const pages = [
+  'commands.md', 'error-codes.md', 'estimators.md', 'metrics.md', 'settings-file.md',
+  'study-file.md',
+];
 const page = (name: string): string => readFileSync(join(folder, name), 'utf8');
 
 /** The cells of the row of a table whose first cell starts with a text. */
@@ -28,7 +31,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the generated reference', () => {
-  it('is six files, the same as the build has made', () => {
+  it('is seven files, the same as the build has made', () => {
     const made = readdirSync(folder);
     expect(made.sort()).toEqual([...pages, 'study-file.schema.json'].sort());
     for (const name of made) {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Alert } from '../../server/alerts/alert.js';
 import type { AlertChannel } from '../../server/alerts/channels.js';
-import { parseAlertsText } from '../../server/study-file/alerts.js';
+import { parseSettingsText } from '../../server/study-file/settings.js';
 import { watchForAlerts } from '../../server/alerts/watch.js';
 import type { Logger } from '../../server/base/logger.js';
 import type { RunningHub } from '../../server/studies/hub.js';
@@ -145,12 +145,14 @@ describe('alerts', () => {
   });
 });
 
-describe('a file of alerts', () => {
+describe('the alerts of a settings file', () => {
   const secrets: Readonly<Record<string, string>> = {
     'webhook.url': 'https://hooks.example.org/T0/B0/secret', 'wrong.url': 'hooks.example.org',
     'relay.password': 'a password',
   };
-  const parse = (text: string) => parseAlertsText(text, 'alerts.yaml', (path) => secrets[path]!);
+  const parse = (text: string) =>
+    parseSettingsText(`alerts:\n  ${text.replaceAll('\n', '\n  ')}\n`, 'settings.yaml')
+      .alerts((path) => secrets[path]!);
   const email = 'email: { relay: smtp://mail:587, from: k@example.org, to: [o@example.org]';
 
   it('names the receivers', () => {
@@ -165,7 +167,7 @@ describe('a file of alerts', () => {
   });
 
   it.each([
-    ['silent-epochs: 3', 'alerts.yaml: the file says nobody who is told; give webhook, email or'],
+    ['silent-epochs: 3', 'settings.yaml, line 1: alerts says nobody who is told; give'],
     ['webhook: { url-file: wrong.url }', 'names a file without an address; write one line'],
     [`${email}, user: k }`, 'has user without password-file, or the reverse; give both, or'],
     ['webhook: { url: x }', 'is not a key that is known here'],

@@ -65,7 +65,7 @@ describe('what a node tells its operator', () => {
   it('says once which option helps behind a pooler that breaks LISTEN', () => {
     const { lines, note } = watched();
     for (const isDeaf of [false, true, true, false, true]) note({ isDeaf });
-    expect(lines).toEqual([expect.stringMatching(/do not arrive.*--store-direct$/)]);
+    expect(lines).toEqual([expect.stringMatching(/do not arrive.*store\.direct in --settings$/)]);
   });
 
   it('is in the metrics, where servers share a store', async () => {

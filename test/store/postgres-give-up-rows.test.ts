@@ -81,7 +81,7 @@ describePostgres('giving up rows whose key is lost', (server) => {
     await sql('delete from nodes');
     const before = await states();
     const { stdout, status } = await keelson(
-      ['store', 'give-up-rows', url, '--row-keys', folder]);
+      ['store', 'give-up-rows', url, '--encryption-keys', folder]);
     expect(status).toBe(0);
     expect(stdout.split('\n').map((line) => line.slice(0, 72))).toEqual([
       `row key      ${lostKey} is not in ${folder}`.slice(0, 72),
@@ -195,8 +195,9 @@ describePostgres('giving up rows whose key is lost', (server) => {
         await migrateSchema({ url });
         const study = stage.write('mean.yaml', meanStudy('mean'));
         const words = ['--store', url, '--secrets', stage.path('secrets')];
+        const settings = stage.write('settings.yaml', 'store: { lease: 1s }\n');
         const serve = () => stage.start(['serve', study, ...words, '--port', '0', '--log-level',
-          'warn', '--store-lease', '1', '--json']);
+          'warn', '--settings', settings, '--json']);
         const running = serve();
         await running.line(({ type }) => type === 'listening');
         const count = (): Promise<string> => sql('select count(*) from releases');
@@ -224,7 +225,7 @@ describePostgres('giving up rows whose key is lost', (server) => {
         const refused = await serve().ended;
         expect(refused.stderr).toMatch(/row key .* is not in the folder.*give-up-rows/);
         await sql("update nodes set seen_at = now() - interval '2 minutes'");
-        const command = ['store', 'give-up-rows', url, '--row-keys', folder, '--yes'];
+        const command = ['store', 'give-up-rows', url, '--encryption-keys', folder, '--yes'];
         expect((await keelson(command)).stderr).toMatch(/has none of the 1 row keys.*add --all/);
         const done = await keelson([...command, '--all']);
         expect([done.status, done.stderr]).toEqual([0, '']);

@@ -194,7 +194,7 @@ describePostgres('row keys of a PostgreSQL store', (server) => {
     RowKeys.open(folder).erase(key!);
     await expect(open()).rejects.toMatchObject({ code: 'row-key-missing' });
     await expect(open()).rejects.toThrow(new RegExp(`the row key ${key} is not in the folder.*`
-      + 'the rows of epoch 1 of s are sealed under it.*--row-keys'));
+      + 'the rows of epoch 1 of s are sealed under it.*--encryption-keys'));
     expect((await postgresStatus({ url }, folder)).warnings)
       .toContainEqual(`the row key ${key} is not in ${folder}`);
   });
@@ -247,7 +247,7 @@ describePostgres('row keys of a PostgreSQL store', (server) => {
           sequence bigint not null, complete bigint not null, signature bytea not null,
           body bytea not null);
         insert into journal_7 values (5, 1, 1, 0, '\\x${'03'.repeat(64)}', 'a row');`);
-    await expect(migrateSchema({ url: old })).rejects.toThrow(/not sealed yet.*--row-keys/);
+    await expect(migrateSchema({ url: old })).rejects.toThrow(/not sealed yet.*--encryption-keys/);
     expect(await psql(old, 'select body from keelson.journal_7')).not.toBe('');
     expect(await migrateSchema({ url: old }, folder)).toMatchObject({ version: migrations.length });
     const columns = await psql(old, `select column_name from information_schema.columns

@@ -41,15 +41,18 @@ describePostgres('keelson store', (server) => {
   });
 
   it('keeps schemas of one database apart', async () => {
+    const stage = new Stage();
     const url = await server().createDatabase();
     const nameOf = async (schema: string): Promise<unknown> => {
-      const words = [url, '--store-schema', schema];
+      const settings = stage.write(`${schema}.yaml`, `store: { schema: ${schema} }\n`);
+      const words = [url, '--settings', settings];
       expect((await keelson(['store', 'init', ...words])).status).toBe(0);
       const { stdout } = await keelson(['store', 'status', ...words, '--json']);
       return (JSON.parse(stdout) as { store: unknown }).store;
     };
     const [one, two] = [await nameOf('one'), await nameOf('two')];
     expect(one).not.toBe(two);
+    await stage.end();
   });
 
   it('makes the tables once when two commands run at once', async () => {
@@ -92,8 +95,6 @@ describePostgres('keelson store', (server) => {
       expect(said).not.toContain('not-this-secret');
     }
     expect(await refusal(['store', 'drop', url])).toContain('unknown command "store drop"');
-    expect(await refusal(['store', 'init', url, '--store-schema', 'a-b']))
-      .toMatch(/lower-case letters/);
   });
 
   it('says that nobody answers', async () => {
@@ -144,9 +145,10 @@ describePostgres('keelson serve --store', (server) => {
       expect(await serve('--roles', 'ingest')).toMatch(/--roles belongs to --store/);
       expect(await serve('--store', url, '--roles', 'lead, tea'))
         .toMatch(/write one or more of ingest, lead, work/);
-      expect(await serve('--row-keys', secrets)).toMatch(/--row-keys belongs to --store/);
+      expect(await serve('--encryption-keys', secrets)).toMatch(/--encryption-keys belongs to --store/);
       expect(await serve('--store', url, '--accept-rollback')).toMatch(/is for a data folder/);
-      expect(await serve('--store', url, '--store-pool', '1')).toMatch(/--store-pool/);
+      const settings = stage.write('settings.yaml', 'store: { lease: 60s }\n');
+      expect(await serve('--settings', settings)).toMatch(/"store", which belongs to --store/);
       expect(await serve('--store', url, '--secrets', secrets))
         .toMatch(/has no store yet: run keelson store init/);
       const wrong = new URL(url);
@@ -156,7 +158,6 @@ describePostgres('keelson serve --store', (server) => {
       expect(said).not.toContain('not-this-secret');
       expect(await serve('--store', 'mysql://db/keelson', '--secrets', secrets))
         .toMatch(/does not begin with postgres:\/\//);
-      expect(await serve('--store', url, '--store-lease', '0')).toMatch(/--store-lease/);
       expect(existsSync(secrets)).toBe(false);
     } finally {
       await stage.end();
@@ -176,12 +177,13 @@ describePostgres('keelson serve --store', (server) => {
       const words = ['--store', url, '--secrets', stage.path('secrets')];
       expect(await refusal(['serve', study, '--port', '0', ...words])).toMatch(new RegExp(
         'the row key [0-9a-f-]{27} is not in the folder.*the rows of epoch 1 of s are sealed under '
-        + 'it.*--row-keys.*secrets/row-keys/.*key from a copy'));
-      const shown = await keelson(['store', 'status', url, '--row-keys', stage.path('secrets')]);
+        + 'it.*--encryption-keys.*secrets/row-keys/.*key from a copy'));
+      const shownWith = (keys: string) =>
+        keelson(['store', 'status', url, '--encryption-keys', stage.path(keys)]);
+      const shown = await shownWith('secrets');
       expect(shown.stdout).toMatch(/row key {6}[0-9a-f-]{27}: epoch 1 of s\n/);
       expect(shown.stdout).toMatch(/warning {6}the row key [0-9a-f-]{27} is not in .*secrets\n/);
-      expect((await keelson(['store', 'status', url, '--row-keys', stage.path('rows')])).stdout)
-        .not.toMatch(/is not in/);
+      expect((await shownWith('rows')).stdout).not.toMatch(/is not in/);
     } finally {
       await stage.end();
     }

@@ -5,8 +5,8 @@ import ts from 'typescript';
 import * as v from 'valibot';
 import { expect } from 'vitest';
 import { parse, stringify } from 'yaml';
-import { alertsSchema } from '../../server/study-file/alerts-schema.js';
 import { parseStudyText } from '../../server/study-file/index.js';
+import { settingsSchema } from '../../server/study-file/settings-schema.js';
 import type { Block } from './doc-pages.js';
 import { Stage, type LiveCommand } from './live-command.js';
 import { root } from './sources.js';
@@ -21,8 +21,8 @@ import { root } from './sources.js';
  *   here, but in a sandbox of its own (service-sandbox.ts).
  * - `ts` runs on Node; `ts browser` does not run. `csv NAME` and `yaml NAME` are written to the
  *   folder.
- * - `yaml` is a study file, or, as `yaml part`, some of its keys. `yaml alerts` is a file for
- *   `keelson serve --alerts`.
+ * - `yaml` is a study file, or, as `yaml part`, some of its keys. `yaml settings` is a file for
+ *   `keelson serve --settings`.
  * - `text output` is what the block before it printed. Numbers may differ; a line `...` stands for
  *   any lines.
  */
@@ -51,8 +51,8 @@ export class PageRun {
     const isHere = !isOnlyNpm(text) && !notes.includes('service');
     if (language === 'sh' && isHere) await this.shell(block);
     if (language === 'ts' && !notes.includes('browser')) await this.script(block);
-    if (notes.includes('alerts')) {
-      expect(v.safeParse(alertsSchema, parse(text)).issues, block.place).toBeUndefined();
+    if (notes.includes('settings')) {
+      expect(v.safeParse(settingsSchema, parse(text)).issues, block.place).toBeUndefined();
     } else if (language === 'yaml') {
       parseStudyText(notes.includes('part') ? withPart(text) : text, { name: block.place });
     }

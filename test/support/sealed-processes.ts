@@ -12,6 +12,7 @@ export class SealedProcesses {
   static async of(study: SealedStudyText): Promise<SealedProcesses> {
     const stage = await SealedStage.of(study);
     writeFileSync(join(stage.directory, 'study.yaml'), stage.text);
+    writeFileSync(join(stage.directory, 'settings.yaml'), 'releaseTick: 0s\n');
     return new SealedProcesses(stage);
   }
 
@@ -19,7 +20,7 @@ export class SealedProcesses {
     const command = new LiveCommand([
       'serve', join(this.stage.directory, 'study.yaml'), '--data', this.stage.folder(server),
       '--as', names[server]!, '--port', String(this.stage.ports[server]), '--json',
-      '--log-level', 'debug', '--release-tick', '0',
+      '--log-level', 'debug', '--settings', join(this.stage.directory, 'settings.yaml'),
     ]);
     this.commands[server] = command;
     await command.line(({ type }) => type === 'listening');

@@ -2,6 +2,7 @@ import {
   giveUpRows, lostRows, type LostEpoch,
 } from '../../../server/store/postgres/give-up-rows.js';
 import { defineCommand } from '../../base/command.js';
+import { readSettings } from '../../base/settings-file.js';
 import { placeOf } from '../../base/store-flags.js';
 import { passwordDetails, tableArguments } from './tables.js';
 
@@ -16,14 +17,14 @@ export const giveUpStoredRows = defineCommand({
   ],
   args: {
     ...tableArguments,
-    'row-keys': { ...tableArguments['row-keys'], required: true },
+    'encryption-keys': { ...tableArguments['encryption-keys'], required: true },
     yes: { type: 'boolean', description: 'give them up, instead of showing what is lost' },
     all: { type: 'boolean', description: 'also when the folder has none of the row keys' },
   },
-  examples: ['keelson store give-up-rows postgres://keelson@db/keelson --row-keys rows'],
+  examples: ['keelson store give-up-rows postgres://keelson@db/keelson --encryption-keys rows'],
   async run({ args, output }) {
-    const place = placeOf(args.url, args['store-schema']);
-    const { 'row-keys': folder, yes = false, all = false } = args;
+    const place = placeOf(args.url, readSettings(args.settings));
+    const { 'encryption-keys': folder, yes = false, all = false } = args;
     const lost = yes ? await giveUpRows(place, folder, all) : await lostRows(place, folder);
     output.json({
       done: yes, keys: lost.keys, isAll: lost.isAll,

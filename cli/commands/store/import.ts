@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { bindSecrets } from '../../../server/keys/bound-secrets.js';
 import { importFolder } from '../../../server/store/moving/import-folder.js';
 import { defineCommand } from '../../base/command.js';
+import { readSettings } from '../../base/settings-file.js';
 import { placeOf, rowKeysIn } from '../../base/store-flags.js';
 import { passwordDetails, tableArguments } from './tables.js';
 
@@ -20,7 +21,7 @@ export const importStore = defineCommand({
     url,
     folder: { type: 'positional', required: true, description: 'the data folder to move' },
     ...flags,
-    'row-keys': {
+    'encryption-keys': {
       type: 'string', valueHint: 'folder',
       description: 'folder of the keys that seal rows (default row-keys in the data folder)',
     },
@@ -28,9 +29,9 @@ export const importStore = defineCommand({
   examples: ['keelson store import postgres://keelson@db/keelson keelson-data'],
   async run({ args, output }) {
     const { folder } = args;
-    const place = placeOf(args.url, args['store-schema']);
+    const place = placeOf(args.url, readSettings(args.settings));
     const { store: name, rows } =
-      await importFolder(folder, place, args['row-keys'] ?? rowKeysIn(folder));
+      await importFolder(folder, place, args['encryption-keys'] ?? rowKeysIn(folder));
     bindSecrets(folder, name);
     output.json({ store: name, rows });
     if (rows === null) {

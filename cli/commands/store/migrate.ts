@@ -1,6 +1,7 @@
 import { schemaStatus } from '../../../server/store/postgres/schema.js';
 import { StorageError } from '../../../src/base/errors.js';
 import { defineCommand } from '../../base/command.js';
+import { readSettings } from '../../base/settings-file.js';
 import { placeOf } from '../../base/store-flags.js';
 import { bringUpToDate, passwordDetails, tableArguments } from './tables.js';
 
@@ -16,13 +17,13 @@ export const migrateStore = defineCommand({
   args: tableArguments,
   examples: ['keelson store migrate postgres://keelson@db/keelson'],
   async run({ args, output }) {
-    const place = placeOf(args.url, args['store-schema']);
+    const place = placeOf(args.url, readSettings(args.settings));
     const { version, supported } = await schemaStatus(place);
     if (version === 0) {
       throw new StorageError('the database has no store in this schema: make one with keelson '
-        + 'store init, or name another --store-schema', 'storage-failed',
-      { details: { found: version, supported } });
+        + 'store init, or name another store.schema with --settings',
+        'storage-failed', { details: { found: version, supported } });
     }
-    return bringUpToDate(place, version, args['row-keys'], output);
+    return bringUpToDate(place, version, args['encryption-keys'], output);
   },
 });

@@ -1,5 +1,6 @@
 import { postgresStatus } from '../../../server/store/postgres/status.js';
 import { defineCommand } from '../../base/command.js';
+import { readSettings } from '../../base/settings-file.js';
 import { placeOf } from '../../base/store-flags.js';
 import { passwordDetails, printStatus, tableArguments } from './tables.js';
 
@@ -8,14 +9,14 @@ export const storeStatus = defineCommand({
   summary: 'Show the state of a store in PostgreSQL.',
   details: [
     'It shows the versions, the servers, the row keys in use, and what is set wrongly. With '
-    + '--row-keys it says which of these keys are missing in the folder. It changes nothing.',
+    + '--encryption-keys it says which of these keys the folder lacks. It changes nothing.',
     passwordDetails,
   ],
   args: tableArguments,
   examples: ['keelson store status postgres://keelson@db/keelson --json'],
   async run({ args, output }) {
     const status = await postgresStatus(
-      placeOf(args.url, args['store-schema']), args['row-keys']);
+      placeOf(args.url, readSettings(args.settings)), args['encryption-keys']);
     output.json(status);
     printStatus(status, output);
     return 0;

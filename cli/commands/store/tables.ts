@@ -4,7 +4,7 @@ import {
   namePostgresStore, postgresStatus, type PostgresStatus,
 } from '../../../server/store/postgres/status.js';
 import type { Output } from '../../base/output.js';
-import { schemaArgument } from '../../base/store-flags.js';
+import { settingsArgument } from '../../base/settings-file.js';
 
 /** The arguments of commands on the tables in PostgreSQL. */
 export const tableArguments = {
@@ -12,10 +12,10 @@ export const tableArguments = {
     type: 'positional', required: true,
     description: 'the database, like postgres://user@host/database',
   },
-  'row-keys': {
-    type: 'string', valueHint: 'folder', description: 'folder of the keys that seal rows',
+  'encryption-keys': {
+    type: 'string', valueHint: 'folder', description: 'folder of the keys that encrypt rows',
   },
-  ...schemaArgument,
+  ...settingsArgument,
 } as const;
 
 /** The last paragraph of the help of these commands. */

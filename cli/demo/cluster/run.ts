@@ -18,7 +18,7 @@ import { noPostgres, programs, startPrivatePostgres } from './private-postgres.j
 
 const studies = ['flights-one', 'flights-two', 'flights-three'];
 /** How long the studies of a dead server wait for another one. */
-const leaseSeconds = '4';
+const lease = '4s';
 const lookMs = 50;
 
 export interface ClusterDemoOptions {
@@ -109,8 +109,10 @@ class ClusterDemo {
       writeFileSync(path, studyFile(study, people, epochSeconds));
       return path;
     });
+    const settings = join(folder, 'settings.yaml');
+    writeFileSync(settings, `store: { lease: ${lease} }\n`);
     const words = [
-      ...files, '--store', url, '--secrets', join(folder, 'secrets'), '--store-lease', leaseSeconds,
+      ...files, '--store', url, '--secrets', join(folder, 'secrets'), '--settings', settings,
     ];
     this.#nodes = [1, 2, 3].map((number) => new DemoNode(`server ${number}`, words));
     // The first one makes the keys that all of them have.

@@ -56,8 +56,10 @@ export async function runSealedDemo(
   const nodes: DemoNode[] = [];
   try {
     const { file, ports } = await writeStudy(folder, options);
+    const settings = join(folder, 'settings.yaml');
+    writeFileSync(settings, 'releaseTick: 0s\n');
     nodes.push(...names.map((name, i) => new DemoNode(
-      name, [file, '--data', join(folder, name), '--as', name, '--release-tick', '0'], ports[i],
+      name, [file, '--data', join(folder, name), '--as', name, '--settings', settings], ports[i],
     )));
     await Promise.all(nodes.map((node) => node.start()));
     await perform({ options, folder, nodes, page, signal: stop.signal });

@@ -111,7 +111,8 @@ async function isImported(session: Session, wasTried: boolean): Promise<boolean>
       EXISTS (SELECT 1 FROM budgets) OR EXISTS (SELECT 1 FROM contributors) AS used`);
   if (wasTried && found!.imported) return true;
   if (found!.used) throw new StorageError('the database has a store with studies: a data folder is '
-    + 'moved into an empty one. Make one with keelson store init and another --store-schema');
+    + 'moved into an empty one. Make one with keelson store init and another store.schema of '
+    + '--settings');
   return false;
 }
 

@@ -102,8 +102,9 @@ function refuseUnlikely({ keys, isAll }: LostRows, folder: string, mayBeAll: boo
   if (keys.length === 0) throw new StorageError(`no row key is missing in ${folder}: there is `
     + 'nothing to give up');
   if (isAll && !mayBeAll) throw new StorageError(`${folder} has none of the ${keys.length} row keys `
-    + 'that this store needs, as if it were another folder: check --row-keys and whether the '
-    + 'volume is there. If all keys are lost, add --all', 'storage-failed', { details: { keys } });
+    + 'that this store needs, as if it were another folder: check --encryption-keys and whether '
+    + 'the volume is there. If all keys are lost, add --all',
+  'storage-failed', { details: { keys } });
 }
 
 async function findLost(session: Session, folder: string): Promise<LostRows> {

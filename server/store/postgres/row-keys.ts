@@ -28,7 +28,7 @@ export class RowKeys {
     } catch (error) {
       throw new InvalidInputError(`the folder of row keys ${folder} cannot be used `
         + `(${(error as NodeJS.ErrnoException).code ?? 'unknown'}): give one that this user may `
-        + 'write (--row-keys)', { path: folder });
+        + 'write (--encryption-keys)', { path: folder });
     }
     return new RowKeys(folder);
   }
@@ -108,7 +108,7 @@ export const keyMissing = (
   name: string, path: string, sealed = 'rows or secrets',
 ): PostgresFailure => new PostgresFailure(
   `the row key ${name} is not in the folder of row keys, and ${sealed} are sealed under it: give `
-  + `the folder that all servers of this store share (--row-keys), or restore ${path} from a copy. If it is `
+  + `the folder that all servers of this store share (--encryption-keys), or restore ${path} from a copy. If it is `
   + 'lost for ever, "keelson store give-up-rows" shows what is lost with it, and goes on without',
   'other', 'row-key-missing',
 );

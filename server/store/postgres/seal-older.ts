@@ -44,7 +44,7 @@ export async function sealOlder(session: Session, keys: RowKeys | undefined): Pr
   if (plain.length > 0) {
     if (keys === undefined) throw new StorageError('this version seals the rows of contributors '
       + 'before the database gets them, and those of this store are not sealed yet: give the '
-      + 'folder for the keys with --row-keys');
+      + 'folder for the keys with --encryption-keys');
     const { row_key: rowKey, name } = await keyOfToday(session, keys);
     const key = keys.read(name);
     for (const secrets of plain) {

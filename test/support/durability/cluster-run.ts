@@ -134,6 +134,8 @@ export class ClusterRun {
     const { status, stderr } = await this.stage.run(['store', 'init', this.#url]);
     if (status !== 0) throw new Error(stderr);
     const port = await this.#balancer.start();
+    const lease = `store: { lease: ${this.options.leaseSeconds}s }\n`;
+    const settings = this.stage.write('settings.yaml', lease);
     let serverKey = '';
     for (let i = 0; i < this.options.nodes; i++) {
       const { proxy, url } = await CuttingProxy.start(this.#url);
@@ -141,7 +143,7 @@ export class ClusterRun {
       address.searchParams.set('application_name', `server-${i + 1}`);
       const node = new ClusterNode(this.stage, proxy, `server-${i + 1}`, [
         ...this.#words, '--store', address.href, '--secrets', this.stage.path('secrets'),
-        '--store-lease', String(this.options.leaseSeconds),
+        '--settings', settings,
       ]);
       this.#nodes.push(node);
       serverKey = await node.start();
