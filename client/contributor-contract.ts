@@ -2,7 +2,7 @@ import type { BatchBody, Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { Via } from './http/fallback.js';
 import type { Outbox } from './outbox/contract.js';
-import type { RowsInput } from './rows.js';
+import type { RowsInput, TypedRow } from './rows.js';
 import type { ClientRuntime } from './base/runtime.js';
 import type { Sealing } from './session/channel-contract.js';
 import type { Settled } from './session/settled.js';
@@ -57,8 +57,11 @@ export interface ContributorOptions {
   readonly openTransport?: OpenTransport;
 }
 
-/** One contributor's standing connection to one study. */
-export interface Contributor {
+/**
+ * One contributor's standing connection to one study. `Row`: what a row by names has, such as
+ * `RowOf<typeof columns>`; the default takes the rows of any study.
+ */
+export interface Contributor<Row extends TypedRow = TypedRow> {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
   /** The present state. */
@@ -88,9 +91,9 @@ export interface Contributor {
    * wait already; the error that ended the contributor earlier ('closed', 'server-key-mismatch',
    * 'outbox-failed', ...). A durable outbox then still holds the rows, and the next run sends them.
    */
-  send(rows: RowsInput, options?: { readonly last?: boolean }): Promise<Settled>;
+  send(rows: RowsInput<Row>, options?: { readonly last?: boolean }): Promise<Settled>;
   /** Sends a whole contribution to one epoch: `send` with `last`. */
-  contribute(rows: RowsInput): Promise<Settled>;
+  contribute(rows: RowsInput<Row>): Promise<Settled>;
   /**
    * Takes back all rows that this contributor gave to an open epoch, in any run. None of them
    * counts in the release. This is final for that epoch: it takes no more rows. It is sent when the

@@ -11,7 +11,9 @@ import { UploadTransport } from './http/uploads.js';
 import type { ClientRuntime } from './base/runtime.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
-import { areNumbers, flattenRows, numbersOf, type RowNumbers, type RowsInput } from './rows.js';
+import {
+  areNumbers, flattenRows, numbersOf, type RowNumbers, type RowsInput, type TypedRow,
+} from './rows.js';
 import { Broadcast } from './session/broadcast.js';
 import type { ChannelOptions } from './session/channel-contract.js';
 import { Channel } from './session/channel.js';
@@ -34,7 +36,9 @@ import { webSocketUrl } from './websocket/url.js';
  * if (result.kind === 'refused') console.error(result.error.code, result.error.message);
  * await contributor.close();
  */
-export function createContributor(options: ContributorOptions): Contributor {
+export function createContributor<Row extends TypedRow = TypedRow>(
+  options: ContributorOptions,
+): Contributor<Row> {
   return new NetworkContributor(options, {
     via: 'websocket',
     channel: (channelOptions) => new Channel(channelOptions),

@@ -15,6 +15,7 @@
 import { NetworkContributor } from './contributor.js';
 import type { Contributor, ContributorOptions } from './contributor-contract.js';
 import { onceTransport, readNotice } from './http/once.js';
+import type { TypedRow } from './rows.js';
 import { OnceChannel } from './session/once-channel.js';
 
 export { openOutbox, openSeed } from '#outbox';
@@ -24,12 +25,14 @@ export {
 export { publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';
 export { memoryOutbox } from './outbox/memory.js';
+export type { CellOf, ColumnInput, ColumnsInput, RowOf } from '../src/base/row-types.js';
 
 /** As for `createContributor`. Give the id of the study, so that a cache can answer what it is. */
 export type OnceContributorOptions = Omit<ContributorOptions, 'sealing' | 'openTransport'>;
 
 /** As `Contributor`, without what needs a channel. */
-export type OnceContributor = Omit<Contributor, 'withdraw' | 'ownSpend' | 'via'>;
+export type OnceContributor<Row extends TypedRow = TypedRow> =
+  Omit<Contributor<Row>, 'withdraw' | 'ownSpend' | 'via'>;
 
 /**
  * A contributor that opens no channel. Rows wait in the outbox, are sent again with the same bytes
@@ -44,7 +47,9 @@ export type OnceContributor = Omit<Contributor, 'withdraw' | 'ownSpend' | 'via'>
  *
  * @throws InvalidParameterError for a URL, seed, key or token that can never work.
  */
-export function createOnceContributor(options: OnceContributorOptions): OnceContributor {
+export function createOnceContributor<Row extends TypedRow = TypedRow>(
+  options: OnceContributorOptions,
+): OnceContributor<Row> {
   return new NetworkContributor(options, {
     via: 'http',
     channel: (channelOptions) =>

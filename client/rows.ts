@@ -16,8 +16,8 @@ export type TypedRow = Readonly<Record<string, Cell>> | readonly Cell[];
  * Rows from a caller: row-major numbers, or a list of rows, all in one form. In rows of numbers
  * alone a boolean is 0 or 1 and a category the place of its name, from 0.
  */
-export type RowsInput =
-  Float64Array | readonly (readonly number[] | Float64Array)[] | readonly TypedRow[];
+export type RowsInput<Row extends TypedRow = TypedRow> =
+  Float64Array | readonly (readonly number[] | Float64Array)[] | readonly Row[];
 /** Rows of numbers alone. */
 export type NumberRows = Exclude<RowsInput, readonly TypedRow[]>;
 

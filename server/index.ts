@@ -14,6 +14,11 @@ export { defineStudy, type StudyDefinition } from './studies/definition.js';
 export {
   parseSettingsText, type AlertSettings, type EmailSettings, type ServerSettings,
 } from './study-file/settings.js';
+export { study } from './study-file/in-code.js';
+export type {
+  ByInput, ColumnName, Duration, QuestionInput, StudyInput, TestInput, WhereInput,
+} from './study-file/study-input.js';
+export type { CellOf, ColumnInput, ColumnsInput, RowOf } from '../src/base/row-types.js';
 export {
   parsePopulationsText, parseStudyText, type Population, type Populations, type StudyTextOptions,
 } from './study-file/index.js';

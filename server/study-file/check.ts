@@ -21,6 +21,14 @@ export function checkText<const Schema extends v.GenericSchema>(
   schema: Schema, text: string, file: string, help = 'see the samples in studies/',
 ): CheckedFile<v.InferOutput<Schema>> {
   const { value, lineOf } = readYaml(text, file);
+  return checkValue(schema, value, file, lineOf, help);
+}
+
+/** The same for a value that has been read, or was written in a program and has no lines. */
+export function checkValue<const Schema extends v.GenericSchema>(
+  schema: Schema, value: unknown, file: string,
+  lineOf: CheckedFile<unknown>['lineOf'] = () => undefined, help = 'see the samples in studies/',
+): CheckedFile<v.InferOutput<Schema>> {
   if (value === null) {
     throw studyError(file, {
       path: '', rule: 'is empty: give keys and values', remedy: help,

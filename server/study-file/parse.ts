@@ -46,7 +46,14 @@ export interface StudyTextOptions {
  *   KeelsonError('plan-infeasible') when the study is well-formed and no plan for it exists.
  */
 export function parseStudyText(text: string, options: StudyTextOptions): StudyDefinition {
-  const file = new StudyReader(checkText(studySchema, text, options.name), options);
+  return readStudy(checkText(studySchema, text, options.name), options);
+}
+
+/** The study of a checked file, or of a checked object of a program. */
+export function readStudy(
+  checked: CheckedFile<StudyFile>, options: StudyTextOptions,
+): StudyDefinition {
+  const file = new StudyReader(checked, options);
   const { document, enrolled } = file.read();
   let definition: StudyDefinition;
   try {

@@ -1,0 +1,98 @@
+import type { ColumnsInput } from '../../src/base/row-types.js';
+
+/** A length of time, such as `30s`, `15m`, `1h` or `7d`. */
+export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
+
+/** A value that a row is tested for. */
+export type TestInput = number | boolean | string;
+
+/** What a row must be to count: a value alone must be equal. */
+export type WhereInput = TestInput | {
+  readonly is?: TestInput;
+  readonly not?: TestInput;
+  readonly in?: readonly TestInput[];
+  readonly 'at-least'?: number;
+  readonly below?: number;
+  readonly present?: boolean;
+};
+
+/** Names of the columns of a study, typed by its `columns`. */
+export type ColumnName<Columns extends ColumnsInput> =
+  Columns extends readonly (infer Name extends string)[] ? Name : keyof Columns & string;
+
+/** By what an answer is split; the keys of `by` in a study file. */
+export interface ByInput<Name extends string = string> {
+  readonly column?: Name;
+  readonly columns?: readonly Name[];
+  readonly keysMax: number;
+  readonly keys?: readonly (TestInput | readonly TestInput[])[];
+  readonly discover?: boolean;
+  readonly answer?: 'counts' | 'keys';
+  readonly top?: number;
+  readonly prefilter?: number;
+  readonly remember?: number;
+}
+
+/** An estimator, and what it is asked about. */
+export interface QuestionInput<Name extends string = string> {
+  readonly estimator: string;
+  readonly columns?: readonly Name[];
+  readonly where?: { readonly [Column in Name]?: WhereInput };
+  readonly by?: ByInput<Name>;
+  readonly reduce?: 'mean' | 'sum' | 'one';
+  readonly share?: number;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The keys of a study file, typed. [The study file](../../docs/reference/study-file.md) says what
+ * each means, its range and its default.
+ */
+export interface StudyInput<Columns extends ColumnsInput = ColumnsInput> {
+  readonly study: string;
+  readonly title?: string;
+  readonly description?: string;
+  readonly columns: Columns;
+  readonly cohort: number;
+  readonly peopleMax?: number;
+  readonly participation?: 'secret' | 'public';
+  readonly epoch: { readonly every: Duration } | { readonly contributors: number };
+  readonly contribution?: {
+    readonly reduce?: 'mean' | 'sum' | 'one'; readonly rowsMax?: number;
+  };
+  /** The one question of a study without `questions`. */
+  readonly estimator?: string;
+  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly questions?: Readonly<Record<string, QuestionInput<ColumnName<Columns>>>>;
+  readonly privacy: { readonly epsilon: number; readonly delta: number };
+  readonly budget: {
+    readonly epsilon: number;
+    readonly delta: number;
+    readonly rule?: 'zcdp' | 'pure' | 'renyi';
+    readonly scope?: 'study' | 'contributor';
+    readonly per?: Duration;
+  } | { readonly population: string };
+  readonly admission?: 'open'
+    | { readonly keys: string | readonly string[] }
+    | { readonly enrolment: { readonly issuer: string } }
+    | { readonly tokens: {
+      readonly issuer: string; readonly from: string; readonly per: Duration;
+      readonly keys: readonly string[];
+    } }
+    | { readonly rate: { readonly keys: number; readonly per: Duration } };
+  readonly late?: 'next' | 'drop';
+  readonly retention?: 'release' | Duration;
+  readonly quarantine?: { readonly beyond: number; readonly automatic?: boolean };
+  readonly running?: {
+    readonly separation: number; readonly questions?: readonly string[];
+  };
+  readonly sealed?: {
+    readonly against: 'reading';
+    readonly bits?: number;
+    readonly range?: readonly (readonly [low: number, high: number])[];
+    readonly servers: readonly {
+      readonly name: string; readonly url: string; readonly key: string;
+    }[];
+    readonly patience?: Duration;
+  };
+}
