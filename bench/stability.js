@@ -1,8 +1,10 @@
 // What one row can do to projected weights, and how long the solver takes. Needs the build:
 // npm run bench:stability [-- --pairs 100000] [-- --contributors 100000]. Same seeds, same figures.
 import { inlineCompute } from '../dist/src/estimators/contract/compute.js';
-import { stepRows } from '../dist/src/estimators/mean/stable-mean-dual/dual-rows.js';
-import { gapMax, sensitivitiesOf } from '../dist/src/estimators/mean/stable-mean/design.js';
+import { stepRows } from '../dist/src/estimators/mean/stable-mean/dual-rows.js';
+import {
+  gapMax, sensitivitiesOf,
+} from '../dist/src/estimators/mean/stable-mean/reference-design.js';
 import {
   passesAtMost, projectOnBound, roundingGap,
 } from '../dist/src/estimators/mean/stable-mean/projection.js';
@@ -25,7 +27,7 @@ function stepsOf(rows, dimension) {
   return { count: rows.length, dimension, steps, present: new Uint8Array(rows.length).fill(1) };
 }
 
-/** The sums of `stable-mean` before noise. */
+/** The sums of `stable-mean` with `variant: reference` before noise. */
 function sumsOf({ dimension, steps }, weights) {
   const total = new Float64Array(dimension);
   let kept = 0;

@@ -18,6 +18,10 @@ import { threadsOfRun } from '../over-cores.js';
 const forms = {
   'robust-mean': { estimator: 'robust-mean', shape: 'normal' },
   'robust-mean-any': { estimator: 'robust-mean', shape: 'any' },
+  prime: { estimator: 'prime' },
+  'prime-one': { estimator: 'prime', directions: 'one' },
+  'stable-mean': { estimator: 'stable-mean' },
+  'stable-mean-reference': { estimator: 'stable-mean', variant: 'reference' },
 };
 
 /** The estimator of a method, and parameters besides those that are asked for. */

@@ -32,7 +32,7 @@ const options = optionsOf('Private means and quantiles of real columns.', {
 
 /** All but `heavy-tailed-pure`, which has no plan with a delta. */
 const everyEstimator = [
-  ...recommended, 'prime', 'spectral-filter', 'stable-mean', 'stable-mean-dual', 'populous-mean',
+  ...recommended, 'prime', 'stable-mean', 'populous-mean',
   'resilience', 'tukey-median', 'heavy-tailed', 'heavy-tailed-1d',
 ];
 /** These have no scale of their own: a person gives about the deviation. */

@@ -148,7 +148,7 @@ alone. A test and an exact check of such a range were added. The exact check of 
 choice that is charged for one of two; it has two columns now, and ranges away from 0 are compared too. A limit in the contests
 of \`select\` could never be met, so that nothing could see that it was gone. It was removed. The wrong sign of a
 correlation was seen by no check of that run: the test about it, \`discovered-sums\`, was not in its list, and is now. The second run
-found two mistakes of \`stable-mean\` that nothing saw, golden vectors included: weights to another power, and a bound above what
+found two mistakes of what is now the reference variant of \`stable-mean\` that nothing saw, golden vectors included: weights to another power, and a bound above what
 is charged when more people come than planned. Both have a test now.
 `;
 }

@@ -58,6 +58,8 @@ export const subjects = [
     const [set, landmarks = []] = settings[name] ?? [{ scale: 1 }];
     return [subject(name, name, set, 2, { landmarks })];
   }),
+  subject('prime', 'prime, one direction', { scale: 1, directions: 'one' }, 2),
+  subject('stable-mean', 'stable-mean, reference', { scale: 1, variant: 'reference' }, 2),
   subject('sum', 'sum, found cap', { cap: 'auto', 'cap-max': 100 }, 2),
   subject('sum', 'sum, range above 0', { range: '5..10' }, 1, { landmarks: [5, 10] }),
   subject('sum', 'sum, half steps', { range: halfSteps.join('..') }, 1, { landmarks: halfSteps }),

@@ -82,14 +82,14 @@ export const mutations = [
     'if (gone !== null) gone[i] = 1;', ''),
 
   mutation('stable-mean', 'the sensitivity forgets the error of the solver',
-    `${mean}/stable-mean/design.ts`,
+    `${mean}/stable-mean/reference-design.ts`,
     '1.5 * (Math.SQRT1_2 + 2 * error)', '1.5 * Math.SQRT1_2'),
   mutation('stable-mean', 'more people than planned make the bound larger than is charged',
-    `${mean}/stable-mean/design.ts`,
+    `${mean}/stable-mean/reference-design.ts`,
     'Math.min(facts.cohort, Math.max(present, leastShare * facts.cohort))',
     'Math.max(present, leastShare * facts.cohort)'),
   mutation('stable-mean', 'weights to the power 1 instead of 3/2',
-    `${mean}/stable-mean/stable-mean.ts`,
+    `${mean}/stable-mean/reference.ts`,
     'projected[i]! * Math.sqrt(projected[i]!)', 'projected[i]!'),
 
   mutation('covariance', 'a sensitivity 1 % too small', `${covariance}/moments/second-moments.ts`,

@@ -21,13 +21,7 @@ import {
 import { covariance as covarianceUnchecked } from './covariance/covariance/covariance.js';
 import { gaussian as gaussianUnchecked } from './distributions/gaussian/gaussian.js';
 import { prime as primeUnchecked } from './mean/prime/prime.js';
-import {
-  spectralFilter as spectralFilterUnchecked,
-} from './mean/spectral-filter/spectral-filter.js';
 import { stableMean as stableMeanUnchecked } from './mean/stable-mean/stable-mean.js';
-import {
-  stableMeanDual as stableMeanDualUnchecked,
-} from './mean/stable-mean-dual/stable-mean-dual.js';
 import { populousMean as populousMeanUnchecked } from './mean/populous-mean/populous-mean.js';
 import { resilience as resilienceUnchecked } from './mean/resilience/resilience.js';
 import { tukeyMedian as tukeyMedianUnchecked } from './mean/tukey-median/tukey-median.js';
@@ -58,9 +52,7 @@ export const stableCovariance = /* @__PURE__ */ guarded(stableCovarianceUnchecke
 export const covariance = /* @__PURE__ */ guarded(covarianceUnchecked);
 export const gaussian = /* @__PURE__ */ guarded(gaussianUnchecked);
 export const prime = /* @__PURE__ */ guarded(primeUnchecked);
-export const spectralFilter = /* @__PURE__ */ guarded(spectralFilterUnchecked);
 export const stableMean = /* @__PURE__ */ guarded(stableMeanUnchecked);
-export const stableMeanDual = /* @__PURE__ */ guarded(stableMeanDualUnchecked);
 export const populousMean = /* @__PURE__ */ guarded(populousMeanUnchecked);
 export const resilience = /* @__PURE__ */ guarded(resilienceUnchecked);
 export const tukeyMedian = /* @__PURE__ */ guarded(tukeyMedianUnchecked);

@@ -4,9 +4,8 @@ import { didYouMean } from '../base/suggest.js';
 import type { Estimator } from './contract/estimator.js';
 import {
   mean, robustMean, primeHeavy, count, sum, share, ratio, histogram, quantile, distribution,
-  stableCovariance, covariance, gaussian, prime, spectralFilter, stableMean, stableMeanDual,
-  populousMean, resilience, tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments,
-  subspace, select, mixture1d, mixture,
+  stableCovariance, covariance, gaussian, prime, stableMean, populousMean, resilience, tukeyMedian,
+  heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select, mixture1d, mixture,
 } from './index.js';
 
 /**
@@ -15,9 +14,8 @@ import {
  */
 export const estimators: readonly Estimator[] = Object.freeze([
   mean, robustMean, primeHeavy, count, sum, share, ratio, histogram, quantile, distribution,
-  stableCovariance, covariance, gaussian, prime, spectralFilter, stableMean, stableMeanDual,
-  populousMean, resilience, tukeyMedian, heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments,
-  subspace, select, mixture1d, mixture,
+  stableCovariance, covariance, gaussian, prime, stableMean, populousMean, resilience, tukeyMedian,
+  heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select, mixture1d, mixture,
 ]);
 
 /** Common words for a question, and what to write for them. */

@@ -10,8 +10,10 @@ describe('compliance', () => {
 });
 
 for (const [name, sample] of forms) {
-  const { variant, shape, preconditioner } = sample.parameters;
-  describe(`variant ${String(variant ?? shape ?? preconditioner)}`, () =>
+  const { variant, shape, preconditioner, directions } = sample.parameters;
+  const words = [variant, shape, preconditioner, directions]
+    .filter((word): word is string => typeof word === 'string');
+  describe(`variant ${words.join(' ')}`, () =>
     complianceSuite(findEstimator(name), sample));
 }
 

@@ -5,12 +5,10 @@ import { locationSample, type ComplianceSample } from './suite.js';
 export const samples: Readonly<Record<string, ComplianceSample>> = {
   mean: locationSample,
   'stable-mean': locationSample,
-  'stable-mean-dual': locationSample,
   'populous-mean': locationSample,
   'robust-mean': locationSample,
   prime: locationSample,
   'prime-heavy': locationSample,
-  'spectral-filter': locationSample,
   'heavy-tailed': locationSample,
   resilience: locationSample,
   'tukey-median': locationSample,
@@ -128,9 +126,14 @@ export const forms: readonly (readonly [string, ComplianceSample, form?: string]
   ['robust-mean', {
     ...locationSample, parameters: { scale: 3, shape: 'normal' },
   }, ' for normal rows'],
-  ...['prime', 'spectral-filter'].map((name): readonly [string, ComplianceSample] => [name, {
-    ...locationSample, parameters: { scale: 3, corruption: 0.2, rounds: 2, variant: 'reference' },
-  }]),
+  ['stable-mean', { ...locationSample, parameters: { scale: 3, variant: 'reference' } }],
+  ['prime', {
+    ...locationSample, parameters: { scale: 3, directions: 'one' },
+  }, ' in one direction'],
+  ...['all', 'one'].map((directions): readonly [string, ComplianceSample, string] => ['prime', {
+    ...locationSample,
+    parameters: { scale: 3, corruption: 0.2, rounds: 2, variant: 'reference', directions },
+  }, ` in its reference variant${directions === 'one' ? ', in one direction' : ''}`]),
   // The bound on what clipping does allows for heavy tails, of which normal rows have none: a high
   // moment says so.
   ['prime-heavy', {

@@ -10,9 +10,9 @@ import {
   countGaps, gapsEvent, usedFrom,
 } from '../../src/estimators/distributions/candidates/gaps.js';
 import { lineDistribution } from '../../src/estimators/distributions/candidates/line.js';
-import { stepRows } from '../../src/estimators/mean/stable-mean-dual/dual-rows.js';
-import { gapMax, sensitivitiesOf } from '../../src/estimators/mean/stable-mean/design.js';
-import { weightedSums } from '../../src/estimators/mean/stable-mean/stable-mean.js';
+import { stepRows } from '../../src/estimators/mean/stable-mean/dual-rows.js';
+import { gapMax, sensitivitiesOf } from '../../src/estimators/mean/stable-mean/reference-design.js';
+import { weightedSums } from '../../src/estimators/mean/stable-mean/reference.js';
 import {
   exponentialEvent, gaussianHistogramEvent, laplaceEvent,
 } from '../../src/privacy/accounting/calibration.js';

@@ -92,5 +92,22 @@ function cellOf([name, error, width, options = {}]: Row): Cell {
   };
 }
 
+/**
+ * Forms that were estimators of their own: what a row's name begins and ends with, and the name
+ * that it began with when its figures were measured.
+ */
+const measuredAs: readonly (readonly [begin: string, end: string, before: string])[] = [
+  ['stable-mean ', ' variant=reference', 'stable-mean '], ['stable-mean ', '', 'stable-mean-dual '],
+  ['prime ', ' directions=one', 'spectral-filter '],
+];
+
+/** Seeds the noise of a row, so that it has the figures that it was measured with. */
+export function noiseNameOf({ name }: Cell): string {
+  const form = measuredAs.find(([begin, end]) => name.startsWith(begin) && name.endsWith(end));
+  if (form === undefined) return name;
+  const [begin, end, before] = form;
+  return `${before}${name.slice(begin.length, name.length - end.length)}`;
+}
+
 /** The whole table, in its order. */
 export const cells: readonly Cell[] = table.map(cellOf);

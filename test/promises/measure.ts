@@ -3,7 +3,7 @@ import { chooseWithin } from '../../src/choose.js';
 import type { Plan } from '../../src/estimators/contract/estimator.js';
 import type { Interval95, ValueOutcome } from '../../src/base/outcome.js';
 import { planOf, releaseOf, factsOf } from '../support/offline.js';
-import { settingsOf, type Cell } from './cells.js';
+import { noiseNameOf, settingsOf, type Cell } from './cells.js';
 import { stones } from './stones.js';
 import { truthOf, type MadeRows } from './truths.js';
 
@@ -86,7 +86,7 @@ export async function figuresOf(cell: Cell): Promise<Figures> {
   for (let seed = 0; seed < cell.seeds; seed++) {
     const made = rowsOf(cell, seed);
     const outcome = await releaseOf(
-      plan, cell.columns, lists(made.values, cell.columns), `${cell.name} ${seed}`,
+      plan, cell.columns, lists(made.values, cell.columns), `${noiseNameOf(cell)} ${seed}`,
     );
     if (outcome.kind === 'refused') continue;
     const truth = truthOf(cell, made);

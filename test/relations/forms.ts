@@ -227,7 +227,8 @@ function formOf(
 ): Form {
   const { dimension, cohort, scale, parameters } = sample;
   const law = lawOf(estimator, dimension, sample);
-  const isHeavy = heavy.has(estimator) || ['reference', 'robust groups'].includes(label);
+  const isHeavy = heavy.has(estimator) || label.startsWith('reference')
+    || label === 'robust groups';
   return {
     estimator, label, dimension, cohort, scale, isHeavy, terms: law.terms,
     parameters: more.parameters ?? parameters,
@@ -240,8 +241,11 @@ function formOf(
 const hasFoundScale = (name: string): boolean => findEstimator(name).parameters.some((spec) =>
   spec.name === 'scale' && spec.choices?.includes('auto') === true);
 
-const wordOf = ({ variant, shape }: Form['parameters']): string =>
-  [variant, shape].find((word) => typeof word === 'string') ?? 'groups';
+const wordOf = ({ variant, shape, directions }: Form['parameters']): string => {
+  const words = [variant, shape, directions === 'one' ? 'one direction' : undefined]
+    .filter((word) => typeof word === 'string');
+  return words.length === 0 ? 'groups' : words.join(', ');
+};
 
 /** The samples of test/compliance, the same with the scale left to find, and other forms. */
 export const forms: readonly Form[] = [

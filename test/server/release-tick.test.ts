@@ -87,7 +87,9 @@ it('refuses a study whose passes over the rows do not fit half an epoch', () => 
   const study = (epochMs: number) => define({
     columns: ['x', 'y'], cohort: 10_000, estimator: 'stable-mean',
     parameters: parseParameters(
-      findEstimator('stable-mean').parameters, { recentre: 'no', radius: 9 }, { dimension: 2 }),
+      findEstimator('stable-mean').parameters,
+      { variant: 'reference', recentre: 'no', radius: 9 }, { dimension: 2 },
+    ),
     epoch: { everyMs: epochMs },
   });
   expect(() => study(10_000)).toThrow(

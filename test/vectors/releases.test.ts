@@ -21,8 +21,20 @@ const path = `${root}test/vectors/releases.json`;
 const written = process.env['KEELSON_WRITE_VECTORS'] === '1';
 const known = written ? {} : JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
 
+/**
+ * The seeds of forms that were estimators of their own. Their bytes are as they were then, so that
+ * these forms are the same releases.
+ */
+const seededAs: Readonly<Record<string, string>> = {
+  'stable-mean': 'stable-mean-dual',
+  'stable-mean in its reference variant': 'stable-mean',
+  'prime in one direction': 'spectral-filter',
+  'prime in its reference variant, in one direction': 'spectral-filter in its reference variant',
+};
+
 interface Case {
   readonly name: string;
+  readonly seed: string;
   readonly estimator: string;
   readonly sample: ComplianceSample;
   readonly row: (data: DataSource, i: number) => Float64Array;
@@ -37,22 +49,22 @@ const inIntegers = (sample: ComplianceSample): Case['row'] => (data) =>
   sample.honest(data).map((entry) => Math.round(entry) + 40);
 
 function casesOf(estimator: string, sample: ComplianceSample, form: string): Case[] {
-  const base = { estimator, sample };
   const name = `${estimator}${form}`;
-  const cases: Case[] = [
-    { ...base, name: `${name}, honest rows`, row: (data) => sample.honest(data) },
-    { ...base, name: `${name}, one row in twenty far off`, row: withLiars(sample) },
+  const caseOf = (of: string, row: Case['row'], own = sample): Case => ({
+    name: `${name}, ${of}`, seed: `${seededAs[name] ?? name}, ${of}`, estimator, sample: own, row,
+  });
+  const honest: Case['row'] = (data) => sample.honest(data);
+  const cases = [
+    caseOf('honest rows', honest), caseOf('one row in twenty far off', withLiars(sample)),
   ];
-  if (!sample.location || form !== '') return cases;
-  cases.push({ ...base, name: `${name}, integers`, row: inIntegers(sample) });
+  // Variants have two cases, unless they were estimators of their own.
+  const isVariant = form !== '' && (seededAs[name] ?? name).includes(' ');
+  if (!sample.location || isVariant) return cases;
+  cases.push(caseOf('integers', inIntegers(sample)));
   const takes = findEstimator(estimator).parameters.find((parameter) => parameter.name === 'scale');
   if (takes?.choices?.includes('auto') !== true) return cases;
   const parameters = { ...sample.parameters, scale: 'auto' };
-  return [
-    ...cases,
-    { ...base, name: `${name}, scale found`, row: (data) =>
-      sample.honest(data), sample: { ...sample, parameters } },
-  ];
+  return [...cases, caseOf('scale found', honest, { ...sample, parameters })];
 }
 
 const cases: readonly Case[] = [
@@ -81,12 +93,12 @@ function digestOf(outcome: Outcome): string {
 describe('a release under a fixed seed', () => {
   const found: Record<string, string> = {};
   it.each(cases)('has the bytes it had: '
-    + '$name', { tags: ['long'] }, async ({ name, estimator, sample, row }) => {
+    + '$name', { tags: ['long'] }, async ({ name, seed, estimator, sample, row }) => {
     const { dimension, cohort, parameters } = sample;
-    const data = dataSource(`vector of ${name}`);
+    const data = dataSource(`vector of ${seed}`);
     const rows = Array.from({ length: cohort }, (_, i) => row(data, i));
     const plan = planOf(estimator, parameters, factsOf(dimension, cohort));
-    found[name] = digestOf(await releaseOf(plan, dimension, rows, name));
+    found[name] = digestOf(await releaseOf(plan, dimension, rows, seed));
     if (!written) expect(found[name]).toBe(known[name]);
   });
 

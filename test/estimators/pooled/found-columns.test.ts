@@ -10,11 +10,12 @@ import { dataSource } from '../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 import { recordingMechanisms } from '../../support/recording-mechanisms.js';
 
-const means = [
-  ['mean', 8_000], ['robust-mean', 8_000], ['prime', 8_000], ['spectral-filter', 8_000],
-  ['stable-mean', 8_000], ['stable-mean-dual', 8_000], ['populous-mean', 8_000],
-  ['resilience', 100_000], ['tukey-median', 100_000],
-] as const;
+const means: readonly (readonly [name: string, cohort: number, set: Readonly<object>])[] = [
+  ['mean', 8_000, {}], ['robust-mean', 8_000, {}], ['prime', 8_000, {}],
+  ['prime', 8_000, { directions: 'one' }], ['stable-mean', 8_000, {}],
+  ['stable-mean', 8_000, { variant: 'reference' }], ['populous-mean', 8_000, {}],
+  ['resilience', 100_000, {}], ['tukey-median', 100_000, {}],
+];
 
 /** A normal column, and one with `rare` in a share of the rows and 7 in the others. */
 function rowsOf(seed: string, count: number, share: number, rare = 8): Float64Array[] {
@@ -28,9 +29,9 @@ function valueOf(outcome: Outcome): Outcome & { kind: 'value' } {
   return outcome;
 }
 
-describe.each(means)('%s', (name, cohort) => {
+describe.each(means)('%s, %d people, %o', (name, cohort, set) => {
   it('answers a column of one value by it, and the others as usual', async () => {
-    const plan = planOf(name, {}, factsOf(2, cohort));
+    const plan = planOf(name, { ...set }, factsOf(2, cohort));
     const outcome = valueOf(await releaseOf(plan, 2, rowsOf(name, cohort, 0), `one ${name}`));
     expect(outcome.estimate[1]).toBe(7);
     expect(Math.abs(outcome.estimate[0]!)).toBeLessThan(0.5);

@@ -104,17 +104,18 @@ describe('rows that a run takes over', () => {
   // With a scale nothing of the filters or the mean depends on tags; null rows stand at both ends
   // and among the others.
   it.each([
-    'prime', 'spectral-filter', 'mean', 'robust-mean',
-  ])('give the release of %s that single rows give', { tags: ['long'] }, async (name) => {
+    ['prime', {}], ['prime', { directions: 'one' }], ['mean', {}], ['robust-mean', {}],
+  ])('give the release of %s %o that single rows give', { tags: ['long'] }, async (name, set) => {
     const count = 40_000;
     const values = randomRows(count, 4);
     for (const row of [0, 1, 77, 20_000, count - 1]) {
       values[4 * row + (row % 4)] = row % 2 === 0 ? NaN : Infinity;
     }
     const single = Array.from({ length: count }, (_, i) => values.slice(4 * i, 4 * i + 4));
-    const expected = await released(name, { scale: 1 }, single, count);
+    const given = { scale: 1, ...set };
+    const expected = await released(name, given, single, count);
     expect(expected.kind).toBe('value');
-    expect(await released(name, { scale: 1 }, { values, count }, count)).toEqual(expected);
+    expect(await released(name, given, { values, count }, count)).toEqual(expected);
   });
 
   it('are fed one by one to a plan that has groups', { tags: ['long'] }, async () => {

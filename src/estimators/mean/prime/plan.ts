@@ -1,7 +1,7 @@
 import { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { describeMeans } from '../../contract/describe.js';
-import type { Estimator, ParameterSpec } from '../../contract/estimator.js';
+import type { Estimator, ParameterSpec, ParameterValues } from '../../contract/estimator.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf,
 } from '../../contract/values.js';
@@ -71,6 +71,14 @@ export interface FilterKind {
   readonly survivors?: SurvivorsForm;
 }
 
+/** How `directions` chooses a filter. */
+export const directionsParameter: ParameterSpec = {
+  name: 'directions', type: 'choice', choices: ['all', 'one'], default: 'all',
+  description: 'all: rounds weigh all directions; one: each round removes rows along the widest '
+    + 'one, which is as good where hostile rows stand together, and takes a round for each place '
+    + 'otherwise',
+};
+
 /**
  * A filter as an estimator: the pooled pipeline, filter rounds that remove rows, and the mean of
  * the rows that are left.
@@ -86,11 +94,12 @@ export interface FilterKind {
  * released numbers.
  */
 export function filterEstimator(
-  about: Pick<Estimator, 'name' | 'title' | 'citations'>, kind: FilterKind,
+  about: Pick<Estimator, 'name' | 'title' | 'citations'>,
+  kindOf: (values: ParameterValues) => FilterKind,
 ): Estimator {
   return definePooledEstimator({
     ...about,
-    parameters: filterParameters,
+    parameters: [...filterParameters, directionsParameter],
     shelf: 'research',
     describe: describeMeans,
     assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
@@ -99,8 +108,11 @@ export function filterEstimator(
       + 'rounds and the mean of what is left.',
   }, {
     demand: demandShares,
-    design: (request) => choiceOf(request.values, 'variant') === 'reference'
-      ? designReference(kind, request) : designFilter(kind, request),
+    design: (request) => {
+      const kind = kindOf(request.values);
+      return choiceOf(request.values, 'variant') === 'reference'
+        ? designReference(kind, request) : designFilter(kind, request);
+    },
   });
 }
 

@@ -3,8 +3,8 @@ import { assert } from '../../../base/assert.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import { momentsOfRows, scoresOfRows, sharedDoubles } from '../../../numerics/kernels/shards.js';
 import type { Compute } from '../../contract/estimator.js';
-import { semidefinitePart } from '../stable-mean-dual/dual-ascent.js';
-import type { StepRows } from '../stable-mean-dual/dual-rows.js';
+import { semidefinitePart } from './dual-ascent.js';
+import type { StepRows } from './dual-rows.js';
 
 /**
  * Weights w in [0, 1] of rows z, as near to all ones as a soft bound on the width of the weighted

@@ -1,186 +1,70 @@
-import { momentsOfRows, sharedDoubles } from '../../../numerics/kernels/shards.js';
+import { InvalidParameterError } from '../../../base/errors.js';
 import { describeMeans } from '../../contract/describe.js';
-import type { Compute, Estimator, Infeasible } from '../../contract/estimator.js';
-import { choiceOf, numberOf, optionalNumberOf } from '../../contract/values.js';
-import type { Draws } from '../../pooled/centre.js';
-import {
-  definePooledEstimator, type DesignRequest, type PooledDesign,
-} from '../../pooled/estimator.js';
-import { hostileShare } from '../../pooled/expected-error.js';
-import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
-import type { StepRows } from '../stable-mean-dual/dual-rows.js';
-import {
-  aboutWeighted, releaseStages, weightedCorruption, weightedPlan, type Weighing,
-} from '../stable-mean-dual/weighted-stages.js';
-import {
-  meanDesignOf, passesOf, projectionOptions, type MeanDesign, type MeanOptions, type MeanStage,
-} from './design.js';
-import { projectOnBound, type ProjectionOptions } from './projection.js';
-
-/** Rows are added up in chunks, so that their rounding is what the design allows. */
-const chunkRows = 2 ** 15;
-/** How many times the usual radius a radius may be. */
-const radiusMost = 2;
+import type { Estimator } from '../../contract/estimator.js';
+import { kmv22 } from '../../contract/papers.js';
+import { choiceOf, corruptionParameter } from '../../contract/values.js';
+import { definePooledEstimator } from '../../pooled/estimator.js';
+import { centreShareParameter, radiusParameter } from '../../pooled/parameters.js';
+import { designDual, dualCentreShare } from './dual.js';
+import { designReference, referenceCentreShare } from './reference.js';
 
 /**
- * A private mean of weighted rows. The weights are the nearest to all ones under which the rows
- * are in no direction wider than a public bound. They are computed to a certified precision and
- * never released: noise covers how much they, and the mean under them, can change with one row.
- * With many contributors there are two stages, the second about the first answer.
- *
- * Claim. (rho, delta), delta-approximate zCDP, for every data set. After the centre the release
- * cannot fail for want of stability.
- * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the pipeline (pooled/estimator), of the mean of all rows (pooled/all-rows), of a
- * count, and of two sums in each stage, composed adaptively.
- * Why. `design` proves the sums' sensitivities. It takes from `projection` how exact the solver
- * is, and from docs/internals/stabilised-relaxations.md how stable the minimiser is. The bound m of
- * a stage follows from the released count and is never above the bound that is charged.
- * Assumption. Honest rows have light tails and are at most about one scale wide in every
- * direction. Rows that widen the whole beyond the bound lose weight in proportion to how far out
- * they are. What a share c keeps moves the mean by about sqrt(c (bound - 1)), and by about
- * c sqrt(log(1 / c)) more that the tails of honest rows hide. The noise is that of
- * sqrt(bound / contributors) instead of radius / contributors: `stable-mean-dual` has less, while
- * the weights here have none.
- * Source. The projection of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by
- * stabilizing convex relaxations (2022). It is without the constraint on the sum of weights, so
- * that it is stable for all data; its bound is soft, so that a first-order solver surely ends; and
- * the solver's gap is part of the sensitivity.
- *
- * Time. How many passes the solver takes depends on the rows. `work` bounds it by public numbers,
- * for every data set. A cap on the passes instead would be outside the proof: a set that meets it
- * and a neighbour that does not would be answered with different weights.
+ * A private mean of weighted rows: the weights are the nearest to all ones under which the rows are
+ * in no direction wider than a public bound. By default the dual of that problem is private
+ * (`dual.ts`); with `variant: reference` the problem itself is solved, and the noise covers how
+ * much its solution can change (`reference.ts`). Claim, neighbours, cost and proof of each are in
+ * its file.
  */
 export const stableMean: Estimator = definePooledEstimator({
   name: 'stable-mean',
   title: 'Private robust mean by stable weights',
-  ...aboutWeighted,
+  citations: [kmv22('the strongly convex program of its section 4')],
+  shelf: 'research',
+  assumption:
+    'Honest rows have light tails and are at most about one scale wide in every direction.',
   parameters: [
-    weightedCorruption,
+    corruptionParameter(
+      0.2, 'hostile share that the error is promised for; the weights do not depend on it',
+    ),
+    {
+      name: 'steps', type: 'integer', default: 6, minimum: 1, maximum: 50,
+      description: 'variant: default: steps that the weights take in each of two stages; more '
+        + 'steps go further, but each has more noise',
+    },
     {
       name: 'bound', type: 'number', default: 1, minimum: 0.5, maximum: 4, unit: 'squared scales',
-      description: 'how wide the weighted rows may be in any direction; less resists better, '
-        + 'with less noise, and pulls skewed rows off their mean',
+      description: 'how wide the weighted rows may be in any direction; 1 leaves rows as wide as '
+        + 'scale their weights, less resists better and pulls skewed rows off their mean',
+    },
+    centreShareParameter(
+      `${dualCentreShare} when absent, ${referenceCentreShare} with variant: reference`, 0.8,
+    ),
+    radiusParameter(1e6, '. With variant: reference at most twice that, because the longest time '
+      + 'that the weights may take grows with its square'),
+    {
+      name: 'variant', type: 'choice', default: 'default', choices: ['default', 'reference'],
+      description: 'reference: the weights are found exactly and have no noise of their own, but '
+        + 'the noise of the mean falls with the root of the contributors only',
     },
     {
-      name: 'recentre', type: 'choice', default: 'auto', choices: ['auto', 'yes', 'no'],
-      description: 'weigh twice, the second time about the first answer; auto does when '
-        + 'contributors are so many that the first answer beats the private centre',
+      name: 'recentre', type: 'choice', optional: true, choices: ['auto', 'yes', 'no'],
+      description: 'variant: reference: weigh twice, the second time about the first answer; auto, '
+        + 'and none given, does when contributors are so many that the first answer beats the '
+        + 'private centre',
     },
-    centreShareParameter(0.1, 0.8),
-    radiusParameter(100, ', and at most twice that, because the longest time that the weights may '
-      + 'take grows with its square'),
   ],
   describe: describeMeans,
   claim: 'One contributor’s row replaced by anything, including nothing: '
-    + '(rho, delta)-approximate zCDP, rho split between the centre, a count, and one or two '
+    + '(rho, delta)-approximate zCDP, rho split between the centre and stages of noisy steps '
+    + 'and a weighted sum; with variant: reference between the centre, a count, and one or two '
     + 'weighted sums and their weights.',
-}, { design: designFor });
-
-function designFor({ values, facts }: DesignRequest): PooledDesign | Infeasible {
-  const { dimension, cohort } = facts;
-  const corruption = numberOf(values, 'corruption');
-  const usual = usualRadius(dimension);
-  const radius = optionalNumberOf(values, 'radius') ?? usual;
-  if (radius > radiusMost * usual) return tooFarOut(radius, usual);
-  const design = meanDesignOf({
-    facts, corruption, radius,
-    bound: numberOf(values, 'bound'), centreShare: numberOf(values, 'centre-share'),
-    recentre: choiceOf(values, 'recentre') as MeanOptions['recentre'],
-  });
-  const last = design.stages.at(-1)!;
-  const work = { passes: passesOf(design), rows: design.rowsMax, columns: dimension };
-  const plan = weightedPlan(design, {
-    theorem: 'weights that one row cannot change by much; '
-      + 'proofs in src/estimators/mean/stable-mean/design and projection',
-    corruption,
-    varianceAllowed: last.bound,
-    facts: { stages: design.stages.length, passesAtMost: work.passes },
-  });
-  return {
-    kind: 'design',
-    centre: design.centre,
-    plan: { ...plan, work },
-    noise: { sigma: last.sum.sigma, rows: cohort },
-    release: (draws, centred) =>
-      releaseStages(design, draws, centred, weighing(design, draws, corruption)),
-  };
-}
-
-/**
- * One row at a large radius would make the search for the weights long: the time would tell of it.
- */
-function tooFarOut(radius: number, usual: number): Infeasible {
-  const limit = (radiusMost * usual).toPrecision(3);
-  return {
-    kind: 'infeasible',
-    reason: `with a radius of ${radius} a single row far out could keep the search for the `
-      + `weights busy for very long; the limit is ${limit}`,
-    remedy: `a radius of at most ${limit}, or none: the default is ${usual.toPrecision(3)}`,
-  };
-}
-
-function weighing(
-  design: MeanDesign, { mechanisms, compute }: Draws, corruption: number,
-): Weighing<MeanStage> {
-  const { bound } = design.stages.at(-1)!;
-  return {
-    weigh: async (stage, rows, present) => {
-      const options = { ...projectionOptions(design, stage, present), unit: design.ball.grid };
-      const sums = await rows.mapAsync((all) =>
-        weightedSums(compute, firstRows(all, options.rowsMax), options));
-      return {
-        sum: mechanisms.gaussian(stage.sum.name, sums.map(({ total }) => total)),
-        weight: mechanisms.gaussian(
-          stage.weight.name, sums.map(({ kept }) => Float64Array.of(kept)),
-        ),
-      };
-    },
-    leastWeight: (present) => present / 4,
-    hostile: ({ weightShare }) => movedAtMost(corruption, bound) / weightShare,
-  };
-}
-
-/**
- * How far a share c of hostile rows moves the sum of weighted rows along any direction, per row.
- *
- * Why. Honest rows, which are at most one scale wide, meet the bound with weights of 1, and hostile
- * ones with 0, so the squares of what the nearest weights v lack add up to at most c rows. What
- * honest rows lose moves the sum by at most 3/2 sqrt c per row, since 1 - v^(3/2) is at most
- * 3/2 (1 - v), by the inequality of Cauchy and Schwarz. Hostile rows that keep weight move it by
- * at most sqrt(c bound), by the same inequality.
- */
-function movedAtMost(corruption: number, bound: number): number {
-  return Math.sqrt(hostileShare(corruption)) * (1.5 + Math.sqrt(bound));
-}
-
-/** Of more rows than `most` those with the smallest tags. @param most - need not be whole. */
-function firstRows({ count, dimension, steps, present }: StepRows, most: number): StepRows {
-  const kept = Math.min(count, Math.floor(most));
-  return {
-    count: kept, dimension,
-    steps: steps.subarray(0, kept * dimension), present: present.subarray(0, kept),
-  };
-}
-
-/**
- * Sums of the rows, in scales, and of their weights, under the projected weights to the power 3/2.
- */
-export async function weightedSums(
-  compute: Compute, rows: StepRows, options: ProjectionOptions,
-): Promise<{ readonly total: Float64Array; readonly kept: number }> {
-  const { count, dimension, steps } = rows;
-  const { weights: projected } = await projectOnBound(compute, rows, options);
-  const weights = sharedDoubles(count);
-  let kept = 0;
-  for (let first = 0; first < count; first += chunkRows) {
-    let part = 0;
-    for (let i = first; i < Math.min(count, first + chunkRows); i++) {
-      weights[i] = projected[i]! * Math.sqrt(projected[i]!);
-      part += weights[i]!;
-    }
-    kept += part;
-  }
-  const { sums } = await momentsOfRows(compute, { values: steps, dimension, count }, { weights });
-  return { total: sums.map((entry) => entry * options.unit), kept };
-}
+}, {
+  design: (request) => {
+    if (choiceOf(request.values, 'variant') === 'reference') return designReference(request);
+    if (request.values['recentre'] === undefined) return designDual(request);
+    throw new InvalidParameterError(
+      'parameters.recentre is for variant: reference: leave it out, since there are always two '
+      + 'stages by default', { path: 'parameters.recentre' },
+    );
+  },
+});

@@ -2,8 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Estimator, Plan } from '../../../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import { filterEstimator, type FilterKind } from '../../../../src/estimators/mean/prime/plan.js';
-import { primeKind } from '../../../../src/estimators/mean/prime/prime.js';
-import { spectralKind } from '../../../../src/estimators/mean/spectral-filter/spectral-filter.js';
+import { filterKinds } from '../../../../src/estimators/mean/prime/prime.js';
 import {
   markedSurvivors, type Removal, type SurvivorsForm,
 } from '../../../../src/estimators/mean/filters/survivors.js';
@@ -20,11 +19,11 @@ import { factsOf, releaseOf } from '../../../support/offline.js';
 import { searchedFaults } from '../../../support/sensitivity-check.js';
 
 const kinds: readonly [string, FilterKind][] = [
-  ['prime', primeKind], ['spectral-filter', spectralKind],
+  ['prime', filterKinds.all], ['prime in one direction', filterKinds.one],
 ];
 
 function filterOf(kind: FilterKind): Estimator {
-  return filterEstimator({ name: 'filter', title: 'A filter', citations: [] }, kind);
+  return filterEstimator({ name: 'filter', title: 'A filter', citations: [] }, () => kind);
 }
 
 /** A plan whose filter keeps its rows in this way; `removals` counts what it removes by. */

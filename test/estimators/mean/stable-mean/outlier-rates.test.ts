@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
-import { gapMax } from '../../../../src/estimators/mean/stable-mean/design.js';
-import { weightedSums } from '../../../../src/estimators/mean/stable-mean/stable-mean.js';
+import { gapMax } from '../../../../src/estimators/mean/stable-mean/reference-design.js';
+import { weightedSums } from '../../../../src/estimators/mean/stable-mean/reference.js';
 import { projectOnBound } from '../../../../src/estimators/mean/stable-mean/projection.js';
 import { dataSource, type DataSource } from '../../../support/data.js';
 import {

@@ -1,5 +1,5 @@
 import { Sensitive } from '../../../../src/base/brands.js';
-import type { StepRows } from '../../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
+import type { StepRows } from '../../../../src/estimators/mean/stable-mean/dual-rows.js';
 import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
 import { privateSelection, selectionEvents } from '../../../support/tested-selection.js';
 import { seededNoise } from '../../../../src/random/insecure.js';

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
 import type { Compute } from '../../../../src/estimators/contract/estimator.js';
-import type { StepRows } from '../../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
-import { gapMax, sensitivitiesOf } from '../../../../src/estimators/mean/stable-mean/design.js';
-import { weightedSums } from '../../../../src/estimators/mean/stable-mean/stable-mean.js';
+import type { StepRows } from '../../../../src/estimators/mean/stable-mean/dual-rows.js';
+import {
+  gapMax, sensitivitiesOf,
+} from '../../../../src/estimators/mean/stable-mean/reference-design.js';
+import { weightedSums } from '../../../../src/estimators/mean/stable-mean/reference.js';
 import {
   overstep, passesAtMost, projectOnBound, roundingGap, softness, type PassesOptions,
   type Projection,

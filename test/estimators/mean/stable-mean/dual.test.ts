@@ -2,13 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { ValueOutcome } from '../../../../src/base/outcome.js';
 import {
   ascend, semidefinitePart, startOfAscent,
-} from '../../../../src/estimators/mean/stable-mean-dual/dual-ascent.js';
+} from '../../../../src/estimators/mean/stable-mean/dual-ascent.js';
 import {
   stepRows, weightedMoments, weightSteps,
-} from '../../../../src/estimators/mean/stable-mean-dual/dual-rows.js';
-import {
-  stableMeanDual,
-} from '../../../../src/estimators/mean/stable-mean-dual/stable-mean-dual.js';
+} from '../../../../src/estimators/mean/stable-mean/dual-rows.js';
+import { stableMean } from '../../../../src/estimators/mean/stable-mean/stable-mean.js';
 import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import { clipBall } from '../../../../src/privacy/stages/clip.js';
@@ -19,13 +17,13 @@ import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 async function errorUnder(attack: string, corruption: number, bound = 1): Promise<number> {
   const shape = { dimension: 5, contributors: 40_000, corruption, seed: 3 };
   const { values, truth } = makeRows(attack, shape);
-  const plan = planOf('stable-mean-dual', { scale: 1, bound }, factsOf(5, 40_000, 2));
+  const plan = planOf('stable-mean', { scale: 1, bound }, factsOf(5, 40_000, 2));
   const outcome = await releaseOf(plan, 5, listOf(values, 5), `dual ${attack}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
 }
 
-describe('stable-mean-dual', () => {
+describe('stable-mean by default', () => {
   it('stays near the truth under every kind of attack, and nearer than the clipped '
     + 'mean', { tags: ['long'] }, async () => {
     // The clipped mean is off by a twentieth of the radius 6, about .2 to .3, under each of these.
@@ -46,7 +44,7 @@ describe('stable-mean-dual', () => {
       const shape = { dimension: 2, contributors: 20_000, corruption: 0.05, seed: 7 };
       const { values, truth } = makeRows(attack, shape);
       const facts = factsOf(2, 20_000, 2);
-      const plan = planOf('stable-mean-dual', { scale: 1, corruption: 0.05 }, facts);
+      const plan = planOf('stable-mean', { scale: 1, corruption: 0.05 }, facts);
       const outcome = await releaseOf(plan, 2, listOf(values, 2), `dual bound ${attack}`);
       const { estimate, interval95, intervalIfHostile95: ifHostile, radiusIfHostile95: radius } =
         outcome as ValueOutcome;
@@ -67,7 +65,7 @@ describe('stable-mean-dual', () => {
   });
 
   it('refuses a fifth of the cohort', async () => {
-    const plan = planOf('stable-mean-dual', { scale: 1 }, factsOf(2, 20_000));
+    const plan = planOf('stable-mean', { scale: 1 }, factsOf(2, 20_000));
     const data = dataSource('few');
     const rows = Array.from({ length: 4_000 }, () => Float64Array.of(data.normal(), data.normal()));
     expect(await releaseOf(plan, 2, rows, 'few'))
@@ -76,16 +74,16 @@ describe('stable-mean-dual', () => {
 
   it('says what would make a plan feasible', () => {
     const facts = factsOf(5, 50);
-    const parameters = parseParameters(stableMeanDual.parameters, { scale: 1 }, facts);
-    const plan = stableMeanDual.plan(parameters, facts);
+    const parameters = parseParameters(stableMean.parameters, { scale: 1 }, facts);
+    const plan = stableMean.plan(parameters, facts);
     expect(plan).toMatchObject({ kind: 'infeasible' });
     const enough = plan.kind === 'infeasible' ? plan.cohortNeeded! : 0;
-    expect(stableMeanDual.plan(parameters, factsOf(5, enough)).kind).toBe('plan');
-    expect(stableMeanDual.plan(parameters, factsOf(5, enough - 1)).kind).toBe('infeasible');
+    expect(stableMean.plan(parameters, factsOf(5, enough)).kind).toBe('plan');
+    expect(stableMean.plan(parameters, factsOf(5, enough - 1)).kind).toBe('infeasible');
   });
 
   it('charges for the worst that one row can do to every sum', () => {
-    const plan = planOf('stable-mean-dual', { scale: 1, radius: 6 }, factsOf(3, 10_000));
+    const plan = planOf('stable-mean', { scale: 1, radius: 6 }, factsOf(3, 10_000));
     const of = (name: string) =>
       plan.events.find((event) => event.name === name) as { sensitivity: number };
     const radius = plan.facts['clipRadiusInScales'] as number;

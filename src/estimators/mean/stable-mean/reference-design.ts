@@ -6,7 +6,7 @@ import { allRowsDesign, withoutAllRows } from '../../pooled/all-rows.js';
 import { centreStage } from '../../pooled/centre.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { countEvent } from '../../pooled/query-events.js';
-import type { WeightedDesign, WeightedStage } from '../stable-mean-dual/weighted-stages.js';
+import type { WeightedDesign, WeightedStage } from './weighted-stages.js';
 import { overstep, passesAtMost, roundingGap, type PassesOptions } from './projection.js';
 
 /**

@@ -5,9 +5,7 @@ import type { Outcome } from '../../../base/outcome.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { ClipBall } from '../../../privacy/stages/clip.js';
 import type { ExpectedError, Plan } from '../../contract/estimator.js';
-import { kmv22 } from '../../contract/papers.js';
 import { errorUpTo } from '../../contract/planning.js';
-import { corruptionParameter } from '../../contract/values.js';
 import type { Draws, QueryDesign } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { releaseAllRows, withAllRows, type AllRowsDesign } from '../../pooled/all-rows.js';
@@ -27,19 +25,6 @@ export interface WeightedStage {
   readonly sum: GaussianEvent;
   readonly weight: GaussianEvent;
 }
-
-/** What every weighted mean says of itself. */
-export const aboutWeighted = {
-  citations: [kmv22('the strongly convex program of its section 4')],
-  shelf: 'research',
-  assumption:
-    'Honest rows have light tails and are at most about one scale wide in every direction.',
-} as const;
-
-/** The hostile share of a weighted mean. */
-export const weightedCorruption = corruptionParameter(
-  0.2, 'hostile share that the error is promised for; the weights do not depend on it',
-);
 
 /** What a weighted mean works out from public numbers. */
 export interface WeightedDesign<Stage extends WeightedStage> extends QueryDesign {

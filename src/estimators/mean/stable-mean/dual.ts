@@ -1,22 +1,19 @@
 import type { Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
-import { describeMeans } from '../../contract/describe.js';
-import type { Estimator } from '../../contract/estimator.js';
 import { numberOf, optionalNumberOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
-import {
-  definePooledEstimator, type DesignRequest, type PooledDesign,
-} from '../../pooled/estimator.js';
+import type { DesignRequest, PooledDesign } from '../../pooled/estimator.js';
 import { hostileShare } from '../../pooled/expected-error.js';
-import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
-import { dualDesignOf, type Stage } from './design.js';
+import { usualRadius } from '../../pooled/parameters.js';
+import { dualDesignOf, type Stage } from './dual-design.js';
 import { ascend, startOfAscent } from './dual-ascent.js';
 import { weightedMoments, weightSteps, type StepRows } from './dual-rows.js';
 import {
-  aboutWeighted, releaseStages, weightedCorruption, weightedPlan, type StageWeights,
-  type WeightedDesign, type WeightedSums,
+  releaseStages, weightedPlan, type StageWeights, type WeightedDesign, type WeightedSums,
 } from './weighted-stages.js';
 
+/** What finding the centre takes where nothing is given. */
+export const dualCentreShare = 0.2;
 
 /**
  * A private mean of weighted rows. The weights are the nearest to all ones under which the rows
@@ -27,8 +24,8 @@ import {
  * Claim. (rho, delta), delta-approximate zCDP. After the centre the release cannot fail for want
  * of stability, and the claim does not depend on how far the ascent came.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. That of the pipeline (pooled/estimator) and of every release after the centre (`design`
- * has their sensitivities), composed adaptively.
+ * Cost. That of the pipeline (pooled/estimator) and of every release after the centre
+ * (`dual-design` has their sensitivities), composed adaptively.
  * Why. U is worked out from released numbers alone, so the weight of a row is a function of this
  * row and of releases. Two neighbouring sets, seen through the same releases, differ in one row's
  * terms of every sum.
@@ -42,45 +39,20 @@ import {
  * stabilizing convex relaxations (2022), without the constraint on the sum of weights, and with
  * the dual instead of the weights made private.
  */
-export const stableMeanDual: Estimator = definePooledEstimator({
-  name: 'stable-mean-dual',
-  title: 'Private robust mean by weights whose dual is private',
-  ...aboutWeighted,
-  parameters: [
-    weightedCorruption,
-    {
-      name: 'steps', type: 'integer', default: 6, minimum: 1, maximum: 50,
-      description: 'steps that the weights take in each of two stages; more steps go further, '
-        + 'but each has more noise',
-    },
-    {
-      name: 'bound', type: 'number', default: 1, minimum: 0.5, maximum: 4, unit: 'squared scales',
-      description: 'how wide the weighted rows may be in any direction; 1 leaves rows as wide as '
-        + 'scale their weights, less resists better and pulls skewed rows off their mean',
-    },
-    centreShareParameter(0.2, 0.8),
-    radiusParameter(),
-  ],
-  describe: describeMeans,
-  claim: 'One contributor’s row replaced by anything, including nothing: '
-    + '(rho, delta)-approximate zCDP, rho split between the centre and two stages of noisy steps '
-    + 'and a weighted sum.',
-}, { design: designFor });
-
-function designFor({ values, facts }: DesignRequest): PooledDesign {
+export function designDual({ values, facts }: DesignRequest): PooledDesign {
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
   const design = dualDesignOf({
     facts, corruption, radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
     bound: numberOf(values, 'bound'), steps: numberOf(values, 'steps'),
-    centreShare: numberOf(values, 'centre-share'),
+    centreShare: optionalNumberOf(values, 'centre-share') ?? dualCentreShare,
   });
   const last = design.stages.at(-1)!;
   return {
     kind: 'design',
     centre: design.centre,
     plan: weightedPlan(design, {
-      theorem: 'weights from a released dual; proofs in src/estimators/mean/stable-mean-dual',
+      theorem: 'weights from a released dual; proofs in src/estimators/mean/stable-mean',
       corruption,
       varianceAllowed: last.bound * (1 + last.slack),
       facts: { stepsOfEachStage: last.gradients.length },

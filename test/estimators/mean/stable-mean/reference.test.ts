@@ -4,16 +4,17 @@ import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import {
   gapMax, projectionOptions, sensitivitiesOf,
-} from '../../../../src/estimators/mean/stable-mean/design.js';
+} from '../../../../src/estimators/mean/stable-mean/reference-design.js';
 import { projectOnBound } from '../../../../src/estimators/mean/stable-mean/projection.js';
-import {
-  stableMean, weightedSums,
-} from '../../../../src/estimators/mean/stable-mean/stable-mean.js';
+import { weightedSums } from '../../../../src/estimators/mean/stable-mean/reference.js';
+import { stableMean } from '../../../../src/estimators/mean/stable-mean/stable-mean.js';
 import type { MechanismEvent } from '../../../../src/privacy/accounting/events.js';
 import { clipBall } from '../../../../src/privacy/stages/clip.js';
 import { dataSource } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 import { stepsOf, unit } from './outlier-rates.js';
+
+const reference = { scale: 1, variant: 'reference' };
 
 const sumOf = (events: readonly MechanismEvent[], name: string) =>
   events.find((event) =>
@@ -22,14 +23,14 @@ const sumOf = (events: readonly MechanismEvent[], name: string) =>
 async function errorUnder(attack: string, corruption: number, recentre = 'auto'): Promise<number> {
   const { values, truth } =
     makeRows(attack, { dimension: 5, contributors: 40_000, corruption, seed: 5 });
-  const plan = planOf('stable-mean', { scale: 1, recentre, corruption }, factsOf(5, 40_000, 4));
+  const plan = planOf('stable-mean', { ...reference, recentre, corruption }, factsOf(5, 40_000, 4));
   const rows = Array.from({ length: 40_000 }, (_, i) => values.subarray(5 * i, 5 * i + 5));
   const outcome = await releaseOf(plan, 5, rows, `stable ${attack}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
 }
 
-describe('stable-mean', () => {
+describe('stable-mean in its reference variant', () => {
   it('stays near the truth under attack, and nearer than the clipped '
     + 'mean', { tags: ['long'] }, async () => {
     // The clipped mean is off by a twentieth or a tenth of what rows may be, .18 to .6, under each
@@ -42,7 +43,9 @@ describe('stable-mean', () => {
 
   it('recentres where the first answer beats the private centre, or when told to', () => {
     const stages = (cohort: number, recentre: string): number =>
-      planOf('stable-mean', { scale: 1, recentre, corruption: 0.05 }, factsOf(10, cohort, 1)).events
+      planOf(
+        'stable-mean', { ...reference, recentre, corruption: 0.05 }, factsOf(10, cohort, 1),
+      ).events
         .filter(({ name }) => /^(near|mean)\/sum$/.test(name)).length;
     expect([stages(100_000, 'auto'), stages(1_000_000, 'auto')]).toEqual([1, 2]);
     expect([stages(100_000, 'yes'), stages(1_000_000, 'no')]).toEqual([2, 1]);
@@ -51,7 +54,7 @@ describe('stable-mean', () => {
   it('charges what the proof says: half a row\'s worth of weights, the gap twice, and the row '
     + 'itself', () => {
     const { events, facts } =
-      planOf('stable-mean', { scale: 1, radius: 6, recentre: 'no' }, factsOf(3, 10_000));
+      planOf('stable-mean', { ...reference, radius: 6, recentre: 'no' }, factsOf(3, 10_000));
     const radius = facts['clipRadiusInScales'] as number;
     const { sensitivity } = sumOf(events, 'mean/sum');
     const exact = 1.5 * Math.sqrt(1.03 * 10_000) * Math.SQRT1_2 + 2 * radius;
@@ -85,7 +88,7 @@ describe('stable-mean', () => {
   });
 
   it('refuses a fifth of the cohort', async () => {
-    const plan = planOf('stable-mean', { scale: 1 }, factsOf(2, 20_000));
+    const plan = planOf('stable-mean', { ...reference }, factsOf(2, 20_000));
     const data = dataSource('few');
     const rows = Array.from({ length: 4_000 }, () => Float64Array.of(data.normal(), data.normal()));
     expect(await releaseOf(plan, 2, rows, 'few'))
@@ -93,7 +96,7 @@ describe('stable-mean', () => {
   });
 
   it('says what would make a plan feasible', () => {
-    const parameters = parseParameters(stableMean.parameters, { scale: 1 }, { dimension: 5 });
+    const parameters = parseParameters(stableMean.parameters, reference, { dimension: 5 });
     const plan = stableMean.plan(parameters, factsOf(5, 50));
     const enough = plan.kind === 'infeasible' ? plan.cohortNeeded! : 0;
     expect(stableMean.plan(parameters, factsOf(5, enough)).kind).toBe('plan');
