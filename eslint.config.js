@@ -7,7 +7,7 @@ export default tseslint.config(
     ignores: [
       'dist/**', 'client/package/dist/**', 'coverage/**', 'node_modules/**',
       'site/**', '.simulation-*/**', '.fuzz-*/**',
-      'src/wire/generated/**', 'src/numerics/kernels/{assembly,generated}/**',
+      'src/{estimators,wire}/generated/**', 'src/numerics/kernels/{assembly,generated}/**',
     ],
   },
   eslint.configs.recommended,

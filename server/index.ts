@@ -16,9 +16,13 @@ export {
 } from './study-file/settings.js';
 export { study } from './study-file/in-code.js';
 export type {
-  ByInput, ColumnName, Duration, QuestionInput, StudyInput, TestInput, WhereInput,
+  ByInput, ColumnName, Duration, EstimatorInput, ParametersInput, QuestionInput, StudyFacts,
+  StudyInput, TestInput, WhereInput,
 } from './study-file/study-input.js';
 export type { CellOf, ColumnInput, ColumnsInput, RowOf } from '../src/base/row-types.js';
+export type {
+  EstimatorName, EstimatorParameters, ParametersOf, PerColumn,
+} from '../src/estimators/contract/named.js';
 export {
   parsePopulationsText, parseStudyText, type Population, type Populations, type StudyTextOptions,
 } from './study-file/index.js';

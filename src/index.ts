@@ -29,6 +29,9 @@ export type {
 export { findingText, ifHostileText } from './base/findings.js';
 export { describeAnswer, type Described } from './answers/describe.js';
 export type { ColumnType } from './base/columns.js';
+export type {
+  EstimatorName, EstimatorParameters, ParametersOf, PerColumn,
+} from './estimators/contract/named.js';
 export type { ColumnFormat, ColumnWords } from './base/study-words.js';
 export type {
   BinInfo, ColumnInfo, Describe, NumberFacts, NumberInfo, NumberKind, ThresholdSide,

@@ -1,4 +1,5 @@
 import type { ColumnsInput } from '../../src/base/row-types.js';
+import type { EstimatorName, EstimatorParameters } from '../../src/estimators/contract/named.js';
 
 /** A length of time, such as `30s`, `15m`, `1h` or `7d`. */
 export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
@@ -33,22 +34,39 @@ export interface ByInput<Name extends string = string> {
   readonly remember?: number;
 }
 
+/** The parameters of an estimator; a column that one is about may be given by its name. */
+export type ParametersInput<Estimator extends EstimatorName> =
+  EstimatorParameters[Estimator] extends infer Own ? {
+    readonly [Key in keyof Own]: Key extends 'column' ? Own[Key] | string : Own[Key]
+  } : never;
+
+/** An estimator by its name, with its parameters. The range of a column may stand for some. */
+export type EstimatorInput = {
+  [Name in EstimatorName]: {
+    readonly estimator: Name; readonly parameters?: Partial<ParametersInput<Name>>;
+  }
+}[EstimatorName];
+
 /** An estimator, and what it is asked about. */
-export interface QuestionInput<Name extends string = string> {
-  readonly estimator: string;
+export type QuestionInput<Name extends string = string> = EstimatorInput & {
   readonly columns?: readonly Name[];
   readonly where?: { readonly [Column in Name]?: WhereInput };
   readonly by?: ByInput<Name>;
   readonly reduce?: 'mean' | 'sum' | 'one';
   readonly share?: number;
-  readonly parameters?: Readonly<Record<string, unknown>>;
-}
+};
 
 /**
  * The keys of a study file, typed. [The study file](../../docs/reference/study-file.md) says what
  * each means, its range and its default.
  */
-export interface StudyInput<Columns extends ColumnsInput = ColumnsInput> {
+export type StudyInput<Columns extends ColumnsInput = ColumnsInput> = StudyFacts<Columns> & (
+  | { readonly questions: Readonly<Record<string, QuestionInput<ColumnName<Columns>>>> }
+  | EstimatorInput & { readonly questions?: never }
+);
+
+/** What a study states besides what it asks. */
+export interface StudyFacts<Columns extends ColumnsInput> {
   readonly study: string;
   readonly title?: string;
   readonly description?: string;
@@ -60,10 +78,6 @@ export interface StudyInput<Columns extends ColumnsInput = ColumnsInput> {
   readonly contribution?: {
     readonly reduce?: 'mean' | 'sum' | 'one'; readonly rowsMax?: number;
   };
-  /** The one question of a study without `questions`. */
-  readonly estimator?: string;
-  readonly parameters?: Readonly<Record<string, unknown>>;
-  readonly questions?: Readonly<Record<string, QuestionInput<ColumnName<Columns>>>>;
   readonly privacy: { readonly epsilon: number; readonly delta: number };
   readonly budget: {
     readonly epsilon: number;

@@ -28,7 +28,8 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/privacy/running': accounting,
   'src/privacy/stages': [...accounting, 'src/privacy/mechanisms'],
   'src/robust': privacy,
-  'src/estimators/contract': privacy,
+  // Types alone, generated from the estimators.
+  'src/estimators/contract': [...privacy, 'src/estimators/generated'],
   'src/estimators/summaries': [...privacy, 'src/estimators/contract'],
   'src/estimators/pooled': [...estimation, 'src/estimators/summaries'],
   'src/estimators/counts': pooling,

@@ -1,6 +1,8 @@
 import type * as v from 'valibot';
 import { createContributor, type RowOf } from '../../client/index.js';
-import { study, type QuestionInput, type StudyInput } from '../../server/index.js';
+import {
+  study, type EstimatorInput, type QuestionInput, type StudyFacts,
+} from '../../server/index.js';
 import type { FileQuestion } from '../../server/study-file/questions-schema.js';
 import type { studySchema } from '../../server/study-file/schema.js';
 
@@ -10,16 +12,16 @@ type FromSchema = v.InferInput<typeof studySchema>;
 type Mutable<T> = T extends readonly (infer Item)[] ? Mutable<Item>[]
   : T extends object ? { -readonly [Key in keyof T]: Mutable<T[Key]> } : T;
 declare function same<A, B>(both: [A] extends [B] ? ([B] extends [A] ? true : never) : never): void;
-declare const typed: StudyInput<string[]>;
+declare const typed: StudyFacts<string[]>;
 declare function takesFile(input: Mutable<Omit<FromSchema, 'sealed' | 'questions'>>): void;
 
 /** The typed form has the keys of the schema, and no others. */
 export function followsTheSchema(): void {
-  same<keyof StudyInput, keyof FromSchema>(true);
+  same<keyof StudyFacts<string[]> | keyof EstimatorInput | 'questions', keyof FromSchema>(true);
   same<keyof QuestionInput, keyof FileQuestion>(true);
-  const { sealed, questions, ...others } = typed;
+  const { sealed, ...others } = typed;
   takesFile(others as Mutable<typeof others>);
-  void [sealed, questions];
+  void sealed;
 }
 
 const shared = {
@@ -32,7 +34,7 @@ const columns = {
 } as const;
 
 export function findsMisspeltNames(): void {
-  const asked = { estimator: 'count' };
+  const asked = { estimator: 'count' } as const;
   study({ ...shared, study: 'a', columns, questions: { n: { ...asked, columns: ['minutes'] } } });
   // @ts-expect-error A column that the study does not have.
   study({ ...shared, study: 'a', columns, questions: { n: { ...asked, columns: ['minutez'] } } });
@@ -43,6 +45,15 @@ export function findsMisspeltNames(): void {
   study({ ...shared, study: 'a', columns, questions: { n: { ...asked, by } } });
   // @ts-expect-error A key that a study does not have.
   study({ ...shared, study: 'a', columns: ['minutes'], estimator: 'mean', cohorts: 3 });
+  const one = { ...shared, study: 'a', columns: ['minutes'] } as const;
+  study({ ...one, estimator: 'mean', parameters: { scale: 20 } });
+  study({ ...one, estimator: 'histogram', parameters: { column: 'minutes', edges: [0, 9] } });
+  // @ts-expect-error A parameter that the estimator does not have.
+  study({ ...one, estimator: 'mean', parameters: { scal: 20 } });
+  // @ts-expect-error A value that it does not take.
+  study({ ...one, estimator: 'mean', parameters: { scale: 'wide' } });
+  // @ts-expect-error An estimator that there is not.
+  study({ ...one, estimator: 'meen' });
   // @ts-expect-error A length of time without a unit.
   study({ ...shared, study: 'a', columns: ['minutes'], estimator: 'mean', epoch: { every: '5' } });
 }
