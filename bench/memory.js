@@ -25,7 +25,7 @@ function peakOf(file, estimator, settings) {
   const args = [
     '--import', `data:text/javascript,${encodeURIComponent(watched)}`, command, 'estimate',
     estimator,
-      '--input', file, '--epsilon', '20', '--delta', '.01', '--json', ...settings,
+      file, '--epsilon', '20', '--delta', '.01', '--json', ...settings,
   ];
   const { stderr, status } =
     spawnSync(process.execPath, args, { encoding: 'utf8', maxBuffer: 1 << 26 });

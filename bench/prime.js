@@ -31,11 +31,11 @@ function answerOf(program, args, env = process.env) {
   return { answer: JSON.parse(stdout), stderr };
 }
 
-/** The answer, and the times that `--timing` prints as a JSON line on standard error. */
+/** The answer, and the times that `--debug` prints as a JSON line on standard error. */
 function ours(file, settings) {
   const { answer, stderr } = answerOf(process.execPath, [
-    command, 'estimate', 'prime', '--input', file, '--epsilon', '20', '--delta', '.01', '--json',
-    '--timing', ...settings,
+    command, 'estimate', 'prime', file, '--epsilon', '20', '--delta', '.01', '--json',
+    '--debug', ...settings,
   ]);
   const { seconds, estimatorSeconds } = JSON.parse(stderr.trim().split('\n').at(-1));
   return { ...answer, seconds, estimatorSeconds: estimatorSeconds[0] };

@@ -67,7 +67,7 @@ const cases = [
   { name: 'estimators', run: command('estimators') },
   {
     name: 'estimate count, 200 rows', bar: 0.45,
-    run: command('estimate', 'count', '--input', table, '--epsilon', '1', '--delta', '1e-6'),
+    run: command('estimate', 'count', table, '--epsilon', '1', '--delta', '1e-6'),
   },
   { name: 'import of the library', run: imported('src/index.js') },
   { name: 'import of the server', bar: 0.4, run: imported('server/index.js') },

@@ -53,7 +53,8 @@ export async function runCommandLine(
     onCommand(command);
     const output = createOutput(io, (args as { json?: boolean }).json === true);
     if (!output.isJson) warnOfNode(io);
-    return await command.run({ args, repeated, io, output });
+    const { debug = false } = args as { readonly debug?: boolean };
+    return await command.run({ args, repeated, io, output, debug });
   } catch (error) {
     const isDebug = rest.includes('--debug');
     io.stderr.write(errorText(error, known ? `keelson ${name}` : 'keelson', isDebug));

@@ -82,7 +82,7 @@ try {
     const file = join(folder, 'study.yaml');
     writeFileSync(file, study(by));
     const { seconds, peak, processor } = ran([
-      here('../../bin/keelson.js'), 'estimate', '--study', file, '--input', input, '--json',
+      here('../../bin/keelson.js'), 'estimate', '--study', file, input, '--json',
       ...words,
     ]);
     judge(`estimate, ${rows} rows, ${name}`, [

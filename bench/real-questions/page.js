@@ -36,7 +36,7 @@ ${results.map((result) => sectionOf(result)).join('\n\n')}
 
 \`\`\`text
 npm run bench:real-questions -- --seeds 1 --rows .
-npx keelson estimate --study studies/flights-by-origin.yaml --input flights-by-origin.csv
+npx keelson estimate --study studies/flights-by-origin.yaml flights-by-origin.csv
 \`\`\`
 
 The tables come from the package \`vega-datasets\`, which the tests install. None is copied.

@@ -10,6 +10,8 @@ export interface CommandContext<Arguments extends ArgsDef> {
   readonly repeated: Readonly<Record<string, readonly string[]>>;
   readonly io: Io;
   readonly output: Output;
+  /** True with `--debug`. */
+  readonly debug: boolean;
 }
 
 /**

@@ -7,21 +7,20 @@ import { numberFlag } from './numbers.js';
 
 /** The flags for the cost of a release. `estimate`, `plan` and `audit` share them. */
 export const privacyArguments = {
-  epsilon: { type: 'string', valueHint: 'e', description: 'privacy loss bound of the release' },
+  epsilon: {
+    type: 'string', valueHint: 'e',
+    description: 'privacy loss bound of the release; or rho=R, its bound in zCDP',
+  },
   delta: {
     type: 'string',
     valueHint: 'd',
     description: 'probability that the bound fails, far below 1 / contributors; 0 for pure privacy',
-  },
-  rho: {
-    type: 'string', valueHint: 'r', description: 'zCDP bound of the release, in place of --epsilon',
   },
 } as const;
 
 export interface PrivacyFlags {
   readonly epsilon?: string | undefined;
   readonly delta?: string | undefined;
-  readonly rho?: string | undefined;
 }
 
 /** @throws UsageError if flags are missing, contradict each other or are out of range. */
@@ -31,17 +30,21 @@ export function targetOfFlags(flags: PrivacyFlags): PrivacyTarget {
   }
   const isPure = Number(flags.delta) === 0 && flags.delta.trim() !== '';
   const delta = isPure ? 0 : numberFlag(flags.delta, '--delta', { atLeast: 1e-100, below: 0.5 });
-  if ((flags.epsilon === undefined) === (flags.rho === undefined)) {
-    const what = flags.rho === undefined
-      ? 'neither --epsilon nor --rho is given'
-      : 'both --epsilon and --rho are given';
-    throw new UsageError(`${what}: give one of them, for example --epsilon 1`);
+  if (flags.epsilon === undefined) {
+    throw new UsageError('--epsilon is missing: give for example --epsilon 1, or --epsilon '
+      + 'rho=0.1');
   }
-  if (flags.rho !== undefined) {
-    if (isPure) throw new UsageError('--rho with --delta 0: zCDP is not pure; give --epsilon, or a '
-      + '--delta above 0');
-    return targetFromRho(numberFlag(flags.rho, '--rho', rhoRange), delta);
+  const rho = rhoIn(flags.epsilon);
+  if (rho !== undefined) {
+    if (isPure) throw new UsageError('--epsilon rho=R with --delta 0: zCDP is not pure; give '
+      + 'epsilon itself, or a --delta above 0');
+    return targetFromRho(numberFlag(rho, '--epsilon rho', rhoRange), delta);
   }
-  const epsilon = numberFlag(flags.epsilon!, '--epsilon', epsilonRange);
+  const epsilon = numberFlag(flags.epsilon, '--epsilon', epsilonRange);
   return isPure ? resolvePureTarget({ epsilon, delta }) : privacyTarget({ epsilon, delta });
+}
+
+/** What follows `rho=` in the value of `--epsilon`; undefined if it does not begin so. */
+export function rhoIn(epsilon: string | undefined): string | undefined {
+  return /^rho=(.*)$/.exec(epsilon?.trim() ?? '')?.[1];
 }

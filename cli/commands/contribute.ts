@@ -9,8 +9,8 @@ import { readSecret } from '../../server/base/secret-files.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { aggregatorArgument, aggregatorUrl, serverKeyArgument } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
-import { headerArgument, headerChoice } from '../input/header-flag.js';
-import { inputFormats, type InputRequest } from '../input/rows.js';
+import { csvArgument, csvFlag } from '../input/csv-flag.js';
+import type { InputRequest } from '../input/rows.js';
 import { readRows } from '../input/open.js';
 import { readTypes, typeArguments, typedRow } from '../input/typed-columns.js';
 import type { Io } from '../base/io.js';
@@ -51,11 +51,11 @@ export const contribute = defineCommand({
       description: 'columns of the file to send, in the study\'s order (default: all)',
     },
     ...typeArguments,
-    format: {
-      type: 'enum', options: [...inputFormats],
-      description: 'format of the input, if its file name does not show it',
+    csv: {
+      ...csvArgument.csv,
+      description: 'what the file looks like: header=yes or no (default: judged by what the first '
+        + 'line holds), separator=; or tab or pipe, decimal=comma; several with commas between',
     },
-    ...headerArgument,
     retry: { type: 'boolean', description: 'wait for an aggregator that does not answer yet' },
     outbox: {
       type: 'string', valueHint: 'file',
@@ -104,8 +104,7 @@ export const contribute = defineCommand({
       ? [] : await allRows({
         path: args.input, missing: 'refuse', flags: ['columns', 'header', 'type'],
         onNote: (text) => output.note(text),
-        ...(args.format !== undefined && { format: args.format }),
-        ...headerChoice(args.header),
+        ...csvFlag(args.csv, ['header', 'separator', 'decimal']),
         ...await readTypes(args.columns, args.types, repeated['type'] ?? [], '--types'),
       }, io);
     const url = aggregatorUrl(args.url);

@@ -10,17 +10,16 @@ import { printAnswer, printNotes } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
-  autoName, checkName, choiceFacts, makesPasses, printChoice, resolveEstimator,
+  autoName, checkName, choiceFacts, makesPasses, printChoice, resolveEstimator, type Resolved,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
 import { notesOn, readsCells, tableRequest, type InputFlags } from '../estimate/request.js';
-import { headerArgument } from '../input/header-flag.js';
-import { inputFormats } from '../input/rows.js';
+import { csvArgument } from '../input/csv-flag.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns, type Io } from '../base/io.js';
-import { openRandomness } from '../base/noise.js';
+import { openRandomness, type Randomness } from '../base/noise.js';
 import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
@@ -28,14 +27,7 @@ import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
 import { whileReading } from '../base/progress.js';
 
 const inputArguments = {
-  input: {
-    type: 'string', valueHint: 'file', description: 'the same as FILE',
-  },
-  format: {
-    type: 'enum', options: [...inputFormats],
-    description: 'of the input, when its ending does not say',
-  },
-  ...headerArgument,
+  ...csvArgument,
   columns: {
     type: 'string',
     valueHint: 'a,b',
@@ -70,11 +62,6 @@ const inputArguments = {
     description: 'rows that count: column=value, column!=value, column>=number or column<number; '
       + 'may be repeated; needs --cohort',
   },
-  missing: {
-    type: 'enum',
-    options: ['refuse', 'null'],
-    description: 'empty cells: refuse, or leave the row out of questions about their columns',
-  },
 } satisfies ArgsDef;
 
 /** Loaded when needed, so that estimators that are named start fast. */
@@ -87,6 +74,8 @@ export const estimate = defineCommand({
     'Each row is one contributor (person), unless --contributor names the column of their ids. '
     + 'Each run spends the privacy that you ask for; a second run spends it again. '
     + 'Exit status 1: the estimator refused, and says why.',
+    'With --debug it also prints the running time on standard error. It is not private: never '
+    + 'publish it.',
   ],
   args: {
     name: {
@@ -98,7 +87,7 @@ export const estimate = defineCommand({
     file: {
       type: 'positional', required: false,
       description: 'rows: .csv, .ndjson, .npy, .parquet or .arrow, also compressed by gzip or '
-        + 'zstd; - is standard input; flights are those of the '
+        + 'zstd, as its first bytes show; - is standard input; flights are those of the '
         + 'package (231,083 rows of delay_minutes and distance_miles)',
     },
     question: {
@@ -127,26 +116,28 @@ export const estimate = defineCommand({
       type: 'string', valueHint: 'key=value',
       description: 'a parameter of the estimator; may be repeated',
     },
-    timing: {
-      type: 'boolean',
-      description: 'print the running time on standard error; it is not private: never publish it',
-    },
   },
   repeatable: ['set', 'type', 'where'],
   examples: [
     'keelson estimate robust-mean flights --epsilon 1 --delta 1e-6',
     'keelson estimate auto rows.csv --question mean --epsilon 1 --delta 1e-6 --set corruption=0.1',
     'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
-    'keelson estimate --study rides.yaml --input rides.csv --contributor id',
+    'keelson estimate --study rides.yaml rides.csv --contributor id',
     'keelson estimate count rows.csv --group-by app --groups discover --groups-max 2 \\\n'
     + '    --where "minutes>=60" --cohort 5000 --epsilon 1 --delta 1e-6',
     'keelson estimate populous-mean rows.csv --contributor id --cohort 3000 \\\n'
     + '    --epsilon 2 --delta 1e-6 --set scale=40,600 --columns delay,distance',
   ],
-  async run({ args, repeated, io, output }) {
+  async run({ args, repeated, io, output, debug }) {
     const startedMs = io.monotonicMs();
+    const noteTime = (timed: readonly TimedResult[]): void => {
+      if (debug) noteTiming(timed, (io.monotonicMs() - startedMs) / 1_000, output);
+    };
     if (args.study !== undefined && isStudyAlone(args)) {
-      return (await ofStudy()).answerFile(args.study, args, { repeated, io, output });
+      const status =
+        await (await ofStudy()).answerFile(args.study, args, { repeated, io, output });
+      noteTime([]);
+      return status;
     }
     if (args.name === undefined) {
       throw new UsageError('NAME is missing: give an estimator, or --study with a study file');
@@ -161,7 +152,10 @@ export const estimate = defineCommand({
     const where = repeated['where'] ?? [];
     if (where.length > 0 || args['groups-max'] !== undefined) {
       const types = repeated['type'] ?? [];
-      return (await ofStudy()).answerFlags(name, args, { where, types, given, io, output });
+      const asked = { where, types, given, io, output };
+      const status = await (await ofStudy()).answerFlags(name, args, asked);
+      noteTime([]);
+      return status;
     }
     const request = await tableRequest(args, repeated['type'] ?? [], {
       asked: name === autoName ? args.question ?? name : name,
@@ -182,7 +176,7 @@ export const estimate = defineCommand({
       await compute.close();
       return refuse(resolved, output);
     }
-    const { estimator, parameters, choice } = resolved;
+    const { estimator, parameters } = resolved;
     const monotonicMs = (): number => io.monotonicMs();
     for (const table of tables) {
       const label = table.group ?? 'all';
@@ -194,26 +188,38 @@ export const estimate = defineCommand({
     }
     const results = timed.map(({ result }) => result);
     const notes = notesOn(cohort, request);
-    const shared = {
-      parameters,
-      ...(notes.length === 0 ? {} : { notes }),
-      ...(randomness.insecure ? { insecure: true } : {}),
-    };
-    const answers = request.groups === undefined
-      ? results[0]!
-      : { groups: results.map((result, i) => ({ group: tables[i]!.group, ...result })) };
-    const chosen = choice === null ? {} : choiceFacts(choice);
-    output.json({ estimator: estimator.name, ...chosen, ...answers, ...shared });
-    if (choice !== null) printChoice(choice, output);
-    results.forEach((result, i) =>
-      print(result, { group: tables[i]!.group, parameters, output }));
-    printNotes(notes, output);
-    if (args.timing === true) noteTiming(timed, (io.monotonicMs() - startedMs) / 1_000, output);
+    report(results, { tables, resolved, request, notes, randomness }, output);
+    noteTime(timed);
     // The noise is drawn. A failure from here on must not lose the answer.
     await compute.close();
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** Prints what each table gave. */
+function report(
+  results: readonly EstimateResult[],
+  { tables, resolved: { estimator, parameters, choice }, request, notes, randomness }: {
+    readonly tables: readonly RowTable[];
+    readonly resolved: Resolved;
+    readonly request: TableRequest;
+    readonly notes: readonly string[];
+    readonly randomness: Randomness;
+  },
+  output: Output,
+): void {
+  const groupOf = (i: number): string | null => tables[i]!.group;
+  const answers = request.groups === undefined
+    ? results[0]! : { groups: results.map((result, i) => ({ group: groupOf(i), ...result })) };
+  output.json({
+    estimator: estimator.name, ...(choice === null ? {} : choiceFacts(choice)), ...answers,
+    parameters, ...(notes.length === 0 ? {} : { notes }),
+    ...(randomness.insecure ? { insecure: true } : {}),
+  });
+  if (choice !== null) printChoice(choice, output);
+  results.forEach((result, i) => print(result, { group: groupOf(i), parameters, output }));
+  printNotes(notes, output);
+}
 
 /** The rows of the smallest group that has some. */
 function smallestOf(tables: readonly RowTable[]): number {
@@ -221,12 +227,12 @@ function smallestOf(tables: readonly RowTable[]): number {
 }
 
 /** Whether a study file says what is asked: no estimator is named. */
-function isStudyAlone({ name, file, input }: InputFlags & {
+function isStudyAlone({ name, file }: InputFlags & {
   readonly name?: string | undefined;
 }): boolean {
   if (name === undefined) return true;
   // The first word is then the file.
-  return file === undefined && input === undefined && name !== autoName
+  return file === undefined && name !== autoName
     && !estimators.some((each) => each.name === name);
 }
 
@@ -281,7 +287,8 @@ function noteTiming(timed: readonly TimedResult[], seconds: number, output: Outp
   const estimators = timed.map(({ estimatorSeconds }) => estimatorSeconds ?? 0);
   output.note(output.isJson
     ? JSON.stringify({ timing: 'not private', seconds: inAll, estimatorSeconds: estimators })
-    : `timing (not private): ${inAll} s in all, ${estimators.join(' + ')} s in the estimator`);
+    : `timing (not private): ${inAll} s in all`
+      + (timed.length === 0 ? '' : `, ${estimators.join(' + ')} s in the estimator`));
 }
 
 interface PrintOptions {

@@ -187,7 +187,7 @@ function isStudyFile(name: string): boolean {
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
-  'cohort', 'columns', 'epsilon', 'delta', 'rho', 'error', 'participation', 'question',
+  'cohort', 'columns', 'epsilon', 'delta', 'error', 'participation', 'question',
   'budget-epsilon', 'budget-delta',
 ] as const;
 
@@ -246,7 +246,6 @@ interface BudgetFacts {
 interface TargetFlags {
   readonly epsilon?: string | undefined;
   readonly delta?: string | undefined;
-  readonly rho?: string | undefined;
   readonly 'budget-epsilon'?: string | undefined;
   readonly 'budget-delta'?: string | undefined;
 }

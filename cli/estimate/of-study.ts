@@ -5,6 +5,7 @@ import { epochLength } from '../../server/study-file/durations.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
+import { rhoIn } from '../base/privacy-flags.js';
 import { openRandomness } from '../base/noise.js';
 import type { Output } from '../base/output.js';
 import { whileReading } from '../base/progress.js';
@@ -18,8 +19,7 @@ import { estimateStudy, printStudy, studyJson, type StudyEstimate } from './stud
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
-  'epsilon', 'delta', 'rho', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'groups-max',
-  'timing',
+  'epsilon', 'delta', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'groups-max',
 ] as const;
 
 /** Answers the questions of a study file. */
@@ -67,9 +67,9 @@ export async function answerFlags(
     readonly output: Output;
   },
 ): Promise<0 | 1> {
-  if (name === autoName || args.rho !== undefined) {
-    const what = name === autoName ? `${autoName} is` : '--rho is';
-    throw new UsageError(`${what} not for --where and --groups-max: give an estimator and --epsilon`);
+  if (name === autoName || rhoIn(args.epsilon) !== undefined) {
+    const what = name === autoName ? `${autoName} is` : '--epsilon rho=R is';
+    throw new UsageError(`${what} not for --where and --groups-max: give an estimator and epsilon`);
   }
   const path = inputPath(args);
   const typed = await readTypes(undefined, args.study, types, '--study');

@@ -4,8 +4,7 @@ import { UsageError } from '../base/errors.js';
 import { listFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 import { flightsName } from '../data/flights.js';
-import { headerChoice } from '../input/header-flag.js';
-import type { InputFormat } from '../input/rows.js';
+import { csvFlag } from '../input/csv-flag.js';
 import type { TableRequest } from '../input/table.js';
 import type { TypedColumns } from '../input/study-columns.js';
 import { readTypes } from '../input/typed-columns.js';
@@ -22,40 +21,30 @@ const groupsArePublic = 'the group of a contributor is treated as public; every 
 export interface InputFlags {
   readonly study?: string | undefined;
   readonly file?: string | undefined;
-  readonly input?: string | undefined;
-  readonly format?: string | undefined;
-  readonly header?: string | undefined;
+  readonly csv?: string | undefined;
   readonly columns?: string | undefined;
   readonly contributor?: string | undefined;
   readonly reduce?: string | undefined;
   readonly 'group-by'?: string | undefined;
   readonly groups?: string | undefined;
-  readonly missing?: string | undefined;
 }
 
-/** @throws UsageError where no file is given, or two. */
-export function inputPath({ file, input }: InputFlags): string {
-  if (file !== undefined && input !== undefined) {
-    const both = `${file} and as --input ${input}`;
-    throw new UsageError(`the input is given twice, as ${both}: give it once`);
-  }
-  const path = file ?? input;
-  if (path === undefined) {
+/** @throws UsageError where no file is given. */
+export function inputPath({ file }: InputFlags): string {
+  if (file === undefined) {
     throw new UsageError('FILE is missing: give a .csv, .ndjson, .npy, .parquet or .arrow file, - '
       + `for standard input, or ${flightsName} for the flights of the package`);
   }
-  return path;
+  return file;
 }
 
 /** The settings for reading a file, without its columns. */
-export function inputFlags({ contributor, format, header, missing }: InputFlags, output: Output) {
+export function inputFlags({ contributor, csv }: InputFlags, output: Output) {
   return {
     onNote: (text: string): void => output.note(text),
-    ...headerChoice(header),
-    missing: missing === 'null' ? 'null' : 'refuse',
-    ...(format === undefined ? {} : { format: format as InputFormat }),
+    missing: 'cells' as const, ...csvFlag(csv),
     ...(contributor === undefined ? {} : { contributor }),
-  } as const;
+  };
 }
 
 /**

@@ -100,7 +100,7 @@ export class CellRows {
       const type = this.types[i] ?? plainNumber;
       if (type.type !== 'number' && type.type !== 'integer') return false;
       const isWhole = type.type === 'integer';
-      const mayBeEmpty = type.optional === true || this.options.missing === 'null';
+      const mayBeEmpty = type.optional === true || this.options.missing !== 'refuse';
       for (let row = from, at = offset + i; row < to; row++, at += cells.length) {
         const cell = column[row];
         const value = typeof cell === 'bigint' ? Number(cell) : cell;
@@ -127,7 +127,9 @@ export class CellRows {
       const cell = cells[i]![index]!;
       if (isEmpty(cell)) {
         target[offset + i] = NaN;
-        if (this.types[i]?.optional !== true && this.options.missing === 'refuse') {
+        const { missing } = this.options;
+        const isMissing = missing === 'null' || (missing === 'cells' && cell === null);
+        if (this.types[i]?.optional !== true && !isMissing) {
           throw refusedAt(this.options.source, this.place(i), missingRemedy(this.options));
         }
         continue;

@@ -3,9 +3,6 @@ import { isIndex, namedColumns, selectColumns } from './columns.js';
 import type { FormNumbers } from './csv-form.js';
 import { adviceOn, badNumberRemedy, refusedAt, type RowOptions } from './rows.js';
 
-/** What `--header` says: the first record of a CSV file holds the columns' names, or a row. */
-export const headerChoices = ['yes', 'no'] as const;
-
 /** How many records below the first are compared with it, and how many there must be. */
 export const recordsBelow = 32;
 const recordsBelowMin = 10;
@@ -35,7 +32,7 @@ export function judgeFirst(
   const words = data.filter((index) => isWord(names[index]!));
   if (words.length > 0) {
     if (words.length === data.length) return 'header';
-    const remedy = adviceOn(options, 'header', ', or pass --header yes or --header no');
+    const remedy = adviceOn(options, 'header', ', or pass --csv header=yes or --csv header=no');
     throw refusedAt(options.source, { line, column: words[0]! + 1 },
       `neither a row of numbers nor a header: ${badNumberRemedy(options)}${remedy}`);
   }
@@ -62,7 +59,7 @@ export function isHeader(
       && (areOfOtherKind(cells, first, numbers) || isFarFrom(Number(names[index]), cells, numbers));
   });
   if (first === 'likely' ? isApart : !isApart) return first === 'likely';
-  const advice = adviceOn(options, 'header', 'pass --header yes or --header no')
+  const advice = adviceOn(options, 'header', 'pass --csv header=yes or --csv header=no')
     || 'give the columns names that are no numbers, or no names';
   throw new InvalidInputError(`${options.source}: the first line holds whole numbers alone, which `
     + `may be the names of the columns or a row: ${advice}`, { source: options.source });
@@ -71,8 +68,8 @@ export function isHeader(
 /** What is said of a first record that was judged by what is below it. */
 export function headerNote(isNames: boolean, { source }: RowOptions): string {
   return `${source}: the first line holds whole numbers alone and was taken for `
-    + (isNames ? 'the names of the columns; --header no takes it for a row'
-      : 'a row; --header yes takes it for the names of the columns');
+    + (isNames ? 'the names of the columns; --csv header=no takes it for a row'
+      : 'a row; --csv header=yes takes it for the names of the columns');
 }
 
 /**

@@ -287,7 +287,7 @@ class CsvRows implements Records {
         throw refusedAt(source, place, badCellRemedy(this.options, type, cell, place.name));
       }
       target[offset + i] = NaN;
-      if (type?.optional !== true && missing === 'refuse') {
+      if (type?.optional !== true && missing !== 'null') {
         throw refusedAt(source, place, missingRemedy(this.options));
       }
     }

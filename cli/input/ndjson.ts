@@ -243,7 +243,7 @@ class NdjsonRows {
       const isText = type?.type === 'text' && typeof cell === 'string';
       if (cell === null || (isText && cell.trim() === '')) {
         target[offset + i] = NaN;
-        if (type?.optional !== true && missing === 'refuse') {
+        if (type?.optional !== true && missing !== 'null') {
           throw refusedAt(source, place, missingRemedy(this.options));
         }
         continue;

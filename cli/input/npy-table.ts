@@ -1,9 +1,10 @@
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { isLittleEndian } from '../../src/base/byte-order.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { factsLimits, valueMaxText } from '../../src/base/facts-limits.js';
 import { sharedDoubles } from '../../src/numerics/kernels/shards.js';
 import { asInputError } from '../base/errors.js';
+import { flightsName } from '../data/flights.js';
 import { selectColumns } from './columns.js';
 import {
   headerBytesMax, npyHeaderBytes, npyMagic, parseNpyHeader, type NpyHeader,
@@ -30,15 +31,16 @@ const pieceBytes = 1 << 20;
  *   or beyond `valueMax` in size.
  */
 export async function readNpyTable(request: InputRequest): Promise<NpyTable | null> {
-  const { path, format, contributor, group, columns, onProgress } = request;
-  const isAsked = format === undefined ? path.toLowerCase().endsWith('.npy') : format === 'npy';
-  if (!isAsked || path === '-' || contributor !== undefined || group !== undefined
-      || columns?.length === 0) return null;
+  const { path, contributor, group, columns, onProgress } = request;
+  const isApart = path === '-' || path === flightsName;
+  if (isApart || contributor !== undefined || group !== undefined || columns?.length === 0
+      || request.header !== undefined || request.form !== undefined) return null;
   try {
+    // To open a pipe, and close it, would end its writer.
+    if (!(await stat(path)).isFile()) return null;
     const file = await open(path);
     try {
       const found = await file.stat();
-      if (!found.isFile()) return null;
       const room = new Uint8Array(Math.min(found.size, headerBytesMax + 12));
       const head = room.subarray(0, (await file.read(room, 0, room.length, 0)).bytesRead);
       const isWhole = head.length >= 12 && npyMagic.every((byte, i) => head[i] === byte)

@@ -12,15 +12,13 @@ import { npyMagic } from './npy-header.js';
 import type { InputFormat, InputRequest, RowBatch, RowOptions } from './rows.js';
 import { packingOf, unpack, unpackedName } from './unpack.js';
 
-const endings: Readonly<Record<string, InputFormat>> = {
-  '.csv': 'csv',
-  '.ndjson': 'ndjson',
-  '.jsonl': 'ndjson',
-  '.npy': 'npy',
-  '.parquet': 'parquet',
-  '.arrow': 'arrow',
-  '.arrows': 'arrow',
-  '.feather': 'arrow',
+/** Endings of formats whose files begin with a mark. */
+const markedEndings: Readonly<Record<string, string>> = {
+  '.npy': 'a .npy file',
+  '.parquet': 'a Parquet file',
+  '.arrow': 'an Arrow file',
+  '.arrows': 'an Arrow stream',
+  '.feather': 'a Feather file of version 2',
 };
 
 const magics: readonly (readonly [InputFormat, Uint8Array])[] = [
@@ -55,8 +53,8 @@ export async function* readRows(
   request: InputRequest, stdin: Readable,
 ): AsyncGenerator<RowBatch, void, undefined> {
   if (request.path === flightsName) {
-    if (request.format !== undefined) {
-      throw new UsageError(`--format is given with ${flightsName}, which is no file: leave it out, `
+    if (isCsvAlone(request)) {
+      throw new UsageError(`--csv is given with ${flightsName}, which is no file: leave it out, `
         + `or write ./${flightsName} for a file of that name`);
     }
     if ([...request.types?.values() ?? []].some(({ type }) => type !== 'number')) {
@@ -73,10 +71,10 @@ export async function* readRows(
     chunks = unpack(rejoin(head, chunks), packing, source);
     head = await headOf(chunks);
   }
-  const ending = /\.[^./\\]*$/.exec(unpackedName(request.path).toLowerCase())?.[0] ?? '';
-  const format = request.format ?? endings[ending] ?? sniff(head);
-  if (request.header !== undefined && format !== 'csv') {
-    throw new UsageError(`--header is for CSV, and ${source} is not: leave it out`);
+  const format = formatOf(head, request.path, source);
+  if (isCsvAlone(request) && format !== 'csv') {
+    throw new UsageError(`--csv header, separator and decimal are for CSV, and ${source} is not: `
+      + 'leave them out');
   }
   if (format === 'npy' && request.types !== undefined) {
     throw new UsageError('a .npy file holds numbers only: give .csv or .ndjson for columns that '
@@ -134,9 +132,25 @@ function firstMark(bytes: Uint8Array): number | undefined {
   return bytes.find((byte) => ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].includes(byte));
 }
 
-function sniff(head: Uint8Array): InputFormat {
+/** True if `--csv` says what only a file of CSV can be. */
+function isCsvAlone({ header, form }: RowOptions | InputRequest): boolean {
+  return header !== undefined || form !== undefined;
+}
+
+/**
+ * The format by the first bytes.
+ * @throws InvalidInputError if the name has the ending of another format, all of whose files have
+ *   a mark at their start: the bytes would be taken for CSV.
+ */
+function formatOf(head: Uint8Array, path: string, source: string): InputFormat {
   const found = magics.find(([, magic]) => magic.every((byte, i) => head[i] === byte));
   if (found !== undefined) return found[0];
+  const name = unpackedName(path).toLowerCase();
+  const ending = Object.keys(markedEndings).find((each) => name.endsWith(each));
+  if (ending !== undefined) {
+    throw new InvalidInputError(`${source}: its name ends in ${ending}, and it does not begin as `
+      + `${markedEndings[ending]} does: correct the name, or make the file again`, { source });
+  }
   const mark = firstMark(head);
   return mark === 0x5b || mark === 0x7b ? 'ndjson' : 'csv';
 }

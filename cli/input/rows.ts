@@ -5,8 +5,7 @@ import { textFault, textFaultWords, textForm } from '../../src/base/text-form.js
 import type { CsvForm, FormNumbers } from './csv-form.js';
 import { parseNumber } from './decimals.js';
 
-export const inputFormats = ['csv', 'ndjson', 'npy', 'parquet', 'arrow'] as const;
-export type InputFormat = (typeof inputFormats)[number];
+export type InputFormat = 'csv' | 'ndjson' | 'npy' | 'parquet' | 'arrow';
 
 /** Flags of a command that a message about its input may suggest. */
 export type InputFlag = 'columns' | 'missing' | 'header' | 'type';
@@ -18,10 +17,10 @@ export interface RowOptions {
   readonly contributor?: string;
   readonly group?: string;
   /**
-   * With an empty cell, the file is refused, or the row has no value there. In an optional column
-   * an empty cell always says that.
+   * Which empty cells say that the row has no value there; others refuse the file. `null`: all.
+   * `cells`: the nulls of Parquet and Arrow. `refuse`: none. In an optional column all do.
    */
-  readonly missing: 'refuse' | 'null';
+  readonly missing: 'refuse' | 'cells' | 'null';
   /** Whether the first line of a CSV file holds names. Default: it is judged by what it holds. */
   readonly header?: 'yes' | 'no';
   /** How a CSV file is written. Default: with commas between cells and points in numbers. */
@@ -43,8 +42,6 @@ export interface RowOptions {
 export interface InputRequest extends Omit<RowOptions, 'source'> {
   /** A path, `-` for standard input, or `flights`. */
   readonly path: string;
-  /** Default: from the file's ending, else from its first bytes. */
-  readonly format?: InputFormat;
   /** Called with the bytes read so far, and with the total if it is known. */
   readonly onProgress?: (bytes: number, total: number | undefined) => void;
 }
@@ -213,7 +210,7 @@ export function adviceOn({ flags }: RowOptions, flag: InputFlag, advice: string)
 }
 
 export function missingRemedy(options: RowOptions): string {
-  const nulls = ', or pass --missing null, and the row counts where this column is not used';
+  const nulls = ', or pass --csv missing=null, and the row counts where this column is not used';
   return `the cell is empty: fill it in, or remove the row${adviceOn(options, 'missing', nulls)}`;
 }
 

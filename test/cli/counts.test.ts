@@ -26,7 +26,7 @@ interface Answer {
 
 async function estimate(name: string, ...pairs: readonly string[]): Promise<Answer> {
   const words = [
-    'estimate', name, '--input', path, '--cohort', '2000', ...privacy, ...set(...pairs), '--json',
+    'estimate', name, path, '--cohort', '2000', ...privacy, ...set(...pairs), '--json',
   ];
   const { status, stdout } = await keelson(words, seeded);
   expect(status).toBe(0);
@@ -89,7 +89,7 @@ describe('keelson estimate: everyday queries', () => {
 
   it('labels its table for people', async () => {
     const words = [
-      'estimate', 'count', '--input', path, '--cohort', '2000', ...privacy,
+      'estimate', 'count', path, '--cohort', '2000', ...privacy,
       ...set('column=1', 'threshold=1000'),
     ];
     expect((await keelson(words, seeded)).stdout).toContain('miles at least 1000');

@@ -90,7 +90,7 @@ budget: { epsilon: 1, delta: 1e-6 }
       'late=boolean', '--group-by', 'region', '--groups', 'north,south', '--groups-max', '1',
       '--set', 'range=0..100',
     ]);
-    const fromFile = await answer(['--study', study, '--input', rows, '--contributor', 'id']);
+    const fromFile = await answer(['--study', study, rows, '--contributor', 'id']);
     expect(fromFlags).toEqual(fromFile);
     expect(fromFlags.keys).toEqual(['north', 'south']);
     expect(fromFlags.interval95.low[0]).toBeLessThan(49.5);
@@ -146,11 +146,11 @@ budget: { epsilon: 8, delta: 1e-5 }
     ],
     ['no columns', ['mean', rows, ...asked, '--where', 'minutes<5'], '--columns: questions.mean'],
     ['auto', ['auto', rows, ...asked, '--where', 'minutes<5'], 'auto is not for --where'],
-    ['rho', ['count', rows, ...asked.slice(0, 2), '--cohort', '9', '--rho', '1', '--delta', '1e-6',
-      '--where', 'minutes<5'], '--rho is not for --where'],
+    ['rho', ['count', rows, ...asked.slice(0, 2), '--cohort', '9', '--epsilon', 'rho=1',
+      '--delta', '1e-6', '--where', 'minutes<5'], '--epsilon rho=R is not for --where'],
     ['no delta', ['count', rows, '--cohort', '9', '--epsilon', '1', '--where', 'minutes<5'],
       '--delta is missing'],
-    ['a study that asks', ['--study', 'x.yaml', '--input', rows, '--where', 'minutes<5'],
+    ['a study that asks', ['--study', 'x.yaml', rows, '--where', 'minutes<5'],
       '--where is given with a study file and no estimator'],
   ])('refuses %s', async (_what, words, message) => {
     const run = await keelson(['estimate', ...words]);

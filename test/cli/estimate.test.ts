@@ -28,9 +28,9 @@ const seeded = { environment: { KEELSON_INSECURE_SEED: 'a test' } };
 const run = (
   input: string, extra: readonly string[] = [], options: Parameters<typeof keelson>[1] = seeded,
 ) =>
-  keelson(['estimate', 'mean', '--input', input, ...privacy, ...extra, '--json'], options);
+  keelson(['estimate', 'mean', input, ...privacy, ...extra, '--json'], options);
 
-const onRows = ['estimate', 'mean', '--input', csvPath];
+const onRows = ['estimate', 'mean', csvPath];
 
 interface Result {
   estimate: number[];
@@ -57,19 +57,19 @@ describe('keelson estimate', () => {
     expect(result['notes']).toBeUndefined();
   });
 
-  it('says how long it took with --timing only, and never on standard output', async () => {
+  it('says how long it took with --debug only, and never on standard output', async () => {
     const words = [...onRows, ...privacy, '--cohort', '2000'];
     const untimed = await keelson(words, {});
     expect(untimed.stderr).toBe('');
     expect(untimed.stdout).not.toMatch(/second|\d m?s\b/i);
-    const forPeople = await keelson([...words, '--timing'], {});
+    const forPeople = await keelson([...words, '--debug'], {});
     expect(forPeople.stdout).not.toMatch(/second|\d m?s\b/i);
     expect(forPeople.stderr)
       .toMatch(/^timing \(not private\): [\d.]+ s in all, [\d.]+ s in the estimator\n$/);
 
     const silent = await run(csvPath, ['--cohort', '2000'], {});
     expect([silent.stderr, silent.stdout.toLowerCase().includes('second')]).toEqual(['', false]);
-    const timed = await run(csvPath, ['--cohort', '2000', '--timing'], {});
+    const timed = await run(csvPath, ['--cohort', '2000', '--debug'], {});
     expect(Object.keys(parsed(timed.stdout))).toEqual(Object.keys(parsed(silent.stdout)));
     const times =
       JSON.parse(timed.stderr) as { timing: string; seconds: number; estimatorSeconds: number[] };
@@ -140,7 +140,7 @@ describe('keelson estimate', () => {
     const holes = csv.replace(/^x,y\n[^\n]*\n/, 'x,y\n,5\n');
     expect((await run(place('holes.csv', holes))).stderr)
       .toContain('line 2, column 1 ("x"): the cell is empty');
-    const kept = await run(place('holes.csv', holes), ['--missing', 'null']);
+    const kept = await run(place('holes.csv', holes), ['--csv', 'missing=null']);
     expect(kept.status).toBe(0);
     expect(parsed(kept.stdout)['rows']).toBe(2_000);
   });
@@ -166,9 +166,9 @@ describe('keelson estimate', () => {
   });
 
   it('prints a table for people', async () => {
-    const byRho = ['--rho', '0.1', '--delta', '1e-6', '--set', 'scale=1,40'];
+    const byRho = ['--epsilon', 'rho=0.1', '--delta', '1e-6', '--set', 'scale=1,40'];
     const { status, stdout } =
-      await keelson(['estimate', 'mean', '--input', csvPath, ...byRho], seeded);
+      await keelson(['estimate', 'mean', csvPath, ...byRho], seeded);
     expect(status).toBe(0);
     expect(stdout).toMatch(/x +-?\d/);
     expect(stdout).toContain('privacy: epsilon');
@@ -185,9 +185,9 @@ describe('the input of keelson estimate', () => {
   });
 
   it('is refused when it is given twice or not at all', async () => {
-    const twice = await keelson(['estimate', 'mean', csvPath, '--input', csvPath, ...privacy], {});
+    const twice = await keelson(['estimate', 'mean', csvPath, csvPath, ...privacy], {});
     expect([twice.status, twice.stdout]).toEqual([2, '']);
-    expect(twice.stderr).toMatch(/the input is given twice, as .*rows.csv.*give it once/);
+    expect(twice.stderr).toMatch(/unexpected argument ".*rows.csv"/);
     const none = await keelson(['estimate', 'mean', ...privacy], {});
     expect([none.status, none.stdout]).toEqual([2, '']);
     expect(none.stderr).toContain('FILE is missing');
@@ -208,19 +208,19 @@ describe('the input of keelson estimate', () => {
     expect(Math.abs(both.estimate[0]! - meanOf(columns.delay))).toBeLessThan(2);
     expect(Math.abs(both.estimate[1]! - meanOf(columns.distance))).toBeLessThan(20);
     const one = await keelson([
-      'estimate', 'mean', '--input', 'flights', '--columns', 'distance_miles', '--epsilon', '1',
+      'estimate', 'mean', 'flights', '--columns', 'distance_miles', '--epsilon', '1',
       '--delta', '1e-6', '--set', 'scale=600', '--json',
     ], seeded);
     expect(parsed(one.stdout)['columns']).toEqual(['distance_miles']);
     expect(Math.abs(parsed(one.stdout).estimate[0]! - meanOf(columns.distance))).toBeLessThan(20);
   });
 
-  it('is refused when the flights lack a column, or are given a format', async () => {
+  it('is refused when the flights lack a column, or are given a form', async () => {
     const words = ['estimate', 'mean', 'flights', '--epsilon', '1', '--delta', '1e-6'];
     expect((await keelson([...words, '--columns', 'delay'], {})).stderr)
       .toContain('flights: there is no column "delay"');
-    expect((await keelson([...words, '--format', 'csv'], {})).stderr)
-      .toContain('--format is given with flights');
+    expect((await keelson([...words, '--csv', 'header=no'], {})).stderr)
+      .toContain('--csv is given with flights');
   });
 });
 
@@ -268,7 +268,7 @@ describe('exit status of keelson estimate', () => {
     const tiny = [
       '--epsilon', '0.01', '--delta', '1e-9', '--set', 'scale=1', '--cohort', '2', '--json',
     ];
-    const { status, stdout } = await keelson(['estimate', 'mean', '--input', '-', ...tiny], {
+    const { status, stdout } = await keelson(['estimate', 'mean', '-', ...tiny], {
       ...seeded,
       stdin: '5,2\n3,4\n',
     });
@@ -288,7 +288,7 @@ describe('exit status of keelson estimate', () => {
   });
 
   it.each([
-    ['an unknown estimator', ['estimate', 'maen', '--input', csvPath, ...privacy], 'maen'],
+    ['an unknown estimator', ['estimate', 'maen', csvPath, ...privacy], 'maen'],
     ['an unknown parameter', [...onRows, ...privacy, '--set', 'sclae=1'], 'sclae'],
     ['a parameter without value', [...onRows, ...privacy, '--set', 'x'], '--set takes key=value'],
     [
@@ -300,8 +300,9 @@ describe('exit status of keelson estimate', () => {
       'a scale of another dimension',
       [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1,2,3'], 'scale',
     ],
-    ['no epsilon', [...onRows, '--delta', '1e-6'], 'neither --epsilon nor --rho'],
-    ['epsilon and rho', [...onRows, ...privacy, '--rho', '1'], 'both --epsilon and --rho'],
+    ['no epsilon', [...onRows, '--delta', '1e-6'], '--epsilon is missing'],
+    ['epsilon and rho', [...onRows, ...privacy, '--epsilon', 'rho=1'], '--epsilon is given 2'],
+    ['rho of pure privacy', [...onRows, '--epsilon', 'rho=1', '--delta', '0'], 'zCDP is not pure'],
     ['no delta', [...onRows, '--epsilon', '1'], '--delta is missing'],
     [
       'delta 1', [...onRows, '--epsilon', '1', '--delta', '1'],
@@ -314,7 +315,7 @@ describe('exit status of keelson estimate', () => {
     ],
     ['no input', ['estimate', 'mean', ...privacy], 'FILE is missing'],
     [
-      'a missing file', ['estimate', 'mean', '--input', join(scratch, 'none'), ...privacy],
+      'a missing file', ['estimate', 'mean', join(scratch, 'none'), ...privacy],
       'there is no such file',
     ],
     [

@@ -49,7 +49,7 @@ describe('a first line of numbers', () => {
     expect(found).toMatchObject({ columns: ['2024', '2025'], rows: 400 });
     expect(found.notes).toEqual([
       'standard input: the first line holds whole numbers alone and was taken for the names of the '
-      + 'columns; --header no takes it for a row',
+      + 'columns; --csv header=no takes it for a row',
     ]);
     // The names that programs give to columns without names.
     expect(await read(decimals('0,1,2'))).toMatchObject({ columns: ['0', '1', '2'], rows: 40 });
@@ -75,7 +75,8 @@ describe('a first line of numbers', () => {
     }
     const found = await read(years('27,19'));
     expect(found).toMatchObject({ columns: ['0', '1'], rows: 401 });
-    expect(found.notes[0]).toContain('was taken for a row; --header yes takes it for the names');
+    expect(found.notes[0])
+      .toContain('was taken for a row; --csv header=yes takes it for the names');
     const single = await read(lines('12', 50, (i) => String(i)));
     expect(single).toEqual({ columns: ['0'], rows: 51, notes: [] });
     expect(await read('12,640\n3,233\n')).toMatchObject({ rows: 2 });
@@ -90,7 +91,7 @@ describe('a first line of numbers', () => {
     ];
     for (const file of files) {
       expect(await refusal(file)).toBe(
-        `standard input: ${ambiguous}: pass --header yes or --header no`);
+        `standard input: ${ambiguous}: pass --csv header=yes or --csv header=no`);
       const all = file.trim().split('\n').length;
       const [first] = file.split('\n');
       expect(await read(file, { header: 'yes' }))
@@ -99,7 +100,8 @@ describe('a first line of numbers', () => {
     }
     expect(await refusal(files[0]!, { flags: [] }))
       .toContain('give the columns names that are no numbers, or no names');
-    expect(await refusal('region,2024\nnorth,5\n')).toContain('pass --header yes or --header no');
+    expect(await refusal('region,2024\nnorth,5\n'))
+      .toContain('pass --csv header=yes or --csv header=no');
   });
 
   it('is never turned from names into a row by one row below', async () => {
@@ -130,16 +132,16 @@ describe('keelson estimate', { tags: ['long'] }, () => {
   it('counts people and not the names of columns, and finds a column by its name', async () => {
     const all = await answer('count', years('2024,2025'));
     expect(Math.abs(all.estimate - 400)).toBeLessThan(2);
-    expect(all.stderr).toContain('was taken for the names of the columns; --header no takes');
+    expect(all.stderr).toContain('was taken for the names of the columns; --csv header=no takes');
     const mean =
       await answer('mean', years('2024,2025'), '--columns', '2025', '--set', 'range=0..40');
     const exact = Array.from({ length: 400 }, (_, i) => (7 * i) % 38)
       .reduce((sum, value) => sum + value) / 400;
     expect(Math.abs(mean.estimate - exact)).toBeLessThan(2);
-    const asRow = await answer('count', years('3,4'), '--header', 'no');
+    const asRow = await answer('count', years('3,4'), '--csv', 'header=no');
     expect(Math.abs(asRow.estimate - 401)).toBeLessThan(2);
-    expect((await answer('count', '{"x":1}', '--header', 'yes')).stderr)
-      .toContain('--header is for CSV, and standard input is not');
+    expect((await answer('count', '{"x":1}', '--csv', 'header=yes')).stderr)
+      .toContain('--csv header, separator and decimal are for CSV, and standard input is not');
   });
 
   it('counts rows whatever they hold', async () => {

@@ -139,7 +139,7 @@ describe('keelson plan', () => {
     const wide = await at(['--epsilon', '0.5']);
     const narrow = await at(['--epsilon', '2']);
     expect(wide.noise[0]!).toBeGreaterThan(2 * narrow.noise[0]!);
-    const byRho = await at(['--rho', '0.01']);
+    const byRho = await at(['--epsilon', 'rho=0.01']);
     expect(byRho.privacy.rho).toBeLessThanOrEqual(0.01 * (1 + 1e-9));
     expect(byRho.privacy.rho).toBeGreaterThan(0.0099);
   });

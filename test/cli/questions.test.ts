@@ -78,7 +78,7 @@ describe('a study of several questions on the command line', () => {
   });
 
   it('is answered from a file, people by their ids', async () => {
-    const { questions, privacy } = await estimate('--input', rides, '--contributor', 'id');
+    const { questions, privacy } = await estimate(rides, '--contributor', 'id');
     expect(Object.keys(questions)).toEqual(['late', 'regions', 'delays']);
     const { late, regions, delays } = questions;
     expect(Math.abs(late!.estimate[0]! - 1_000)).toBeLessThan(60);
@@ -98,7 +98,7 @@ describe('a study of several questions on the command line', () => {
 
   it('answers one question alone, at its own cost', async () => {
     const { questions, privacy } =
-      await estimate('--input', rides, '--contributor', 'id', '--question', 'late');
+      await estimate(rides, '--contributor', 'id', '--question', 'late');
     expect(Object.keys(questions)).toEqual(['late']);
     expect(privacy.rho).toBe(questions['late']!.privacy.rho);
     expect(privacy.epsilon).toBeLessThan(5);
@@ -155,7 +155,7 @@ budget: { epsilon: 40, delta: 1e-5 }
 
   it('is answered from a file', async () => {
     const { status, stdout } =
-      await keelson(['estimate', '--study', apps, '--input', file, '--json'], seeded);
+      await keelson(['estimate', '--study', apps, file, '--json'], seeded);
     // One question has no answer.
     expect(status).toBe(1);
     const { questions } = JSON.parse(stdout) as Answers;

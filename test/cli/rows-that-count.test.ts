@@ -61,7 +61,7 @@ ${shared}questions:
 `);
 
   it('counts in each question that does not use the column', async () => {
-    const { questions } = await json(['estimate', '--study', study, gaps, '--missing', 'null']);
+    const { questions } = await json(['estimate', '--study', study, gaps, '--csv', 'missing=null']);
     const near = (name: string, right: readonly number[], within: number): void => {
       const { estimate } = questions[name]!;
       expect(estimate).toHaveLength(right.length);
@@ -81,8 +81,8 @@ ${shared}questions:
   });
 
   it('does so for a question that flags ask', async () => {
-    const estimate = await numbersOf(['estimate', 'count', gaps, '--missing', 'null', '--cohort',
-      '2000', '--group-by', 'g', '--groups', 'a,b', '--groups-max', '1', ...privacy]);
+    const estimate = await numbersOf(['estimate', 'count', gaps, '--csv', 'missing=null',
+      '--cohort', '2000', '--group-by', 'g', '--groups', 'a,b', '--groups-max', '1', ...privacy]);
     expect(estimate).toHaveLength(2);
     for (const value of estimate) expect(Math.abs(value! - 1_000)).toBeLessThan(10);
   });

@@ -139,6 +139,9 @@ describe('arguments', () => {
       ['estimate', 'keys-max', 'groups-max'], ['init', 'by', 'group-by'],
       ['init', 'keys', 'groups'], ['lab', 'promise', 'corruption'], ['lab', 'hostile', 'liars'],
       ['demo', 'hostile', 'liars'], ['simulate', 'hostile', 'liars'],
+      ['estimate', 'header', 'csv'], ['contribute', 'header', 'csv'],
+      ['estimate', 'missing', 'csv'], ['estimate', 'rho', 'epsilon'], ['plan', 'rho', 'epsilon'],
+      ['audit', 'rho', 'epsilon'], ['estimate', 'timing', 'debug'],
       ['serve', 'row-keys', 'encryption-keys'], ['store status', 'row-keys', 'encryption-keys'],
     ] as const) {
       const { status, stderr } = await keelson([...command.split(' '), `--${old}`, '1']);
@@ -160,10 +163,21 @@ describe('arguments', () => {
     }
   });
 
-  it('gives serve no more than 22 flags', async () => {
-    const { args } = await commandTable['serve']!.load();
+  it('says where the input of estimate and its format went', async () => {
+    expect((await keelson(['estimate', 'mean', '--input', 'rows.csv'])).stderr)
+      .toContain('--input: write the file itself, without a flag');
+    for (const command of ['estimate', 'contribute']) {
+      expect((await keelson([command, '--format', 'csv'])).stderr)
+        .toContain('--format: write nothing in its place: the first bytes');
+    }
+  });
+
+  it.each([
+    ['serve', 22], ['estimate', 16],
+  ])('gives %s no more than %d flags', async (name, most) => {
+    const { args } = await commandTable[name]!.load();
     const flags = Object.values(args).filter(({ type }) => type !== 'positional');
-    expect(flags.length).toBeLessThanOrEqual(22);
+    expect(flags.length).toBeLessThanOrEqual(most);
   });
 
   it('refuses everything that is not declared', () => {

@@ -114,6 +114,19 @@ describe('files with typed columns of their own', () => {
 
   it.each([
     ['.parquet', parquetBytes], ['.arrow', arrowBytes],
+  ] as const)('take a null for a missing value where estimate reads, in %s', async (end, bytes) => {
+    const path = place(end, bytes([{ name: 'x', type: 'double', values: [1, null, 3] }]));
+    expect([...(await batchesOf(path, { missing: 'cells' }))[0]!.values]).toEqual([1, NaN, 3]);
+    expect(await refusal(path)).toContain(', row 2, column 1 ("x"): the cell is empty');
+    const words = ['--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1', '--cohort', '2000'];
+    const { stderr } = await keelson(['estimate', 'mean', path, ...words]);
+    expect(stderr).toBe('');
+    const empty = place(end, bytes([{ name: 'x', type: 'text', values: ['1', '', '3'] }]));
+    expect(await refusal(empty, { missing: 'cells' })).toContain('the cell is empty');
+  });
+
+  it.each([
+    ['.parquet', parquetBytes], ['.arrow', arrowBytes],
   ] as const)('refuse a cell by its row and column, in %s', async (ending, bytes) => {
     const path = place(ending, bytes(small));
     const refuse = (column: string, type?: ColumnType): Promise<string> =>

@@ -10,6 +10,7 @@ import { readRows } from '../../cli/input/open.js';
 import { readTables } from '../../cli/input/table.js';
 import type { RowBatch } from '../../cli/input/rows.js';
 import type { ColumnType } from '../../src/base/columns.js';
+import { npyBytes } from '../support/npy.js';
 
 const types: ReadonlyMap<string, ColumnType> = new Map<string, ColumnType>([
   ['stops', { type: 'integer' }], ['late', { type: 'boolean' }],
@@ -20,12 +21,13 @@ const other = new Map(types).set(
 );
 
 async function read(
-  text: string, format: 'csv' | 'ndjson' | 'npy', given = types,
+  text: string | Buffer, given = types,
 ): Promise<RowBatch> {
   const request = {
-    path: '-', format, types: given, columns: [...given.keys()], missing: 'refuse' as const,
+    path: '-', types: given, columns: [...given.keys()], missing: 'refuse' as const,
   };
-  for await (const batch of readRows(request, Readable.from([Buffer.from(text)]))) return batch;
+  const bytes = typeof text === 'string' ? Buffer.from(text) : text;
+  for await (const batch of readRows(request, Readable.from([bytes]))) return batch;
   throw new Error('no rows');
 }
 
@@ -36,14 +38,14 @@ describe('files with typed columns', () => {
     ['csv', `${head}3,true,north\n0, 0 , Zu\u0308rich\n-2,1,north\n`],
     ['ndjson', '{"stops":3,"late":true,"region":"north"}\n'
       + '{"stops":0,"late":false,"region":"Zürich "}\n{"stops":-2,"late":true,"region":"north"}\n'],
-  ] as const)('give numbers, from %s', async (format, text) => {
-    const batch = await read(text, format);
+  ] as const)('give numbers, from %s', async (_format, text) => {
+    const batch = await read(text);
     expect([...batch.values.subarray(0, 9)]).toEqual([3, 1, 0, 0, 0, 1, -2, 1, 0]);
     expect(typedRow(batch, 1, types)).toEqual({ stops: 0, late: false, region: 'Zürich' });
   });
 
   it('count a name that no list has as other, where the category has that', async () => {
-    expect((await read(`${head}1,true,elsewhere\n`, 'csv', other)).values[2]).toBe(2);
+    expect((await read(`${head}1,true,elsewhere\n`, other)).values[2]).toBe(2);
   });
 
   it.each([
@@ -56,9 +58,9 @@ describe('files with typed columns', () => {
     ['ndjson', '{"stops":"1","late":true,"region":"north"}', 'line 1, column 1 ("stops"): not a'],
     ['ndjson', '{"stops":1,"late":1,"region":"north"}', 'line 1, column 2 ("late"): not true'],
     ['ndjson', '{"stops":1,"late":true,"region":7}', 'line 1, column 3 ("region"): none of'],
-    ['npy', 'numbers', 'a .npy file holds numbers only'],
-  ] as const)('refuse a cell of another type by its place, from %s', async (format, text, why) => {
-    const refused = await read(text, format).then(() => '', String);
+    ['npy', npyBytes([[1, 2]]), 'a .npy file holds numbers only'],
+  ] as const)('refuse a cell of another type by its place, from %s', async (_format, text, why) => {
+    const refused = await read(text).then(() => '', String);
     expect(refused).toContain(why);
     expect(refused).not.toMatch(/secret|yes|1\.5/);
   });
@@ -76,8 +78,8 @@ describe('files with texts and optional columns', () => {
     ['csv', `${wide} maps ,Zu\u0308rich,3,true,north\nmaps,,, ,\n"a, b",Z\u00fcrich,0,0,north\n`],
     ['ndjson', '{"app":"maps","city":" Zu\u0308rich","stops":3,"late":true,"region":"north"}\n'
       + '{"app":"maps "}\n{"app":"a, b","city":"Zürich","stops":0,"late":false,"region":"north"}'],
-  ] as const)('give each row its values, from %s', async (format, text) => {
-    const batch = await read(text, format, optional);
+  ] as const)('give each row its values, from %s', async (_format, text) => {
+    const batch = await read(text, optional);
     expect([0, 1, 2].map((row) => typedRow(batch, row, optional))).toEqual([
       { app: 'maps', city: 'Zürich', stops: 3, late: true, region: 'north' },
       { app: 'maps', city: null, stops: null, late: null, region: null },
@@ -96,13 +98,13 @@ describe('files with texts and optional columns', () => {
     ['ndjson', '{"app":[77]}', 'column 1 ("app"): not a text: write it in double quotes'],
   ] as const)('refuse a cell by its place, from %s %j', async (format, text, why) => {
     const named = format === 'csv' ? optional : new Map([['app', optional.get('app')!]]);
-    const refused = await read(text, format, named).then(() => '', String);
+    const refused = await read(text, named).then(() => '', String);
     expect(refused).toContain(why);
     expect(refused).not.toMatch(/secret|77/);
   });
 
   it('read an optional column that the first object does not have', async () => {
-    const batch = await read('{"app":"a"}\n{"city":"Bern","app":"b"}\n', 'ndjson', optional);
+    const batch = await read('{"app":"a"}\n{"city":"Bern","app":"b"}\n', optional);
     expect(typedRow(batch, 0, optional)).toMatchObject({ app: 'a', city: null });
     expect(typedRow(batch, 1, optional)).toMatchObject({ app: 'b', city: 'Bern' });
   });

@@ -194,7 +194,7 @@ describe.concurrent('an interrupt', () => {
     const target = ['--epsilon', '1', '--delta', '1e-6'];
     const input = ['--key', key, '--study', 's', '--input', pipe];
     const waiting = [
-      ['verify', pipe], ['estimate', 'mean', '--input', pipe, ...target],
+      ['verify', pipe], ['estimate', 'mean', pipe, ...target],
       ['contribute', served.url, ...input],
     ];
     const opening = { environment: { NODE_OPTIONS: `--import ${announceOpen}` } };

@@ -149,7 +149,7 @@ describe('the same question, asked of processes', () => {
   it('is answered right by the command', async () => {
     const { stdout, status } = await stage.run([
       'estimate', '--study', stage.path('by-websocket.yaml'), stage.write('rows.csv', csv),
-      '--contributor', 'id', '--missing', 'null', '--json',
+      '--contributor', 'id', '--csv', 'missing=null', '--json',
     ]);
     expect(status).toBe(0);
     const answers = (JSON.parse(stdout) as { readonly questions: ShownByName }).questions;

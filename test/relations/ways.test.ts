@@ -172,7 +172,7 @@ const ways = {
     return Promise.resolve({ rows: live[questions.indexOf(question)]!, answer: null });
   },
   ...Object.fromEntries(Object.entries(files).flatMap(([format, file]) => {
-    const common = [file, '--contributor', 'id', '--missing', 'null'];
+    const common = [file, '--contributor', 'id', '--csv', 'missing=null'];
     return [
       [`study file, ${format}`, ({ name }: WayQuestion) =>
         ran(['--study', study, '--question', name, ...common])],
