@@ -23,7 +23,15 @@ export interface EmailSettings {
 
 /** Settings of a server, from the file of `--settings`. */
 export interface ServerSettings {
-  readonly store: NonNullable<SettingsFile['store']>;
+  readonly store: {
+    /** Default: the one that `openPostgresStore` uses. */
+    readonly schema?: string | undefined;
+    readonly connections: number;
+    /** The address of the database itself, where that of the store names a pooler. */
+    readonly direct?: string | undefined;
+    /** In milliseconds. */
+    readonly lease: number;
+  };
   /** True if the file has `store`, which is of use only with a store in PostgreSQL. */
   readonly statesStore: boolean;
   readonly releaseTickMs: number;
