@@ -5,7 +5,7 @@ import { canonicalJson } from '../dist/src/base/canonical-json.js';
 import { signStatement } from '../dist/src/signing/index.js';
 import { signing } from '../dist/src/signing/node.js';
 import {
-  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
+  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, ofShortAnswer, ofShortFacts, studyId,
 } from '../dist/src/wire/index.js';
 import { systemClock } from '../dist/server/base/clock.js';
 import { createListener } from '../dist/server/listener/index.js';
@@ -14,7 +14,7 @@ const unit = 2n ** 64n;
 const affords = 20_000;
 
 function documentOf(name, columns) {
-  return {
+  return ofShortFacts({
     version: 1, study: name,
     columns: Array.from({ length: columns }, (_, i) => `column_${i + 1}`), cohort: 3000,
     participation: 'secret', epoch: { everyMs: 6_000 },
@@ -23,7 +23,7 @@ function documentOf(name, columns) {
     privacy: { epsilon: 1, delta: 1e-6 },
     budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' }, admission: { kind: 'open' },
     late: 'next', retention: { kind: 'release' },
-  };
+  });
 }
 
 /** A number that looks like noise around `centre`, the same in every run. */
@@ -63,10 +63,11 @@ async function scriptedStudy(signer, name, columns) {
     },
     append() {
       const index = log.length;
-      const body = encodeReleaseBody({
+      const [{ estimator, parameters }] = document.questions;
+      const body = encodeReleaseBody(ofShortAnswer({
         serverKey: signer.publicKey, studyId: fromHex(id), index: BigInt(index),
-        epoch: BigInt(index + 1), study: name, estimator: document.estimator,
-        parameters: canonicalJson(document.parameters), participation: 'secret',
+        epoch: BigInt(index + 1), study: name, estimator,
+        parameters: canonicalJson(parameters), participation: 'secret',
         outcome: outcomeOf(index),
         cost: { epsilon: 1, delta: 1e-6, rhoAmount: unit / BigInt(affords), deltaAmount: 1n },
         ledger: {
@@ -76,7 +77,7 @@ async function scriptedStudy(signer, name, columns) {
         previousDigest: newest(), mechanisms: '[]',
         closedAtMs: BigInt(1_767_225_600_000 + 6_000 * index), columns: document.columns,
         cohort: 3000n,
-      });
+      }));
       const digest = signing.sha512(body);
       const release = {
         studyId: id, index, epoch: BigInt(index + 1), body, digest: toHex(digest),

@@ -31,11 +31,9 @@ export type { NamedPart } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';
 export type {
-  Answer, BatchBody, Cells, HeadBody, LedgerPosition, ManyAnswers, Notice, OneAnswer,
-  ReleaseBody, Ready, ReleaseCost, ReleaseFacts, SignedHead, SignedRelease, Spend, WireStudyState,
+  Answer, BatchBody, Cells, HeadBody, LedgerPosition, Notice, ReleaseBody, Ready, ReleaseCost,
+  ReleaseFacts, SignedHead, SignedRelease, Spend, WireStudyState,
 } from '../src/wire/messages.js';
-export { answersOf } from '../src/wire/messages.js';
-export { questionsOf } from '../src/base/questions.js';
 export type {
   Discovery, GroupBy, Question, RowTest, TestValue,
 } from '../src/base/questions.js';
@@ -50,9 +48,7 @@ export {
   type Measured, type NumberSeries, type QuestionSeries, type RunningTotal, type SeriesFault,
   type Total,
 } from '../src/series/index.js';
-export type {
-  ManyQuestions, OneQuestion, StudyDocument,
-} from '../src/wire/study-document.js';
+export type { StudyDocument } from '../src/wire/study-document.js';
 export { createContributor, publicKeyOf } from './contributor.js';
 export type { Contributor, ContributorOptions } from './contributor-contract.js';
 export type { Sealing, SealingInput } from './session/channel-contract.js';

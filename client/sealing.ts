@@ -28,15 +28,16 @@ export type { Sealing, SealingInput } from './session/channel-contract.js';
  */
 export const sealing: Sealing = (input) => {
   const { document, rows, studyId, epoch, sequence, contributorKey, boxKeys } = input;
-  const { sealed, estimator, parameters, columns } = document;
-  if (sealed === undefined || estimator === undefined) {
+  const { sealed, columns, questions: [asked] } = document;
+  if (sealed === undefined) {
     throw new KeelsonError('unsupported', `the study ${document.study} is not sealed`);
   }
+  const { estimator, parameters, reduce } = asked!;
   const serverKeys = sealed.servers.map(({ key }) => fromHex(key));
   const keys = verifiedBoxKeys(signing, studyId, epoch, serverKeys, boxKeys);
   const { form, valuesOf } =
     sharePlanOf({ estimator, parameters, columns: columns.length, sealed });
-  const row = reduced(rows, columns.length, document.contribution.reduce);
+  const row = reduced(rows, columns.length, reduce);
   return sealRow(signing, valuesOf(row), {
     form, place: { studyId, epoch, sequence }, contributorKey, boxKeys: keys,
   });

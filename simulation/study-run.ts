@@ -1,6 +1,5 @@
 import type { ErrorCode } from '../src/base/error-codes.js';
 import type { KeelsonError } from '../src/base/errors.js';
-import { questionsOf } from '../src/base/questions.js';
 import type { WorkRandom } from '../src/random/source.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { ClientRuntime } from '../client/base/runtime.js';
@@ -146,7 +145,7 @@ export class StudyRun {
   private submit(channel: Channel, index: number, values: Float64Array): void {
     const { counters, runtime, fleet, study } = this.options;
     const { length: columns } = this.document!.columns;
-    const { reduce } = questionsOf(this.document!)[0]!;
+    const { reduce } = this.document!.questions[0]!;
     const isHostile = index < this.hostility!.hostile;
     const reduced = values.length % columns === 0
       ? reduceRows(values, columns, reduce) : new Float64Array(columns);
@@ -245,7 +244,7 @@ interface HonestRows {
 
 /** The study's public `scale`, one per column; null if it states none. */
 function statedScale(document: StudyDocument): readonly number[] | null {
-  const { scale } = questionsOf(document)[0]!.parameters;
+  const { scale } = document.questions[0]!.parameters;
   const { length } = document.columns;
   if (typeof scale === 'number') return Array<number>(length).fill(scale);
   return Array.isArray(scale) && scale.length === length ? (scale as readonly number[]) : null;

@@ -6,7 +6,8 @@ import { sealedProgramOf } from './sealed/programs/table.js';
 import { bodyBytes } from './sealed/shares/body.js';
 import { signatureBytes } from './wire/fields.js';
 import type { BeyondGrid, SealedProgram, TrafficRange } from './sealed/programs/contract.js';
-import type { OneQuestion } from './wire/study-document.js';
+import type { Question } from './base/questions.js';
+import type { SealedFacts } from './wire/study-document.js';
 
 /** What the promise does not cover, for whoever reads a plan. */
 const weakestPromise =
@@ -23,13 +24,16 @@ function rangeFacts(
   };
 }
 
-/** The sealed program of a study. @throws InvalidParameterError when it has none. */
-export function sealedProgramOfStudy(
-  { estimator, parameters, columns, sealed }: OneQuestion, facts: StudyFacts,
+/** A question over all columns of a sealed study. */
+export interface SealedQuestion extends Pick<Question, 'estimator' | 'parameters'> {
+  readonly sealed: SealedFacts;
+}
+
+/** The program of a sealed question. @throws InvalidParameterError when it has none. */
+export function sealedProgramOfQuestion(
+  { estimator, parameters, sealed }: SealedQuestion, facts: StudyFacts,
 ): SealedProgram {
-  return sealedProgramOf(facts, {
-    estimator, parameters, columns: columns.length, sealed: sealed!,
-  });
+  return sealedProgramOf(facts, { estimator, parameters, columns: facts.dimension, sealed });
 }
 
 /**
@@ -47,18 +51,18 @@ function trafficFacts({ least, most }: TrafficRange): Readonly<Record<string, nu
 }
 
 /**
- * The plan of a sealed study: that of the estimator, with the events, cost and noise of the
+ * The plan of a sealed question: that of the estimator, with the events, cost and noise of the
  * program over sealed rows. `expectedError` has the deviation that three servers publish.
  * @param open - the estimator's plan for rows that its server reads.
  */
 export function planSealed(
-  document: OneQuestion, facts: StudyFacts, open: Plan | Infeasible,
+  question: SealedQuestion, facts: StudyFacts, open: Plan | Infeasible,
 ): Plan | Infeasible {
   if (open.kind === 'infeasible') return open;
   let program: SealedProgram;
   let traffic: TrafficRange;
   try {
-    program = sealedProgramOfStudy(document, facts);
+    program = sealedProgramOfQuestion(question, facts);
     traffic = program.traffic(facts.cohort);
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;

@@ -1,5 +1,4 @@
 import { InvalidParameterError, KeelsonError } from './base/errors.js';
-import { questionsOf } from './base/questions.js';
 import type {
   Estimator, Infeasible, Plan, PrivacyTarget,
 } from './estimators/contract/estimator.js';
@@ -12,8 +11,7 @@ import {
   capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
 } from './privacy/accounting/target.js';
 import { planSealed } from './plan-sealed.js';
-import { notRunningTexts, planQuestions, type QuestionsPlan } from './questions/plan.js';
-import { lackOfTime, workMs } from './questions/release-time.js';
+import { planQuestions, type QuestionsPlan } from './questions/plan.js';
 import type { StudyDocument } from './wire/study-document.js';
 
 /** What follows from a study's public facts and its estimators alone. */
@@ -65,43 +63,21 @@ export function planStudy(
   return { ...planned, target, caps, charge, charges, releases: count, binds };
 }
 
-/**
- * The plans of a study's questions within a target. A study in the short form has one, with all
- * columns, whose events have the names that its estimator gave them.
- */
+/** The plans of a study's questions within a target. */
 export function planQuestionsOf(
   document: StudyDocument, find: (estimator: string) => Estimator,
   target: PrivacyTarget,
 ): QuestionsPlan | Infeasible {
-  const { cohort, participation, columns, types, running, epoch, peopleMax } = document;
-  const facts = {
-    cohort, participation, columns, target, ...(types !== undefined && { types }),
-    ...(running !== undefined && { running }), rowsMax: document.contribution.rowsMax,
-    epoch, ...(peopleMax !== undefined && { peopleMax }),
-  };
-  if (document.questions !== undefined) {
-    return planQuestions(document.questions, facts, { find, plan: planWithin });
-  }
-  const estimator = find(document.estimator);
-  const dimension = columns.length;
-  const asked = {
-    dimension, cohort, participation, target, ...(running !== undefined && { running }),
-  };
-  const open = planWithin(estimator, document.parameters, asked);
-  const plan = document.sealed === undefined ? open : planSealed(document, asked, open);
-  if (plan.kind === 'infeasible') return plan;
-  if (running !== undefined && plan.running === undefined) {
-    const [reason, remedy] = notRunningTexts(estimator);
-    return { kind: 'infeasible', reason, remedy };
-  }
-  const { events, cost } = plan;
-  const work = plan.work === undefined ? [] : [plan.work];
-  const lack = lackOfTime(workMs(work), epoch);
-  if (lack !== null) return { kind: 'infeasible', ...lack };
-  const question = questionsOf(document)[0]!;
-  return {
-    kind: 'plan', questions: [{ question, estimator, plan, dimension }], events, cost, work,
-  };
+  const { sealed } = document;
+  const facts = { ...document, target, rowsMax: document.contribution.rowsMax };
+  return planQuestions(document.questions, facts, {
+    find,
+    plan: (estimator, parameters, asked) => {
+      const open = planWithin(estimator, parameters, asked);
+      return sealed === undefined ? open
+        : planSealed({ estimator: estimator.name, parameters, sealed }, asked, open);
+    },
+  });
 }
 
 function targetOf(

@@ -1,7 +1,7 @@
 import { describeNumbers, type Described } from '../../src/answers/describe.js';
 import { labelsOf as labelsOfNumbers } from '../../src/answers/words.js';
 import { typesOfColumns } from '../../src/base/columns.js';
-import { questionsOf, type Question } from '../../src/base/questions.js';
+import { type Question } from '../../src/base/questions.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
 /**
@@ -19,7 +19,7 @@ export function askedColumns(question: Question, document: StudyDocument): Descr
 
 /** The names of the numbers of each question's answer, or of each key of a split one. */
 export function labelsOfEach(document: StudyDocument): (question: string) => readonly string[] {
-  const labels = new Map(questionsOf(document).map((question) =>
+  const labels = new Map(document.questions.map((question) =>
     [question.name, labelsOf(askedColumns(question, document))]));
   return (question) => labels.get(question) ?? [];
 }

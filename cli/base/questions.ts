@@ -3,7 +3,6 @@ import { findingText } from '../../src/base/findings.js';
 import { leftOutText } from '../../src/answers/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { answeredNumbers, partsByName } from '../../src/base/parts.js';
-import { questionsOf } from '../../src/base/questions.js';
 import { runningText } from '../../src/base/running-totals.js';
 import { keyDoubts, quotedText } from '../../src/base/shown-text.js';
 import type { Answer } from '../../src/wire/messages.js';
@@ -17,14 +16,14 @@ import { terminalColumns } from './io.js';
 import { askedColumns, labelsOf } from './labels.js';
 import { lineText, numberText, type Output } from './output.js';
 
-/** How `watch` and `verify` show the answers of a study with a list of questions. */
+/** How `watch` and `verify` show the answers of a study. */
 
 /**
- * The question of a study in one line: the estimator of a study in the short form, else the
+ * What a study asks, in one line: the estimator where its question has no name, else the
  * questions, each with its estimator and what it is split by.
  */
 export function askedText(document: StudyDocument): string {
-  if (document.questions === undefined) return document.estimator;
+  if (document.wireForm === 'short') return document.questions[0]!.estimator;
   return document.questions.map(({ name, estimator, by }) =>
     `${name} (${estimator}${by === undefined ? '' : ` by ${by.columns.map(lineText).join(', ')}`})`)
     .join(', ');
@@ -33,11 +32,10 @@ export function askedText(document: StudyDocument): string {
 /** What a study asks, from its facts; null for facts that this version cannot read. */
 export function askedIn(
   facts: Uint8Array,
-): { readonly text: string; readonly questions?: readonly string[] } | null {
+): { readonly text: string; readonly questions: readonly string[] } | null {
   try {
     const document = decodeStudyDocument(facts);
-    const questions = document.questions?.map(({ name }) => name);
-    return { text: askedText(document), ...(questions !== undefined && { questions }) };
+    return { text: askedText(document), questions: document.questions.map(({ name }) => name) };
   } catch (error) {
     if (error instanceof WireError) return null;
     throw error;
@@ -48,7 +46,7 @@ export function askedIn(
 export function answersJson(
   answers: readonly Answer[], document: StudyDocument,
 ): Readonly<Record<string, unknown>> {
-  const asked = questionsOf(document);
+  const asked = document.questions;
   const json = answers.map((answer, i): readonly [string, unknown] => {
     const { question, outcome, rhoAmount, deltaAmount } = answer;
     const { columns } = asked[i]!;
@@ -74,7 +72,7 @@ export function answersJson(
 export function printAnswers(
   answers: readonly Answer[], document: StudyDocument, output: Output,
 ): void {
-  const asked = questionsOf(document);
+  const asked = document.questions;
   answers.forEach(({ question, estimator, outcome }, i) => {
     const { columns, parameters, by } = asked[i]!;
     const labels = labelsOf(askedColumns(asked[i]!, document));

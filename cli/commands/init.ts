@@ -77,8 +77,8 @@ export const init = defineCommand({
       const { content, definition } = await acceptedStudy(flags, file, asker);
       write(file, content);
       const { document, releases } = definition;
-      const { study, estimator, questions: asked, budget } = document;
-      const what = asked === undefined ? `the estimator ${estimator}`
+      const { study, questions: asked, budget } = document;
+      const what = document.wireForm === 'short' ? `the estimator ${asked[0]!.estimator}`
         : `${asked.length === 1 ? 'the question' : 'the questions'} ${askedText(document)}`;
       output.text(`wrote ${file}: the study ${study}, with ${what}`);
       const count = releases === 1 ? '1 release' : `${releases} releases`;
@@ -86,8 +86,7 @@ export const init = defineCommand({
       output.text(`next: keelson plan ${file}`);
       output.json({
         file, study, releases,
-        ...(asked === undefined ? { estimator }
-          : { questions: asked.map(({ name }) => name) }),
+        questions: asked.map(({ name, estimator }) => ({ name, estimator })),
       });
     } finally {
       asker.close();

@@ -206,20 +206,20 @@ function planStudies(
   const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
   const plans = readStudies(files, args.populations)
     .map((planned) => {
-      const { document, questions: [{ plan: found }], target, releases, binds } = planned;
-      if (document.questions !== undefined) return describeQuestions(planned, hostile);
-      const { study, parameters, cohort, budget: { epsilon, delta } } = document;
+      const { document, questions: [asked], target, releases, binds } = planned;
+      if (document.wireForm === undefined) return describeQuestions(planned, hostile);
+      const { plan: found, question: { parameters }, estimator, dimension } = asked;
+      const { study, cohort, budget: { epsilon, delta } } = document;
       const declared = parameters['corruption'];
       // Some designs do not use the declared share.
       const corruption = hostile
         ?? Math.min(typeof declared === 'number' ? declared : 0, found.guarantee.corruptionMax);
-      const dimension = document.columns.length;
       const quarantined = quarantineBound(planned)?.honestKeys ?? null;
-      const planFor = plannerOf(findEstimator(document.estimator), parameters, {
+      const planFor = plannerOf(estimator, parameters, {
         dimension, target, participation: document.participation,
       });
       return {
-        study, estimator: document.estimator, parameters, dimension, corruption,
+        study, estimator: estimator.name, parameters, dimension, corruption,
         minimumCohort: smallestPlan(planFor), cohort, outcome: 'plan',
         ...describe(found, target, corruption), budget: { epsilon, delta, releases, binds },
         ...(quarantined === null ? {} : { honestKeysExcluded: quarantined }),

@@ -65,7 +65,7 @@ export const studies = defineCommand({
       ({ ...study, asked: askedIn(Buffer.from(facts, 'base64')) }));
     output.json({ studies: shown.map(({ id, name, state, epoch, releases, asked }) => ({
       id, name, state, epoch, releases,
-      ...(asked?.questions !== undefined && { questions: asked.questions }),
+      ...(asked !== null && { questions: asked.questions }),
     })) });
     for (const { id, name, state, epoch, releases, asked } of shown) {
       output.text(`${name}: ${state}, ${epoch === '0' ? 'no open epoch' : `epoch ${epoch}`}, `

@@ -1,16 +1,13 @@
 import { createReadStream } from 'node:fs';
 import { signing } from '#signing';
 import { ReleaseSeries } from '../../client/index.js';
-import { answerKeys } from '../../src/answers/describe.js';
 import { RunningSeries } from '../../src/series/running-sums.js';
 import { logLines, verifyReleaseLog, type LogReport } from '../../src/log/index.js';
-import { shortForm } from '../../src/wire/study-document.js';
-import { printAnswer } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { asInputError, UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
 import { publicKeyFlag } from '../base/keys.js';
-import { labelsOf, labelsOfEach } from '../base/labels.js';
+import { labelsOfEach } from '../base/labels.js';
 import { numberFlag } from '../base/numbers.js';
 import type { Output } from '../base/output.js';
 import { answersJson, printAnswers } from '../base/questions.js';
@@ -82,12 +79,9 @@ export const verify = defineCommand({
     if (exported !== null && report.consistent) {
       await writeExport(args.export!, exported.table(document!));
     }
-    const isList = document?.questions !== undefined;
-    const keys = document === null || isList ? null : answerKeys(shortForm(document));
     output.json({
       ...report, columns: document?.columns, study: document?.study,
-      lastAnswers: isList ? answersJson(lastAnswers, document) : undefined,
-      ...(keys !== null && { keys }),
+      lastAnswers: document === null ? undefined : answersJson(lastAnswers, document),
       ...(series !== null && { series: totalsJson(series, window) }),
     });
     describe(report, args.file === '-' ? 'standard input' : args.file, key !== undefined, output);
@@ -130,14 +124,8 @@ function describe(report: LogReport, path: string, hasKey: boolean, output: Outp
     );
     output.text('             aggregator\'s, then run again with --server-key');
   }
-  const { lastOutcome: last, lastAnswers, document } = report;
-  if (document?.questions !== undefined && lastAnswers.length > 0) {
-    output.text('last release');
-    printAnswers(lastAnswers, document, output);
-  }
-  if (last?.kind !== 'value' || document === null) return;
-  const asked = shortForm(document);
-  const { columns, parameters } = asked;
+  const { lastAnswers, document } = report;
+  if (document === null || lastAnswers.length === 0) return;
   output.text('last release');
-  printAnswer(last, { labels: labelsOf(asked), columns, parameters }, output);
+  printAnswers(lastAnswers, document, output);
 }

@@ -2,15 +2,16 @@ import { ReleaseSeries, subscribe, type VerifiedRelease } from '../../client/ind
 import { findingText, partsByName } from '../../client/words.js';
 import { toHex } from '../../src/base/bytes.js';
 import { ifHostileText } from '../../src/base/findings.js';
+import type { Question } from '../../src/base/questions.js';
 import { runningText } from '../../src/base/running-totals.js';
 import { deviations95 } from '../../src/numerics/normal.js';
-import { answersOf, onlyAnswer } from '../../src/wire/messages.js';
-import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
+import type { Answer } from '../../src/wire/messages.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import { aggregatorArgument, aggregatorUrl } from '../base/address.js';
 import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
-import { labelsOf, labelsOfEach } from '../base/labels.js';
+import { askedColumns, labelsOf, labelsOfEach } from '../base/labels.js';
 import { tablesOf } from '../base/matrices.js';
 import { numberFlag } from '../base/numbers.js';
 import { terminalColumns } from '../base/io.js';
@@ -97,8 +98,8 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   if (document.title !== undefined) output.text(`title       ${document.title}`);
   if (document.description !== undefined) output.text(`about       ${document.description}`);
   output.text(`study id    ${toHex(release.studyId)}`);
-  output.text(document.questions === undefined
-    ? `estimator   ${document.estimator} over ${document.columns.map(lineText).join(', ')}`
+  output.text(document.wireForm === 'short'
+    ? `estimator   ${askedText(document)} over ${document.columns.map(lineText).join(', ')}`
     : `questions   ${askedText(document)}`);
   for (const text of columnTexts(document)) output.text(`column      ${text}`);
   output.text(`privacy     epsilon ${privacy.epsilon} per release of ${budget.epsilon} in all, `
@@ -106,7 +107,7 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   output.text(`presence    ${release.participation}`);
   output.text(`server key  ${serverKey}`);
   output.text();
-  if (document.questions === undefined) {
+  if (document.wireForm === 'short') {
     output.text(line('epoch', 'value', 'estimate', 'noise sd', 'epsilon spent'));
   }
 }
@@ -126,7 +127,7 @@ function columnTexts({ columns, columnWords = [] }: StudyDocument): readonly str
 function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: Output): void {
   const { document } = verified;
   const more = series === null ? {} : { smoothed: smoothedJson(series) };
-  if (document.questions === undefined) showAnswer(verified, more, output);
+  if (document.wireForm === 'short') showAnswer(verified, more, output);
   else showAnswers(verified, more, output);
   if (series === null) return;
   for (const [name, value, deviation] of smoothedRows(series, labelsOfEach(document))) {
@@ -135,12 +136,12 @@ function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: O
   for (const text of seriesFaults(series)) output.text(`${' '.repeat(8)}${text}`);
 }
 
-/** Shows the answers to a list of questions. @param more what --json says besides. */
+/** Shows the answers to questions that have names. @param more what --json says besides. */
 function showAnswers(
   { release, document }: VerifiedRelease, more: Readonly<Record<string, unknown>>, output: Output,
 ): void {
   const { ledger, study, epoch, index } = release;
-  const answers = answersOf(release);
+  const { answers } = release;
   output.jsonLine({
     type: 'release', study, epoch, index,
     questions: answersJson(answers, document), ...more,
@@ -155,9 +156,10 @@ function showAnswers(
 function showAnswer(
   { release, document }: VerifiedRelease, more: Readonly<Record<string, unknown>>, output: Output,
 ): void {
-  const { outcome } = onlyAnswer(release);
+  const [{ outcome }] = release.answers as [Answer];
   const { ledger, study, epoch, index, columns } = release;
-  const labels = labelsOf(shortForm(document));
+  const [asked] = document.questions as [Question];
+  const labels = labelsOf(askedColumns(asked, document));
   const spent = { epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap };
   const facts =
     { type: 'release', study, epoch, index, columns, labels, outcome: outcome.kind, ...more };
@@ -197,7 +199,7 @@ function showAnswer(
     output.text(line(first, lineText(names[i] ?? `[${i}]`), text, deviation, last));
     if (intervalIfHostile95 === undefined) return;
     output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
-      + `${ifHostileText(shortForm(document).parameters)} ${intervalText(intervalIfHostile95, i)}`);
+      + `${ifHostileText(asked.parameters)} ${intervalText(intervalIfHostile95, i)}`);
   });
   if (running !== undefined) output.text(`${' '.repeat(8)}${runningText(running)}`);
   printFindings(findings, columns, output);

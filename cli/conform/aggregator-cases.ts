@@ -2,26 +2,26 @@ import { signing } from '#signing';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
-import { batchRows, decodeBatchBody, type OneQuestion } from '../../src/wire/index.js';
+import { batchRows, decodeBatchBody, ofShortFacts } from '../../src/wire/index.js';
 import { createAggregator, type Aggregator } from '../../server/aggregator.js';
 import { systemClock } from '../../server/base/clock.js';
 import { createLogger } from '../../server/base/logger.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { expect } from './fault.js';
-import { document as sample } from './samples.js';
+import { shortFacts } from './samples.js';
 import { freshRows, type ConformanceCase, type Stage } from './stage.js';
 
 /** An epoch closes when one contribution is complete. The journal keeps what it took. */
-const document: OneQuestion = {
-  ...sample, study: 'conformance', cohort: 200, participation: 'public',
+const document = ofShortFacts({
+  ...shortFacts, study: 'conformance', cohort: 200, participation: 'public',
   epoch: { contributors: 1 }, estimator: 'mean',
   parameters:
     parseParameters(findEstimator('mean').parameters, { scale: [20, 300] }, { dimension: 2 }),
   privacy: { epsilon: 8, delta: 1e-6 },
   budget: { epsilon: 100, delta: 1e-5, rule: 'zcdp', scope: 'study' },
   retention: { kind: 'duration', keepMs: 86_400_000 },
-};
+});
 
 const start = (directory: string, port: number): Promise<Aggregator> => createAggregator({
   dataDirectory: directory, studies: [defineStudy(document)], strict: true, port, checkThreads: 0,

@@ -1,7 +1,7 @@
 import { signing } from '#signing';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { issueEnrolment } from '../../src/signing/index.js';
-import { encodeCells, type Cells, type OneQuestion } from '../../src/wire/index.js';
+import { encodeCells, type Cells } from '../../src/wire/index.js';
 import { expect } from './fault.js';
 import { textDocument, typedDocument } from './samples.js';
 import type { CutPoint, ScriptedServer } from './scripted-server.js';
@@ -190,7 +190,7 @@ async function typedRows(
   (await stage.program()).say({ do: 'send', id: 'typed', rows, last: true });
   await stage.accepted('typed');
   await stage.close();
-  const { types } = server.document as OneQuestion;
+  const { types } = server.document;
   const shown = (cells: readonly Cells[] = []): string =>
     cells.map(({ present, numbers, codes, dictionary }) =>
       [present, numbers, codes, dictionary].map((one) => toHex(one ?? new Uint8Array(0))).join())

@@ -3,9 +3,11 @@ import { toHex } from '../../src/base/bytes.js';
 import { encodeLogLine, type LogFaultCode, type LogLine } from '../../src/log/index.js';
 import { signStatement } from '../../src/signing/index.js';
 import {
-  encodeHeadBody, encodeReleaseBody, type HeadBody, type OneAnswer, type ReleaseFacts,
+  encodeHeadBody, encodeReleaseBody, ofShortAnswer, type HeadBody,
 } from '../../src/wire/index.js';
-import { counting, facts, factsId, releaseBody, server } from './samples.js';
+import {
+  counting, facts, factsId, server, shortRelease, type ShortRelease,
+} from './samples.js';
 
 /** A log, and what a verifier must say of it. */
 export interface LogVector {
@@ -23,13 +25,15 @@ const study: LogLine = {
 };
 
 function release(
-  index: bigint, before: LogLine | null, change: Partial<ReleaseFacts & OneAnswer> = {},
+  index: bigint, before: LogLine | null, change: Partial<ShortRelease> = {},
   signer = server,
 ): LogLine {
   const previousDigest = before?.type === 'release'
     ? signing.sha512(before.body) : new Uint8Array(64);
   const body =
-    encodeReleaseBody({ ...releaseBody, index, epoch: 7n + index, previousDigest, ...change });
+    encodeReleaseBody(ofShortAnswer({
+      ...shortRelease, index, epoch: 7n + index, previousDigest, ...change,
+    }));
   const signature = signStatement('release', signer, factsId, signing.sha512(body));
   return { type: 'release', body, signature };
 }
@@ -47,7 +51,7 @@ const text = (...lines: readonly LogLine[]): string =>
   lines.map((line) => `${encodeLogLine(line)}\n`).join('');
 
 /** A log of two releases whose second one is changed, and signed again with its head. */
-function changed(change: Partial<ReleaseFacts & OneAnswer>): string {
+function changed(change: Partial<ShortRelease>): string {
   const first = release(0n, null);
   const second = release(1n, first, change);
   return text(study, first, second, head(2n, second));

@@ -1,7 +1,7 @@
 import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
-import type { OneAnswer, ReleaseFacts } from '../../src/wire/index.js';
 import { expect } from './fault.js';
+import type { ShortRelease } from './samples.js';
 import type { ScriptedServer } from './scripted-server.js';
 import type { ConformanceCase, Stage } from './stage.js';
 
@@ -82,7 +82,7 @@ async function cut(stage: Stage): Promise<void> {
 }
 
 interface Forgery {
-  readonly change?: Partial<ReleaseFacts & OneAnswer>;
+  readonly change?: Partial<ShortRelease>;
   readonly previous?: Uint8Array;
   /** Signs the release in place of the server. */
   readonly byAnother?: true;

@@ -1,8 +1,8 @@
 import { signing } from '#signing';
 import { fromHex } from '../../src/base/bytes.js';
 import {
-  encodeStudyDocument, studyId, type ManyQuestions, type OneAnswer, type OneQuestion,
-  type ReleaseFacts,
+  encodeStudyDocument, ofShortAnswer, ofShortFacts, studyId, type ReleaseBody, type ReleaseFacts,
+  type ShortAnswer, type ShortFacts, type StudyDocument,
 } from '../../src/wire/index.js';
 
 /**
@@ -17,7 +17,7 @@ export const contributorSeed = counting(0x20, 32);
 export const server = signing.createSigner(serverSeed);
 export const contributor = signing.createSigner(contributorSeed);
 
-export const document: OneQuestion = {
+export const shortFacts: ShortFacts = {
   version: 1,
   study: 'flight-delays',
   columns: ['delay_minutes', 'distance_miles'],
@@ -33,13 +33,14 @@ export const document: OneQuestion = {
   late: 'next',
   retention: { kind: 'release' },
 };
+export const document = ofShortFacts(shortFacts);
 
 export const facts = encodeStudyDocument(document);
 export const factsId = fromHex(await studyId(facts, signing));
 
 /** A study with a column of each type, and two rows of it. */
-export const typedDocument: OneQuestion = {
-  ...document,
+export const typedDocument = ofShortFacts({
+  ...shortFacts,
   version: 2,
   study: 'rides',
   columns: ['minutes', 'stops', 'late', 'region'],
@@ -50,18 +51,21 @@ export const typedDocument: OneQuestion = {
   contribution: { reduce: 'one', rowsMax: 64 },
   estimator: 'histogram',
   parameters: { column: 3, edges: [1, 2], top: 10 },
-};
+});
 
 /** A whole rho in a budget's amounts. */
 export const unit = 2n ** 64n;
 
-export const releaseBody: ReleaseFacts & OneAnswer = {
+/** A release of the study without a list of questions, as its bytes state it. */
+export type ShortRelease = ReleaseFacts & ShortAnswer;
+
+export const shortRelease: ShortRelease = {
   serverKey: server.publicKey,
   studyId: factsId,
   index: 0n,
   epoch: 7n,
   study: document.study,
-  estimator: document.estimator,
+  estimator: shortFacts.estimator,
   parameters: '{"corruption":0.1,"scale":[40,600]}',
   participation: 'secret',
   outcome: {
@@ -88,8 +92,10 @@ export const releaseBody: ReleaseFacts & OneAnswer = {
   columns: document.columns,
   cohort: 3000n,
 };
+export const releaseBody: ReleaseBody = ofShortAnswer(shortRelease);
+
 /** A study with a list of questions: a mean, a count split by two columns, and a share. */
-export const questionsDocument: ManyQuestions = {
+export const questionsDocument: StudyDocument = {
   version: 2, study: 'rides', columns: typedDocument.columns, types: typedDocument.types!,
   cohort: 3000, participation: 'secret', epoch: { everyMs: 10_000 },
   contribution: { rowsMax: 64 },
@@ -116,7 +122,7 @@ export const questionsDocument: ManyQuestions = {
  * A study with texts and optional columns, and three rows of it. The first row has every value, the
  * last one only what it must have.
  */
-export const textDocument: ManyQuestions = {
+export const textDocument: StudyDocument = {
   ...questionsDocument,
   study: 'trips',
   columns: ['app', 'city', 'stops', 'late', 'region'],

@@ -11,12 +11,14 @@ import {
 import { signing } from '#signing';
 import {
   batchRows, decodeBatchBody, decodeClientFrame, encodeHeadBody, encodeReleaseBody,
-  encodeServerFrame, encodeStudyDocument, shortForm, studyId as idOfFacts, subprotocol, type Ack,
-  type BatchBody, type ClientFrame, type Hello, type ManyQuestions, type Once, type OneAnswer,
-  type OneQuestion, type ReleaseFacts, type ServerFrame, type SignedBatch, type SignedRelease,
+  encodeServerFrame, encodeStudyDocument, ofShortAnswer, ofShortFacts, studyId as idOfFacts,
+  subprotocol, type Ack, type BatchBody, type ClientFrame, type Hello, type Once,
+  type ServerFrame, type SharedFacts, type ShortFacts, type SignedBatch, type SignedRelease,
   type StudyDocument, type WireStudyState, type Withdraw,
 } from '../../src/wire/index.js';
-import { document as sampleDocument, releaseBody, server as sampleSigner } from './samples.js';
+import {
+  server as sampleSigner, shortFacts, shortRelease, type ShortRelease,
+} from './samples.js';
 import { rowTexts, scriptedRefusal, type TakenBatch } from './scripted-frames.js';
 import { answerOnce } from './scripted-once.js';
 
@@ -103,11 +105,11 @@ export class ScriptedServer {
   }
 
   static async start(
-    document: Partial<OneQuestion> | ManyQuestions = {}, signer: Signer = sampleSigner,
+    document: Partial<ShortFacts> | StudyDocument = {}, signer: Signer = sampleSigner,
   ): Promise<ScriptedServer> {
     const whole = 'questions' in document
-      ? document : { ...sampleDocument, ...document };
-    const server = new ScriptedServer(signer, whole as StudyDocument);
+      ? document : ofShortFacts({ ...shortFacts, ...document });
+    const server = new ScriptedServer(signer, whole);
     await server.rename({});
     await server.listen();
     return server;
@@ -136,8 +138,8 @@ export class ScriptedServer {
     return this.sockets.size;
   }
 
-  async rename(change: Partial<OneQuestion>): Promise<void> {
-    this.document = { ...this.document, ...change } as StudyDocument;
+  async rename(change: Partial<SharedFacts>): Promise<void> {
+    this.document = { ...this.document, ...change };
     this.facts = encodeStudyDocument(this.document);
     this.id = await idOfFacts(this.facts, signing);
   }
@@ -209,7 +211,7 @@ export class ScriptedServer {
   }
 
   /** Signs a release that continues the log; `previous` replaces the digest that it should name. */
-  publish(previous?: Uint8Array, change: Partial<ReleaseFacts & OneAnswer> = {}): SignedRelease {
+  publish(previous?: Uint8Array, change: Partial<ShortRelease> = {}): SignedRelease {
     const release = this.signRelease(BigInt(this.releases.length), previous, change);
     this.releases.push(release);
     this.broadcast(release);
@@ -217,18 +219,18 @@ export class ScriptedServer {
   }
 
   signRelease(
-    index: bigint, previous?: Uint8Array, change: Partial<ReleaseFacts & OneAnswer> = {},
+    index: bigint, previous?: Uint8Array, change: Partial<ShortRelease> = {},
   ): SignedRelease {
     const before = index === 0n
       ? new Uint8Array(64) : signing.sha512(this.releases[Number(index) - 1]!.body);
     const { study, participation, cohort, columns } = this.document;
-    const { estimator, parameters } = shortForm(this.document);
-    const body = encodeReleaseBody({
-      ...releaseBody, serverKey: this.signer.publicKey, studyId: this.studyId, study, estimator,
+    const { estimator, parameters } = this.document.questions[0]!;
+    const body = encodeReleaseBody(ofShortAnswer({
+      ...shortRelease, serverKey: this.signer.publicKey, studyId: this.studyId, study, estimator,
       parameters: canonicalJson(parameters), participation, columns,
       cohort: BigInt(cohort), index, epoch: 7n + index,
       previousDigest: previous ?? before, ...change,
-    });
+    }));
     return {
       kind: 'release', body,
       signature: signStatement('release', this.signer, this.studyId, signing.sha512(body)),

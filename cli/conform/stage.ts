@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
-import type { OneQuestion, ManyQuestions } from '../../src/wire/index.js';
+import type { ShortFacts, StudyDocument } from '../../src/wire/index.js';
 import type { Signer } from '../../src/signing/index.js';
 import { ConformanceFault, expect } from './fault.js';
 import type { Program, ProgramEvent } from './program.js';
@@ -55,7 +55,7 @@ export class Stage {
   }
 
   async server(
-    document: Partial<OneQuestion> | ManyQuestions = {}, signer?: Signer,
+    document: Partial<ShortFacts> | StudyDocument = {}, signer?: Signer,
   ): Promise<ScriptedServer> {
     const server = await ScriptedServer.start(document, signer);
     server.onFault = (text) => this.notice(new ConformanceFault(text));

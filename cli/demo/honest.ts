@@ -1,6 +1,6 @@
 import { describeNumbers } from '../../src/answers/describe.js';
 import type { NumberInfo } from '../../src/base/number-info.js';
-import { questionsOf, type Question } from '../../src/base/questions.js';
+import { type Question } from '../../src/base/questions.js';
 import { keyListOf } from '../../src/questions/keys.js';
 import { rowFilter } from '../../src/questions/where.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -28,7 +28,7 @@ export class HonestAnswers {
   /** For each question its numbers, in the order of those of a release. */
   of(epoch: bigint): readonly (readonly number[])[] {
     const people = this.sent.get(epoch) ?? [];
-    return questionsOf(this.document).map((question) => answerOf(question, this.document, people));
+    return this.document.questions.map((question) => answerOf(question, this.document, people));
   }
 }
 

@@ -114,7 +114,7 @@ function describe(
   );
   for (const definition of studies) {
     const { document, questions: [{ plan }] } = definition;
-    if (document.questions !== undefined) {
+    if (document.wireForm === undefined) {
       questionsLines(definition, pages.get(document.study)!).forEach((each) => output.text(each));
       continue;
     }

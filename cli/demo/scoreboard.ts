@@ -1,5 +1,5 @@
-import { answersOf, onlyAnswer, type Answer, type ReleaseBody } from '../../src/wire/messages.js';
-import { shortForm, type StudyDocument } from '../../src/wire/study-document.js';
+import type { Answer, ReleaseBody } from '../../src/wire/messages.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import { truthOf, type Truth } from '../../simulation/index.js';
 
 /**
@@ -57,10 +57,10 @@ export function shownOf(
   release: ReleaseBody, document: StudyDocument, truth: Truth,
   beside: () => Pick<Answers, 'honest' | 'plannedErrors'>,
 ): Shown {
-  if (document.questions === undefined) return scoreRelease(release, document, truth);
+  if (document.wireForm === 'short') return scoreRelease(release, document, truth);
   const { study, epoch } = release;
   return {
-    study, epoch, document, answers: answersOf(release), ...beside(), ...countsOf(release, truth),
+    study, epoch, document, answers: release.answers, ...beside(), ...countsOf(release, truth),
   };
 }
 
@@ -77,8 +77,8 @@ function countsOf(
 /** Compares a release with the truth of its epoch. */
 function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Truth): Score {
   const scale = scaleOf(document);
-  const { outcome } = onlyAnswer(release);
-  const { honest, naive } = truthOf(shortForm(document), truth);
+  const [{ outcome }] = release.answers as [Answer];
+  const { honest, naive } = truthOf(document.questions[0]!, truth);
   return {
     study: document.study,
     epoch: release.epoch,
@@ -94,7 +94,7 @@ function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Trut
 
 /** The study's scale, one per column. */
 function scaleOf(document: StudyDocument): readonly number[] {
-  const { scale } = shortForm(document).parameters;
+  const { scale } = document.questions[0]!.parameters;
   if (typeof scale === 'number') return document.columns.map(() => scale);
   return Array.isArray(scale) ? (scale as readonly number[]) : document.columns.map(() => 1);
 }
@@ -136,10 +136,10 @@ export interface ScoreSummary {
 
 /** @param shown of all studies. */
 export function summarise(
-  { study, questions }: StudyDocument, shown: readonly Shown[],
+  { study, questions, wireForm }: StudyDocument, shown: readonly Shown[],
 ): StudySummary {
   const own = shown.filter((each) => each.study === study);
-  if (questions === undefined) {
+  if (wireForm === 'short') {
     return summariseScores(study, own.filter((each): each is Score => !('answers' in each)));
   }
   const last = own.at(-1);

@@ -2,7 +2,7 @@ import { defineStudy, type StudyDefinition } from '../../server/studies/definiti
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { perReleaseTarget } from '../../src/privacy/accounting/target.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
+import { ofShortFacts, type StudyDocument } from '../../src/wire/study-document.js';
 import { UsageError } from '../base/errors.js';
 import { demoScale, questionsDefinition } from './questions.js';
 
@@ -59,13 +59,13 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
   const corruption = Math.max(facts.hostileShare, 0.01);
   const means = [['mean', 'mean'], ['robust', 'robust-mean']].map(([word, name]) => {
     const { name: estimator, parameters } = findEstimator(name!);
-    const document: StudyDocument = {
+    const document = ofShortFacts({
       ...shared,
       study: `flights-${word!}`,
       estimator,
       parameters:
         parseParameters(parameters, { scale: [...demoScale], corruption }, { dimension: 2 }),
-    };
+    });
     return defineStudy(document);
   });
   const { cohort, privacy, budget } = shared;

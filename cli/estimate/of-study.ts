@@ -2,7 +2,6 @@ import { availableParallelism } from 'node:os';
 import { createComputePool } from '../../server/compute/pool.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { epochLength } from '../../server/study-file/durations.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
 import { UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
 import { rhoIn } from '../base/privacy-flags.js';
@@ -45,7 +44,7 @@ export async function answerFile(
     // Nobody waits for the release of an epoch, so none must fit half of it.
     epoch: { everyMs: epochLength.mostMs },
     contribution: { ...document.contribution, rowsMax: rowsOfFile(args.contributor) },
-  } as StudyDocument);
+  });
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
   return answerStudy({
     definition, only: args.question as string | undefined,

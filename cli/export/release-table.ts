@@ -4,9 +4,9 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { leftOutText } from '../../src/answers/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { entriesOf } from '../../src/base/parts.js';
-import { questionsOf, type Question } from '../../src/base/questions.js';
+import { type Question } from '../../src/base/questions.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
-import { answersOf, type Answer, type ReleaseBody } from '../../src/wire/messages.js';
+import { type Answer, type ReleaseBody } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
 /** The columns of exported releases. All but the first five and `outcome` may be empty. */
@@ -57,7 +57,7 @@ export class ReleaseExport {
 
   /** @throws InvalidInputError if the table would have more than 1,048,576 rows. */
   take(release: ReleaseBody): void {
-    this.rows += answersOf(release).reduce((sum, { outcome }) =>
+    this.rows += release.answers.reduce((sum, { outcome }) =>
       sum + (outcome.kind === 'value' ? rowsOfValue(outcome) : 1), 0);
     if (this.rows > rowsMax) {
       throw new InvalidInputError(`the export would have more than ${rowsMax} rows: leave --export `
@@ -72,9 +72,9 @@ export class ReleaseExport {
    */
   table(document: StudyDocument): ReleaseTable {
     const columns: ExportCell[][] = releaseColumns.map(() => []);
-    const questions = questionsOf(document);
+    const questions = document.questions;
     for (const release of this.releases) {
-      answersOf(release).forEach((answer, i) => {
+      release.answers.forEach((answer, i) => {
         for (const row of rowsOf(answer, questions[i]!, release, document)) {
           row.forEach((cell, column) => columns[column]!.push(cell));
         }

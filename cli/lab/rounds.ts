@@ -1,5 +1,5 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import { answersOf, type ReleaseBody } from '../../src/wire/messages.js';
+import { type ReleaseBody } from '../../src/wire/messages.js';
 import type { Baselines, Compared, RowPicture } from './baselines.js';
 import type { Setting } from './setting.js';
 import { labNameOf } from './studies.js';
@@ -54,7 +54,7 @@ export function answerOf(
   { document, questions: [{ plan }] }: StudyDefinition, release: ReleaseBody,
   baselines: Baselines, { hostileShare }: Setting,
 ): Answer {
-  const { outcome } = answersOf(release)[0]!;
+  const { outcome } = release.answers[0]!;
   const { error, promised } =
     baselines.judge({ plan, cohort: document.cohort, outcome, hostileShare });
   return {

@@ -6,7 +6,9 @@ import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import type { Signer } from '../../src/signing/index.js';
-import type { SharedFacts, StudyDocument } from '../../src/wire/study-document.js';
+import {
+  ofShortFacts, type SharedFacts, type StudyDocument,
+} from '../../src/wire/study-document.js';
 import { EpochRows, type EpochPeople } from './baselines.js';
 import type { LabData } from './data.js';
 import {
@@ -112,13 +114,13 @@ function documentOf(facts: LabFacts, { name, parameters }: Estimator): StudyDocu
     ...(parameters.some((spec) => spec.name === 'scale') && { scale: [...data.scale] }),
     ...(parameters.some((spec) => spec.name === 'corruption') && { corruption: promise }),
   };
-  return {
+  return ofShortFacts({
     ...sharedFacts(facts, name),
     version: 1,
     contribution: { reduce: 'mean', rowsMax: data.rows },
     estimator: name,
     parameters: parseParameters(parameters, given, { dimension: data.columns.length }),
-  };
+  });
 }
 
 const namePrefix = 'lab-';

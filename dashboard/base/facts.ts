@@ -16,7 +16,6 @@ const reduceWords = { mean: 'averaged', sum: 'added up', one: 'one counts' } as 
 
 /** A question, and what its study says about contributors, epochs and rows. */
 export function factsOf(document: StudyDocument, asked: Asked): readonly Fact[] {
-  const isList = document.questions !== undefined;
   const { estimator, columns, where, by, share } = asked;
   const { retention, contribution } = document;
   return [
@@ -24,13 +23,14 @@ export function factsOf(document: StudyDocument, asked: Asked): readonly Fact[] 
     ...parametersOf(asked),
     { name: 'Columns', text: columns.length === 0 ? 'none: it counts people'
       : columns.map(spoken).join(', ') },
-    ...(isList ? [{ name: 'Rows that count', text: where.length === 0 ? 'all'
-      : where.map(testInWords).join(', and ') }] : []),
+    ...(where.length === 0 ? []
+      : [{ name: 'Rows that count', text: where.map(testInWords).join(', and ') }]),
     ...(by === undefined ? [] : [
       { name: 'Split by', text: by.columns.map(spoken).join(', ') },
       { name: 'Keys', text: keysInWords(by) },
     ]),
-    ...(isList ? [{ name: 'Its share of the privacy', text: percent(share / 100) }] : []),
+    ...(share === 100 ? []
+      : [{ name: 'Its share of the privacy', text: percent(share / 100) }]),
     { name: 'Contributors', text: `about ${whole(document.cohort)} an epoch` },
     { name: 'Epoch', text: 'everyMs' in document.epoch ? `every ${duration(document.epoch.everyMs)}`
       : `every ${whole(document.epoch.contributors)} contributors` },

@@ -1,5 +1,5 @@
 import {
-  answersOf, questionsOf, type ColumnType, type ColumnWords, type Interval95,
+  type ColumnType, type ColumnWords, type Interval95,
   type Measured, type Question, type RefusedOutcome, type ReleaseBody, type StudyDocument,
   type ValueOutcome,
 } from '../../client/index.js';
@@ -67,7 +67,9 @@ export interface QuestionWords {
 }
 
 /** What `/v1/studies` reports about a study. */
-export interface StudyEntry extends QuestionWords {
+export interface StudyEntry {
+  /** The title of its only question, or the names of its questions. */
+  readonly title: string;
   readonly id: string;
   readonly name: string;
   readonly state: 'open' | 'exhausted' | 'ended';
@@ -78,8 +80,8 @@ export interface StudyEntry extends QuestionWords {
   /** Number of releases in the log. */
   readonly releases: number;
   readonly document: StudyDocument;
-  /** Of a study with a list of questions: the words about each, in its order. */
-  readonly questions?: readonly QuestionWords[];
+  /** The words about each question, in the study's order. */
+  readonly questions: readonly QuestionWords[];
 }
 
 /** A question of a study, with the server's words about it. */
@@ -90,17 +92,14 @@ export interface Asked extends Question, QuestionWords {
   readonly columnWords?: readonly ColumnWords[];
 }
 
-/** The questions of a study, in its order. A study in the short form has one. */
-export function questionsAsked(entry: StudyEntry): readonly Asked[] {
-  const { document, questions, title, parameterWords } = entry;
-  return askedIn(document).map((asked, i) => ({
-    ...asked, ...(document.questions === undefined ? { title, parameterWords } : questions?.[i]),
-  }));
+/** The questions of a study, in its order. */
+export function questionsAsked({ document, questions }: StudyEntry): readonly Asked[] {
+  return askedIn(document).map((asked, i) => ({ ...asked, ...questions[i] }));
 }
 
 /** The same out of the signed facts alone. */
 export function askedIn(document: StudyDocument): readonly Asked[] {
-  return questionsOf(document).map((question): Asked => {
+  return document.questions.map((question): Asked => {
     const ofColumns = <T>(list: readonly T[] | undefined): readonly T[] | undefined =>
       list && question.columns.map((name) => list[document.columns.indexOf(name)]!);
     const [types, columnWords] = [ofColumns(document.types), ofColumns(document.columnWords)];
@@ -254,7 +253,7 @@ export class History {
   ) {}
 
   take(release: ReleaseBody): void {
-    const { outcome } = answersOf(release)[this.question]!;
+    const { outcome } = release.answers[this.question]!;
     this.count += 1;
     this.last = release;
     const isValue = outcome.kind === 'value';

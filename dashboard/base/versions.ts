@@ -37,7 +37,7 @@ export function changesOf(newer: Followed, older: Followed): readonly Change[] {
 }
 
 function allFacts({ entry: { document }, questions }: Followed): ReadonlyMap<string, string> {
-  const isList = document.questions !== undefined;
+  const isList = document.questions.length > 1;
   const { privacy, budget, title = '', description = '' } = document;
   const all = questions.flatMap((asked) => factsOf(document, asked).map(({ name, text }) =>
     [isList ? `${asked.name}: ${name.toLowerCase()}` : name, text] as const));

@@ -50,7 +50,7 @@ export function StudyCard(
         ? 'batches' : `batches, ${whole(rate)} a second`} />
       <${Figure} name="Sent twice" value=${whole(batches.duplicates)} note="counted once" />
       <${Figure} name="Releases" value=${whole(study.releases)} note="in the log" /></dl>
-    ${study.questions.length > 0 && html`<${Questions} questions=${study.questions} />`}
+    ${study.questions.length > 1 && html`<${Questions} questions=${study.questions} />`}
     ${outcomes !== null && html`<${Outcomes} of=${outcomes} study=${study} />`}
     <div class="stack"><h3>Batches refused</h3><${Refusals} refused=${batches.refused} /></div>
     <${Notes} study=${study} /><${Controls} study=${study} /></section>`;

@@ -184,7 +184,7 @@ function LegendLine({ line, axis, at, isOneStudy, onRemove }: {
   if (found === null) return html`<li>${key}<span class="legend-name quiet">Not here yet: its study
     has no answer, or is not on this server</span>${remove}</li>`;
   const { followed: { entry }, question, words, drawn, smoothed } = found;
-  const isList = entry.document.questions !== undefined;
+  const isList = entry.document.questions.length > 1;
   const version = versionName(found.followed, studies.value ?? []);
   const of = [...(isOneStudy ? [] : [entry.document.title ?? entry.name]),
     ...(isList ? [question] : []), ...(version === null ? [] : [version])].join(', ');

@@ -98,7 +98,7 @@ function holds({ entry: { name, document }, questions }: Followed, search: strin
 
 function StudyCard({ followed, attention }: Listed): VNode {
   const { entry, questions } = followed;
-  const isList = entry.document.questions !== undefined;
+  const isList = entry.document.questions.length > 1;
   const { title } = entry.document;
   return html`<li class="card study"><div class="card-head"><h2>
     <a href=${studyAddress(entry.id)}>${title ?? entry.name}</a></h2>

@@ -13,7 +13,7 @@ export function QuestionFacts({ followed: { entry, questions }, place }: {
   const { document, id } = entry;
   const asked = questions[place]!;
   const { parameterWords, title } = asked;
-  const isList = document.questions !== undefined;
+  const isList = document.questions.length > 1;
   const facts = factsOf(document, asked);
   const explained = facts.filter(({ parameter }) => parameter !== undefined);
   return html`<section class="card question"><h2>The question${isList && `: ${asked.name}`}</h2>

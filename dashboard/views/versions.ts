@@ -21,7 +21,7 @@ export function Versions({ followed, place }: {
   const canCompare = other.questions.some((each) => each.name === name);
   return html`<section class="card versions"><div class="card-head"><h2>Versions of this study</h2>
       ${canCompare && html`<a class="button" href=${`${studyAddress(followed.entry.id,
-        followed.entry.document.questions && name)}?with=${both}`}>Compare two</a>`}</div>
+        followed.questions.length > 1 ? name : undefined)}?with=${both}`}>Compare two</a>`}</div>
     <ol>${versions.map((each, i) => html`<li key=${each.entry.id}>
       <${Version} version=${each} older=${versions[i + 1]} isShown=${each === followed} /></li>`)}
     </ol><p class="quiet small">A changed study file is a new version. It has a log of its own, and

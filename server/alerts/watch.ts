@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import { answersOf, decodeReleaseBody, type ReleaseBody } from '../../src/wire/index.js';
+import { decodeReleaseBody, type ReleaseBody } from '../../src/wire/index.js';
 import { verifyReleaseLog } from '../../src/log/index.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
@@ -103,12 +103,11 @@ class Watch {
     const told = this.#toldOf(study);
     told.lastMs = Number(body.closedAtMs);
     told.isSilent = false;
-    for (const { question, outcome } of answersOf(body)) {
+    for (const { question, outcome } of body.answers) {
       if (outcome.kind !== 'refused') told.refused.delete(question);
       else if (told.refused.get(question) !== outcome.reason) {
         told.refused.set(question, outcome.reason);
-        const what =
-          study.document.questions === undefined ? 'its answer' : `to answer ${question}`;
+        const what = body.answers.length === 1 ? 'its answer' : `to answer ${question}`;
         this.#tell('answer-refused', study,
           `refused ${what} of epoch ${body.epoch} (${outcome.reason}): ${ended(outcome.text)}`,
           refusalRemedies[outcome.reason]);

@@ -30,8 +30,8 @@ export interface Contributions {
 export function contributionsOf(
   document: StudyDocument, assignmentKey: Uint8Array, tables: readonly (KeyTable | null)[],
 ): Contributions {
-  if (document.questions === undefined) {
-    return new ReducedContributions(document.contribution.reduce);
+  if (document.wireForm === 'short') {
+    return new ReducedContributions(document.questions[0]!.reduce);
   }
   const reduction = new StudyReduction(document.questions, document);
   return new SentContributions(reduction, assignmentKey, tables);

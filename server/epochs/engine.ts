@@ -140,7 +140,7 @@ export class EpochEngine {
         return publishable(result.outcome, plan, question.columns.length);
       }
       // The short form has no other question to publish: its epoch ends as interrupted.
-      if (this.#document.questions === undefined) throw result.failure;
+      if (this.#document.wireForm === 'short') throw result.failure;
       const { code, message } = partsOfError(result.failure);
       failures.push({ question: question.name, code, message });
       return failedOutcome;

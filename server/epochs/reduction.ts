@@ -10,8 +10,8 @@ import { recordSeedOf } from './assignment-hashes.js';
 export function partOf(
   document: StudyDocument, assignmentKey: Uint8Array, batch: AcceptedBatch,
 ): EpochPart {
-  return document.questions !== undefined ? ownRows(batch)
-    : reduceBatch(document.contribution.reduce, document.columns.length, assignmentKey, batch);
+  return document.wireForm === undefined ? ownRows(batch)
+    : reduceBatch(document.questions[0]!.reduce, document.columns.length, assignmentKey, batch);
 }
 
 /**

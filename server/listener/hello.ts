@@ -81,8 +81,9 @@ export function setupOf(
 
 /** What entries of a sealed study look like. */
 function sealedForm(document: StudyDocument): Pick<BatchSetup, 'sealed'> {
-  const { sealed, estimator, parameters, columns } = document;
-  if (sealed === undefined || estimator === undefined) return {};
+  const { sealed, columns, questions: [asked] } = document;
+  if (sealed === undefined) return {};
+  const { estimator, parameters } = asked!;
   return { sealed: sharePlanOf({ estimator, parameters, columns: columns.length, sealed }).form };
 }
 

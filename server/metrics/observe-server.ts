@@ -2,8 +2,7 @@ import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount
 import { releasesThatFit } from '../../src/privacy/accounting/budget.js';
 import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { refusalReasons } from '../../src/base/outcome.js';
-import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
-import { questionsOf } from '../../src/base/questions.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
 import { packageVersion } from '../base/place.js';
 import type { Clock } from '../base/clock.js';
 import type { ProcessFigures, ProcessWatch } from '../base/process-figures.js';
@@ -111,7 +110,7 @@ function observeReleases(
     const closedAtMs = Number(body.closedAtMs);
     newest.set(event.studyId, closedAtMs);
     seconds.observe(Math.max(0, clock.nowMs() - closedAtMs) / 1000);
-    for (const { question, outcome } of answersOf(body)) {
+    for (const { question, outcome } of body.answers) {
       const reason = outcome.kind === 'refused' ? outcome.reason : '';
       answers.add(1, answerLabels(study, question, outcome.kind, reason));
     }
@@ -123,7 +122,7 @@ function answerLabels(study: StudyView, question: string, outcome: string, reaso
 }
 
 function possibleAnswers(study: StudyView): Labels[] {
-  return questionsOf(study.document).flatMap(({ name }) => [
+  return study.document.questions.flatMap(({ name }) => [
     answerLabels(study, name, 'value', ''),
     ...refusalReasons.map((reason) => answerLabels(study, name, 'refused', reason)),
   ]);

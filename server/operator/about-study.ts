@@ -1,7 +1,7 @@
 import { describeNumbers } from '../../src/answers/describe.js';
 import { areOfColumns, labelsOf } from '../../src/answers/words.js';
 import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
-import { questionsOf, type Question } from '../../src/base/questions.js';
+import { type Question } from '../../src/base/questions.js';
 import { estimators } from '../../src/estimators/registry.js';
 import type { StudyDocument } from '../../src/wire/index.js';
 
@@ -22,9 +22,11 @@ export interface QuestionWords {
 }
 
 /** A page's words about a study. */
-export interface StudyWords extends QuestionWords {
-  /** Of a study with a list of questions: the words about each, in its order. */
-  readonly questions?: readonly QuestionWords[];
+export interface StudyWords {
+  /** The title of its only question, or the names of its questions. */
+  readonly title: string;
+  /** The words about each question, in the study's order. */
+  readonly questions: readonly QuestionWords[];
 }
 
 /**
@@ -32,12 +34,12 @@ export interface StudyWords extends QuestionWords {
  * estimators.
  */
 export function aboutStudy(document: StudyDocument): StudyWords {
-  const questions = questionsOf(document).map((question) =>
+  const questions = document.questions.map((question) =>
     aboutQuestion(question, typesOfColumns(document, question.columns)));
-  if (document.questions === undefined) return questions[0]!;
   const names = document.questions.map(({ name }) => name);
-  const many = `${names.length} question${names.length === 1 ? '' : 's'}`;
-  return { title: `${many}: ${names.join(', ')}`, parameterWords: {}, questions };
+  const title = questions.length === 1 ? questions[0]!.title
+    : `${names.length} questions: ${names.join(', ')}`;
+  return { title, questions };
 }
 
 /** @param types those of the question's columns. */

@@ -1,4 +1,4 @@
-import { answersOf, decodeReleaseBody, type ReleaseBody } from '../../src/wire/index.js';
+import { decodeReleaseBody, type ReleaseBody } from '../../src/wire/index.js';
 import { releasesThatFit } from '../../src/privacy/accounting/budget.js';
 import type { RefusalReason } from '../../src/base/outcome.js';
 import type { LedgerBalance } from '../store/contract.js';
@@ -93,7 +93,7 @@ function take(kept: Kept, body: ReleaseBody): void {
   const epoch = String(body.epoch);
   const refused: { question: string; reason: RefusalReason }[] = [];
   let answered = 0;
-  for (const { question, outcome } of answersOf(body)) {
+  for (const { question, outcome } of body.answers) {
     if (outcome.kind === 'value') answered++;
     else {
       refused.push({ question, reason: outcome.reason });

@@ -1,8 +1,8 @@
 import type { Outcome } from '../../src/base/outcome.js';
-import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
 import type { StudyHub, StudyView } from '../studies/contract.js';
 
-/** One question of a study with a list of them, for the operator's page. All of it is public. */
+/** One question of a study, for the operator's page. All of it is public. */
 export interface QuestionProgress {
   readonly name: string;
   readonly estimator: string;
@@ -12,16 +12,14 @@ export interface QuestionProgress {
   readonly last: string | null;
 }
 
-/** The questions of a study, in its order; none of a study in the short form. */
+/** The questions of a study, in its order. */
 export async function questionProgress(
   hub: Pick<StudyHub, 'releases'>, { studyId, document, releaseCount }: StudyView,
 ): Promise<readonly QuestionProgress[]> {
-  const { questions } = document;
-  if (questions === undefined) return [];
   const [newest] = releaseCount === 0 ? [] : await hub.releases(studyId, releaseCount - 1, 1);
-  const outcomes = new Map(newest === undefined ? [] : answersOf(decodeReleaseBody(newest.body))
+  const outcomes = new Map(newest === undefined ? [] : decodeReleaseBody(newest.body).answers
     .map(({ question, outcome }) => [question, outcome]));
-  return questions.map(({ name, estimator, share }) =>
+  return document.questions.map(({ name, estimator, share }) =>
     ({ name, estimator, share, last: lastOf(outcomes.get(name)) }));
 }
 

@@ -4,7 +4,7 @@ import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { signSealedStatement } from '../../src/sealed/shares/statements.js';
 import { boxKeysOf } from '../../src/signing/boxes.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
-import { shortForm, type OneQuestion, type SealedFacts } from '../../src/wire/study-document.js';
+import type { SealedFacts, StudyDocument } from '../../src/wire/study-document.js';
 import type {
   ChargeResult, EpochRecord, ReleaseRecord, StudyRecord, StudyStateName,
 } from '../store/contract.js';
@@ -16,7 +16,7 @@ import { PeerLostError } from './peer-link.js';
 
 /** What one server's store has of a sealed study, and the only code that changes it. */
 export class SealedEpochs {
-  readonly document: OneQuestion;
+  readonly document: StudyDocument;
   readonly sealed: SealedFacts;
   /** The Ed25519 keys of the three servers, in their order. */
   readonly serverKeys: readonly Uint8Array[];
@@ -39,7 +39,7 @@ export class SealedEpochs {
     readonly studyId: string, record: StudyRecord, private readonly retention: Retention,
     private readonly isFront: boolean,
   ) {
-    this.document = shortForm(definition.document);
+    this.document = definition.document;
     this.sealed = this.document.sealed!;
     this.serverKeys = this.sealed.servers.map(({ key }) => fromHex(key));
     this.state = record.state;

@@ -1,6 +1,6 @@
 import { signing } from '#signing';
 import { InvariantError, KeelsonError, StorageError } from '../../src/base/errors.js';
-import { sealedProgramOfStudy } from '../../src/plan-sealed.js';
+import { sealedProgramOfQuestion } from '../../src/plan-sealed.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import { decodeBody, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { openBoxOf } from '../../src/sealed/shares/opening.js';
@@ -70,8 +70,9 @@ export class SealedStudy implements LocalStudy {
       context, definition, identity.studyId, record, options.retention, options.server === 0,
     );
     const { target, document } = definition;
-    this.#program = sealedProgramOfStudy(this.#epochs.document, {
-      dimension: document.columns.length, cohort: document.cohort,
+    const [{ question, dimension }] = definition.questions;
+    this.#program = sealedProgramOfQuestion({ ...question, sealed: document.sealed! }, {
+      dimension, cohort: document.cohort,
       participation: document.participation, target,
     });
     this.#mode = options.mode;

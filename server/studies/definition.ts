@@ -44,7 +44,7 @@ export function defineStudy(
   findEstimator: FindEstimator = findRegistered,
   order?: number,
 ): StudyDefinition {
-  if (document.questions === undefined && needsQuestions(document.types)) {
+  if (document.wireForm === 'short' && needsQuestions(document.types)) {
     throw new KeelsonError('invalid-study', `${document.study} has texts or optional columns, which `
       + 'one question over all columns cannot use: list questions');
   }

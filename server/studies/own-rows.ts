@@ -1,6 +1,6 @@
 import { describeNumbers, type Described } from '../../src/answers/describe.js';
 import { areOfColumns } from '../../src/answers/words.js';
-import { decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
+import { decodeBatchBody, decodeReleaseBody, type Answer } from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from './contract.js';
 import { journalledRows } from './journal-rows.js';
@@ -87,13 +87,12 @@ export async function newestPoint(
   store: Store, { studyId, document }: Pick<StudyView, 'studyId' | 'document'>, count: number,
 ): Promise<PublishedPoint | null> {
   // No answer of a list of questions is compared with rows.
-  if (document.questions !== undefined) return null;
-  if (!answersColumns(document)) return null;
+  if (document.wireForm === undefined || !answersColumns(askedOf(document))) return null;
   const from = Math.max(0, count - releasesMax);
   const releases = await store.releases(studyId, from, count - from);
   for (const { index, epoch, body } of releases.toReversed()) {
-    const { outcome } = decodeReleaseBody(body);
-    if (outcome?.kind !== 'value' || outcome.parts !== undefined) continue;
+    const [{ outcome }] = decodeReleaseBody(body).answers as [Answer];
+    if (outcome.kind !== 'value' || outcome.parts !== undefined) continue;
     if (outcome.shape.length === 1 && outcome.estimate.length === document.columns.length) {
       return { index, epoch, point: outcome.estimate };
     }
@@ -109,9 +108,14 @@ export async function newestPoint(
  */
 export function answersAreRows({ document, questions }: StudyDefinition): boolean {
   const [{ plan: { outputShape, parts } }, ...others] = questions;
-  if (others.length > 0 || document.questions !== undefined) return false;
+  if (others.length > 0 || document.wireForm === undefined) return false;
   const isRow = outputShape.length === 1 && outputShape[0] === document.columns.length;
-  return isRow && parts === undefined && answersColumns(document);
+  return isRow && parts === undefined && answersColumns(askedOf(document));
+}
+
+/** The first question, as its description needs it. */
+function askedOf({ questions, types }: StudyDocument): Described {
+  return { ...questions[0]!, types };
 }
 
 /** Whether an answer has one number for each column, in their order: a mean or another middle. */
@@ -122,8 +126,8 @@ export function answersColumns(asked: Described): boolean {
 
 /** The public scale of each column, if the estimator has one. */
 export function scaleOf(document: StudyDocument): readonly number[] | null {
-  const { columns } = document;
-  const { scale } = document.parameters ?? {};
+  const { columns, questions } = document;
+  const { scale } = questions[0]!.parameters;
   if (typeof scale === 'number') return columns.map(() => scale);
   if (!Array.isArray(scale) || scale.length !== columns.length) return null;
   return scale.every((each) => typeof each === 'number') ? scale : null;

@@ -8,7 +8,7 @@ import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { signStatement, type Signer } from '../../src/signing/index.js';
 import { encodeHeadBody, encodeReleaseBody } from '../../src/wire/index.js';
 import type {
-  LedgerPosition, ManyAnswers, OneAnswer, ReleaseCost, WireStudyState,
+  Answer, LedgerPosition, ReleaseCost, WireStudyState,
 } from '../../src/wire/messages.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
@@ -51,7 +51,8 @@ export function signRelease(
     epoch: facts.epoch,
     study: document.study,
     participation: document.participation,
-    ...answersPart(definition, facts),
+    answers: answersPart(definition, facts),
+    ...(document.wireForm !== undefined && { wireForm: document.wireForm }),
     cost: costOf(definition, facts),
     ledger: positionOf(facts.balance),
     previousDigest: fromHex(facts.previousDigest),
@@ -86,20 +87,14 @@ export function signHead(
 }
 
 function answersPart(
-  { document, questions, charges }: StudyDefinition, { outcomes, rho, delta }: ReleaseFacts,
-): OneAnswer | ManyAnswers {
-  if (document.questions === undefined) {
-    const { estimator, parameters } = document;
-    return { estimator, parameters: canonicalJson(parameters), outcome: outcomes[0]! };
-  }
+  { questions, charges }: StudyDefinition, { outcomes, rho, delta }: ReleaseFacts,
+): readonly Answer[] {
   const rhoAmounts = partsOfCharge(rho, charges.map((charge) => charge.rho));
   const deltaAmounts = partsOfCharge(delta, charges.map((charge) => charge.delta));
-  return {
-    answers: questions.map(({ question: { name, estimator, parameters } }, i) => ({
-      question: name, estimator, parameters: canonicalJson(parameters), outcome: outcomes[i]!,
-      rhoAmount: rhoAmounts[i]!, deltaAmount: deltaAmounts[i]!,
-    })),
-  };
+  return questions.map(({ question: { name, estimator, parameters } }, i) => ({
+    question: name, estimator, parameters: canonicalJson(parameters), outcome: outcomes[i]!,
+    rhoAmount: rhoAmounts[i]!, deltaAmount: deltaAmounts[i]!,
+  }));
 }
 
 /**

@@ -6,7 +6,7 @@ import {
   releasesRemembered, remembersKeys, RememberedKeys, type KnownKeys,
 } from '../../src/base/remembered-keys.js';
 import type { SealedSeries } from '../../src/base/running-totals.js';
-import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
 import type { EpochResult, SeriesInput } from '../epochs/contract.js';
 import { interrupted, runningOutcome } from '../epochs/outcome.js';
 import type { ChargeResult, LedgerBalance, ReleaseRecord } from '../store/contract.js';
@@ -208,18 +208,17 @@ export class ReleaseLine {
    * does not have the number of contributors or the duration of the work.
    */
   #tell({ held }: ClosedEpoch, outcomes: readonly Outcome[], index: number): void {
-    const { document: { study, privacy, questions }, questions: planned } = this.definition;
+    const { document: { study, privacy }, questions } = this.definition;
     const { epsilon, delta } = privacy;
     const kinds = outcomes.map((outcome, i) => (outcome.kind === 'value'
       ? { outcome: outcome.kind } : {
         outcome: outcome.kind, reason: outcome.reason,
         ...(this.#isRunning(i) && { runningTotal: 'ends' }),
       }));
-    const what = questions === undefined ? kinds[0] : {
-      questions: Object.fromEntries(planned.map(({ question }, i) => [question.name, kinds[i]])),
-    };
+    const answers = Object.fromEntries(
+      questions.map(({ question }, i) => [question.name, kinds[i]]));
     this.context.logger.info(
-      { study, epoch: held.epoch, release: index, ...what, epsilon, delta },
+      { study, epoch: held.epoch, release: index, questions: answers, epsilon, delta },
       'a release is published',
     );
   }
@@ -352,7 +351,7 @@ export class ReleaseLine {
     for (let index = from; index < this.#count; index++) {
       const [release] = await this.context.store.releases(this.studyId, index, 1);
       const body = decodeReleaseBody(release!.body);
-      remembered.take(answersOf(body).map(({ outcome }) => outcome));
+      remembered.take(body.answers.map(({ outcome }) => outcome));
     }
     return remembered.known;
   }

@@ -1,6 +1,6 @@
 import { answerKeys, describeNumbers, type Described } from '../../src/answers/describe.js';
 import {
-  columnLimits, isColumnType, namesOfType, needsQuestions, type ColumnType,
+  columnLimits, isColumnType, namesOfType, type ColumnType,
 } from '../../src/base/columns.js';
 import { valueMaxText } from '../../src/base/facts-limits.js';
 import { textLimits } from '../../src/base/text-form.js';
@@ -86,24 +86,6 @@ function typeOf(path: string, given: FileColumn, refuse: Refuse): ColumnType {
   throw refuse(path, 'cannot be used', type === 'category'
     ? `of has 1 to ${columnLimits.names} different names, not other beside other: true`
     : `low is below high, both are at most ${valueMaxText} in size, and whole for an integer`);
-}
-
-/**
- * Refuses columns that only a list of questions can use. The one question of the short form works
- * out numbers from every column of every row.
- * @throws what `refuse` makes.
- */
-export function refuseUnasked(
-  { columns, types = [] }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
-): void {
-  const place = types.findIndex((type) => needsQuestions([type]));
-  if (place < 0) return;
-  const path = `columns.${columns[place]}`;
-  throw types[place]!.type === 'text'
-    ? refuse(path, 'is a text, which only a question uses, in by or where',
-      'write questions, or list its values with type: category')
-    : refuse(`${path}.optional`, 'is only for a study with questions',
-      'write questions: a row without a value does not count in those that use the column');
 }
 
 /**

@@ -1,22 +1,18 @@
-import { answerKeys } from '../../src/answers/describe.js';
 import { fromHex } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
 import { mostAwaited, usualPeopleMax } from '../../src/base/people.js';
-import type { Estimator } from '../../src/estimators/contract/estimator.js';
-import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
-import type {
-  ManyQuestions, OneQuestion, SharedFacts, StudyDocument,
-} from '../../src/wire/study-document.js';
-import { mayExclude, mustChooseOneRow, runningFault } from '../../src/wire/study-codec.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
+import { mayExclude, runningFault } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
 import { answersAreRows, rounded } from '../studies/own-rows.js';
 import { quarantineBound } from '../studies/quarantine-bound.js';
 import { checkText, type CheckedFile } from './check.js';
-import { defaultReduce, parametersFor, readColumns, refuseUnasked } from './columns.js';
+import { readColumns } from './columns.js';
+import { questionsOfFile, type FileQuestions } from './desugar.js';
 import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
 import type { Populations } from './populations.js';
 import { readQuestions } from './questions.js';
@@ -66,11 +62,13 @@ export function readStudy(
 }
 
 type Columns = ReturnType<typeof readColumns>;
-/** What only a study with a list of questions states. */
-type ManyFacts = Omit<ManyQuestions, Exclude<keyof SharedFacts, 'version' | 'types'>>;
+/** What is asked, and what it changes about the columns. */
+type Asked = Pick<StudyDocument, 'questions' | 'contribution' | 'wireForm'>
+  & Partial<Pick<StudyDocument, 'version' | 'types'>>;
 
 class StudyReader {
   readonly #content: StudyFile;
+  #placeOf: FileQuestions['placeOf'] = (path) => path;
 
   constructor(
     private readonly file: CheckedFile<StudyFile>, private readonly options: StudyTextOptions,
@@ -85,9 +83,9 @@ class StudyReader {
     } = this.#content;
     const { late = sealed === undefined ? 'next' : 'drop' } = this.#content;
     const columns = readColumns(this.#content, this.#refuse);
-    if (this.#content.questions === undefined) refuseUnasked(columns, this.#refuse);
-    const asked = this.#content.questions === undefined
-      ? this.#question(columns) : this.#questions(columns);
+    const file = questionsOfFile(this.#content, columns, this.#refuse);
+    this.#placeOf = file.placeOf;
+    const asked = this.#asked(columns, file);
     const { admission, enrolled } = this.#admission();
     const document: StudyDocument = {
       ...columns, study, ...(title !== undefined && { title }),
@@ -103,10 +101,14 @@ class StudyReader {
           beyond: quarantine.beyond, ...(quarantine.automatic && { automatic: true as const }),
         },
       }),
-      ...(running !== undefined && { running: this.#running(running) }),
+      ...(running !== undefined && { running: this.#running(running, asked) }),
       ...(sealed !== undefined && { sealed: sealedFactsOf(sealed) }),
     };
     this.#checkRunning(document);
+    if (quarantine !== undefined && document.wireForm === undefined) {
+      throw this.#refused('quarantine', undefined,
+        'compares rows with one answer, and there are several', 'leave it out');
+    }
     checkSealed(document, this.#refuse);
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined,
@@ -117,38 +119,20 @@ class StudyReader {
     return { document, enrolled };
   }
 
-  /** What is asked in the short form. */
-  #question(columns: Columns): Omit<OneQuestion, keyof SharedFacts> {
-    const { estimator: name } = this.#content;
-    if (name === undefined) {
-      throw this.#refused('estimator', undefined, 'is missing',
-        'give the name of one, or several questions');
-    }
-    const estimator = this.#estimator(name);
-    const asked = { estimator: estimator.name, parameters: this.#parameters(estimator, columns) };
-    return { ...asked, contribution: this.#contribution({ ...columns, ...asked }) };
-  }
-
-  /** What is asked in a list of questions. */
-  #questions({ columns, types }: Columns): ManyFacts {
-    const { questions, contribution, quarantine } = this.#content;
-    const stray = (['estimator', 'parameters'] as const)
-      .find((name) => this.#content[name] !== undefined);
-    if (stray !== undefined) {
-      throw this.#refused(stray, undefined, 'is given beside questions', 'write it in a question');
-    }
-    if (quarantine !== undefined) {
-      throw this.#refused('quarantine', undefined,
-        'compares rows with one answer, and there are several', 'leave it out');
-    }
-    const { reduce, rowsMax = 64 } = contribution;
-    const typed = { columns, types: types ?? columns.map((): ColumnType => ({ type: 'number' })) };
+  /** The questions, and the columns as the facts list them. */
+  #asked(own: Columns, { questions, wireForm }: FileQuestions): Asked {
+    const { contribution: { reduce, rowsMax = 64 } } = this.#content;
+    const { columns } = own;
+    const types = own.types ?? columns.map((): ColumnType => ({ type: 'number' }));
+    const typed = { columns, types };
     try {
-      const read = readQuestions(questions!, {
+      const read = readQuestions(questions, {
         columns: typed, reduce, refuse: this.#refuse,
         findEstimator: this.options.findEstimator ?? findRegistered,
       });
-      return { version: 2, types: typed.types, questions: read, contribution: { rowsMax } };
+      const asked = { questions: read, contribution: { rowsMax } };
+      return wireForm === undefined ? { ...asked, version: 2, types }
+        : { ...asked, wireForm };
     } catch (error) {
       throw error instanceof InvalidParameterError ? this.placed(error) : error;
     }
@@ -160,7 +144,7 @@ class StudyReader {
     if (answersAreRows(definition)) return this.#checkBound(definition);
     const { document, questions: [{ estimator }] } = definition;
     throw this.#refused('quarantine', undefined,
-      document.questions === undefined
+      document.wireForm === 'short'
         ? `compares rows with answers, and an answer of ${estimator.name} is not one number for `
           + 'each column'
         : 'compares rows with the one answer of a study, and this study has a list of questions',
@@ -191,8 +175,8 @@ class StudyReader {
   placed(error: unknown): unknown {
     const { name } = this.options;
     if (error instanceof InvalidParameterError) {
-      const path = typeof error.details['path'] === 'string'
-        ? error.details['path'] : pathOfPrivacy(error, this.#content);
+      const path = this.#placeOf(typeof error.details['path'] === 'string'
+        ? error.details['path'] : pathOfPrivacy(error, this.#content));
       return studyError(
         name, { path, rule: `cannot be used: ${error.message}`, line: this.#line(path) }, error,
       );
@@ -228,39 +212,18 @@ class StudyReader {
       `give at least ${least}, better a few times as many, or leave it out`);
   }
 
-  #estimator(name: string): Estimator {
-    try {
-      return (this.options.findEstimator ?? findRegistered)(name);
-    } catch (error) {
-      throw this.placed(error);
-    }
-  }
-
-  #parameters(
-    estimator: Estimator, columns: Pick<StudyDocument, 'columns' | 'types'>,
-  ): OneQuestion['parameters'] {
-    const given = parametersFor(this.#content.parameters ?? {}, estimator, columns, this.#refuse);
-    try {
-      return parseParameters(
-        estimator.parameters, given,
-        { dimension: columns.columns.length, estimator: estimator.name },
-      );
-    } catch (error) {
-      throw this.placed(error);
-    }
-  }
-
   /** The names of the questions in the study's order, so that one study has one id. */
   #running(
-    { separation, questions }: NonNullable<StudyFile['running']>,
+    { separation, questions }: NonNullable<StudyFile['running']>, asked: Asked,
   ): NonNullable<StudyDocument['running']> {
-    const names = this.#content.questions === undefined
-      ? undefined : Object.keys(this.#content.questions);
-    if (names === undefined && questions !== undefined) {
+    const names = asked.questions.map(({ name }) => name);
+    if (this.#content.questions === undefined) {
+      if (questions === undefined) {
+        return { separation, ...(asked.wireForm === undefined && { questions: names }) };
+      }
       throw this.#refused('running.questions', undefined, 'names questions, and the study has one',
         'leave it out');
     }
-    if (names === undefined) return { separation };
     const unknown = questions?.find((name) => !names.includes(name));
     if (questions === undefined || unknown !== undefined) {
       throw this.#refused('running.questions', unknown,
@@ -275,18 +238,6 @@ class StudyReader {
     if (fault === null) return;
     const [path, rule, remedy] = fault;
     throw this.#refused(path, undefined, rule, remedy);
-  }
-
-  #contribution(
-    asked: Pick<OneQuestion, 'estimator' | 'parameters' | 'columns' | 'types'>,
-  ): OneQuestion['contribution'] {
-    const isOfNames = answerKeys(asked) !== null;
-    const { rowsMax = 64, reduce = defaultReduce(asked, isOfNames) } =
-      this.#content.contribution;
-    if (reduce === 'one' || !(isOfNames || mustChooseOneRow(asked))) return { reduce, rowsMax };
-    throw this.#refused('contribution.reduce', reduce,
-      isOfNames ? 'a person is counted under one name' : 'a category has no sum and no mean',
-      'write reduce: one, which chooses one of a person\'s rows at random, or leave it out');
   }
 
   #budget(): StudyDocument['budget'] {
@@ -406,7 +357,8 @@ class StudyReader {
   readonly #refuse = (path: string, rule: string, remedy: string): KeelsonError =>
     this.#refused(path, undefined, rule, remedy);
 
-  #refused(path: string, value: unknown, rule: string, remedy: string): KeelsonError {
+  #refused(at: string, value: unknown, rule: string, remedy: string): KeelsonError {
+    const path = this.#placeOf(at);
     return studyError(this.options.name, {
       path, rule, remedy, line: this.#line(path),
       ...(value !== undefined && { value: shown(value) }),

@@ -37,7 +37,7 @@ const faults: Readonly<Record<NonNullable<ReturnType<typeof notSealable>>, reado
 export function checkSealed(document: StudyDocument, refuse: Refuse): void {
   const { sealed } = document;
   if (sealed === undefined) return;
-  if (document.questions !== undefined) {
+  if (document.wireForm === undefined) {
     throw refuse('sealed', 'is for one question', 'write estimator and parameters in place of '
       + 'questions');
   }

@@ -4,7 +4,7 @@ import { namesOfType, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import { factsLimits } from '../../src/base/facts-limits.js';
 import type { NumberInfo } from '../../src/base/number-info.js';
-import { questionsOf, type Question } from '../../src/base/questions.js';
+import { type Question } from '../../src/base/questions.js';
 import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { gaussianVector } from './gaussian.js';
@@ -40,10 +40,10 @@ export function syntheticSource(
   }
   const random = seededRandom(seed);
   const { length } = document.columns;
-  const asked = questionsOf(document)[0]!;
+  const asked = document.questions[0]!;
   const { parameters: { components = 1 }, reduce } = asked;
   // Where the rows of a contributor are added up, the parameters are about their sum.
-  const added = reduce === 'sum' && document.questions === undefined ? rows : 1;
+  const added = reduce === 'sum' && document.wireForm === 'short' ? rows : 1;
   const columns = document.columns.map((_, index): Column => {
     const { centre, spread } = columnOf(document, index);
     return { centre: centre / added, spread: spread / Math.sqrt(added) };
@@ -121,12 +121,12 @@ function columnOf(document: StudyDocument, place: number): Column {
   const type = document.types?.[place];
   const names = type === undefined ? null : namesOf(type);
   if (names !== null) return { centre: (names.length - 1) / 2, spread: names.length / 4 };
-  if (document.questions !== undefined && (type?.type === 'number' || type?.type === 'integer')
+  if (document.wireForm === undefined && (type?.type === 'number' || type?.type === 'integer')
       && type.low !== undefined && type.high !== undefined) {
     return between(type.low, type.high);
   }
   const name = document.columns[place]!;
-  const question = questionsOf(document).find(({ columns: own }) => own.includes(name));
+  const question = document.questions.find(({ columns: own }) => own.includes(name));
   if (question === undefined) return usual;
   const { parameters, columns } = question;
   const index = columns.indexOf(name);
@@ -186,7 +186,7 @@ function parsed(text: string): unknown {
 }
 
 function stepOf(document: StudyDocument, index: number): number {
-  const asked = questionsOf(document)[0]!;
+  const asked = document.questions[0]!;
   const { resolution, unit } = asked.parameters;
   if (hasKind(asked, 'rank') && isNumber(unit)) return unit;
   if (!hasKind(asked, 'weight')) return 0;

@@ -60,8 +60,8 @@ export function namesOfType(type: ColumnType): readonly string[] | null {
 }
 
 /**
- * Whether a study can only have a list of questions with these columns: the one question of the
- * short form works out numbers from every column of every row.
+ * Whether the facts of a study with these columns list its questions. Readers of facts without a
+ * list take a number from every column of every row.
  */
 export function needsQuestions(types: readonly ColumnType[] | undefined): boolean {
   return types?.some(({ type, optional }) => type === 'text' || optional === true) === true;

@@ -68,7 +68,7 @@ export interface Question {
 export interface RunningFacts {
   /** A contributor may take part in at most one of so many successive epochs: 2 to 3,653. */
   readonly separation: number;
-  /** The names of questions of the study, in its order. Absent in the short form. */
+  /** The names of questions of the study, in its order. Absent: all of them. */
   readonly questions?: readonly string[];
 }
 
@@ -95,18 +95,5 @@ export const questionLimits = {
   prefilter: 1_000,
 } as const;
 
-/** The name of the only question of a study in the short form. */
+/** The name of the question of a study that lists none. */
 export const onlyQuestion = 'answer';
-
-/** The questions of a study, in their order. A study in the short form has one, named `answer`. */
-export function questionsOf(
-  document: Pick<Question, 'columns' | 'estimator' | 'parameters'> & {
-    readonly contribution: Pick<Question, 'reduce'>; readonly questions?: undefined;
-  } | { readonly questions: readonly Question[] },
-): readonly Question[] {
-  if (document.questions !== undefined) return document.questions;
-  const { columns, estimator, parameters, contribution: { reduce } } = document;
-  return [{
-    name: onlyQuestion, estimator, parameters, columns, where: [], reduce, share: 100,
-  }];
-}

@@ -16,13 +16,11 @@ import { LogError } from './faults.js';
  * parameters, charges, and keys.
  * @throws LogError('answers-mismatch'), or LogError('keys-malformed') for the keys of an answer.
  */
-export function checkAnswers(
-  document: StudyDocument & { readonly questions: readonly Question[] }, release: ReleaseBody,
-): void {
+export function checkAnswers(document: StudyDocument, release: ReleaseBody): void {
   const { questions } = document;
   const { answers, index, cost } = release;
-  if (answers === undefined || answers.length !== questions.length) {
-    throw mismatch(index, `has ${answers?.length ?? 1} answers, and the study asks `
+  if (answers.length !== questions.length) {
+    throw mismatch(index, `has ${answers.length} answers, and the study asks `
       + `${questions.length} questions`);
   }
   questions.forEach((question, i) => checkAnswer(document, question, answers[i]!, index));

@@ -5,7 +5,7 @@ import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
 import { signatureBytes } from '../wire/fields.js';
 import { decodeHeadBody } from '../wire/head-body.js';
-import type { HeadBody, ReleaseBody, SignedHead, SignedRelease } from '../wire/messages.js';
+import type { Answer, HeadBody, ReleaseBody, SignedHead, SignedRelease } from '../wire/messages.js';
 import { decodeReleaseBody } from '../wire/release-body.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { checkAnswers } from './answers.js';
@@ -224,14 +224,17 @@ export class ReleaseChain {
   private checkFacts(body: ReleaseBody, expected: bigint): void {
     const { document } = this.options;
     if (document === undefined) return;
+    const isShort = document.wireForm === 'short';
+    const { estimator, parameters } = document.questions[0]!;
+    const [answer] = body.answers as [Answer];
     const columnsAgree =
       body.columns.length === document.columns.length
         && body.columns.every((name, i) => name === document.columns[i]);
     for (const [name, agrees] of [
       ['study', body.study === document.study],
-      ['form', (body.answers === undefined) === (document.questions === undefined)],
-      ['estimator', body.estimator === document.estimator],
-      ['parameters', body.parameters === parametersOf(document)],
+      ['form', body.wireForm === document.wireForm],
+      ['estimator', !isShort || answer.estimator === estimator],
+      ['parameters', !isShort || answer.parameters === canonicalJson(parameters)],
       ['participation', body.participation === document.participation],
       ['cohort', body.cohort === BigInt(document.cohort)],
       ['columns', columnsAgree],
@@ -241,13 +244,8 @@ export class ReleaseChain {
         'facts-mismatch', `release ${expected} states another ${name} than the study`, { expected },
       );
     }
-    if (document.questions !== undefined) checkAnswers(document, body);
+    if (!isShort) checkAnswers(document, body);
   }
-}
-
-/** The parameters as a release of the short form states them. */
-function parametersOf({ parameters }: StudyDocument): string | undefined {
-  return parameters === undefined ? undefined : canonicalJson(parameters);
 }
 
 function readBody<T>(read: () => T, what: string, expected: bigint): T {

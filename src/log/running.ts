@@ -1,9 +1,9 @@
 import type { Outcome, ValueOutcome } from '../base/outcome.js';
 import { keysCutName } from '../base/public-keys.js';
-import { isRunningQuestion, questionsOf } from '../base/questions.js';
+import { isRunningQuestion } from '../base/questions.js';
 import { factorStep } from '../base/root-factor.js';
 import { SeriesReader } from '../base/running-totals.js';
-import { answersOf, type ReleaseBody } from '../wire/messages.js';
+import type { ReleaseBody } from '../wire/messages.js';
 import type { StudyDocument } from '../wire/study-document.js';
 
 /** One question's series so far. */
@@ -25,8 +25,8 @@ export class RunningCheck {
   /** Takes the next release of the log. @returns what is wrong with it, in words; null if fine. */
   take(release: ReleaseBody): string | null {
     const { running } = this.document;
-    const answers = answersOf(release);
-    for (const [i, { name }] of questionsOf(this.document).entries()) {
+    const { answers } = release;
+    for (const [i, { name }] of this.document.questions.entries()) {
       const { outcome } = answers[i]!;
       const fault = isRunningQuestion(running, name) ? this.#take(name, outcome, release)
         : outcome.kind === 'value' && outcome.running !== undefined
@@ -75,7 +75,7 @@ function totalsFault(
 }
 
 /** The deviation of the question's Gaussian noise, from the events that the release was charged. */
-function sigmaOf({ mechanisms, answers }: ReleaseBody, question: string): number | null {
+function sigmaOf({ mechanisms, wireForm }: ReleaseBody, question: string): number | null {
   let events: unknown;
   try {
     events = JSON.parse(mechanisms);
@@ -83,7 +83,7 @@ function sigmaOf({ mechanisms, answers }: ReleaseBody, question: string): number
     return null;
   }
   if (!Array.isArray(events)) return null;
-  const prefix = answers === undefined ? '' : `${question}/`;
+  const prefix = wireForm === 'short' ? '' : `${question}/`;
   const own = (events as readonly unknown[]).filter((event) => isOwn(event)
     && event.name.startsWith(prefix) && event.name !== `${prefix}${keysCutName}`);
   const [only] = own as readonly GaussianNoise[];

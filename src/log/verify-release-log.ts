@@ -1,14 +1,12 @@
 import { equalBytes, fromHex, toHex } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import { protocolLimits } from '../base/limits.js';
-import type { Outcome } from '../base/outcome.js';
-import { questionsOf } from '../base/questions.js';
 import { keyFingerprint } from '../signing/fingerprint.js';
 import { verifyStatement } from '../signing/message.js';
 import type { Signing, Verifier } from '../signing/contract.js';
 import { keyChain, keysOfRotation, type KeyRotation } from '../signing/rotation.js';
 import {
-  answersOf, type Answer, type ReleaseBody, type WireStudyState,
+  type Answer, type ReleaseBody, type WireStudyState,
 } from '../wire/messages.js';
 import { decodeStudyDocument, studyId as studyIdOf } from '../wire/study-codec.js';
 import type { StudyDocument } from '../wire/study-document.js';
@@ -47,8 +45,6 @@ export interface LogReport {
   readonly authentic: boolean;
   /** Number of releases before the first fault. All of them verified. */
   readonly count: number;
-  /** What the last of them holds; null without one, and for a list of answers. */
-  readonly lastOutcome: Outcome | null;
   /** The answers of the last of them, in the order of the questions; empty without one. */
   readonly lastAnswers: readonly Answer[];
   /** Lower-case hex; null when no study line could be read. */
@@ -70,7 +66,6 @@ export interface LogReport {
 interface Progress {
   line: number;
   count: number;
-  lastOutcome: Outcome | null;
   lastAnswers: readonly Answer[];
   study?: { readonly id: string; readonly document: StudyDocument; readonly serverKey: Uint8Array };
   rotations: KeyRotation[];
@@ -93,7 +88,7 @@ export async function verifyReleaseLog(
   options: LogVerification,
 ): Promise<LogReport> {
   const progress: Progress = {
-    line: 1, count: 0, lastOutcome: null, lastAnswers: [], rotations: [], earlier: [],
+    line: 1, count: 0, lastAnswers: [], rotations: [], earlier: [],
   };
   try {
     for await (const text of lines) {
@@ -140,8 +135,8 @@ async function takeLine(
   if (line.type === 'rotation') takeRotation(progress, line, options);
   else if (line.type === 'release') {
     const release = chainOf(progress, study, options).accept(line);
-    const answers = answersOf(release);
-    const asked = questionsOf(study.document);
+    const { answers } = release;
+    const asked = study.document.questions;
     if (!asked.every((question, i) => derivedPartsAgree(question, answers[i]!.outcome))) {
       throw new LogError(
         'derived-mismatch', `the quantiles of release ${release.index} do not follow from its counts`,
@@ -154,7 +149,6 @@ async function takeLine(
     if (missing !== null) {
       throw new LogError('keys-malformed', `release ${release.index}: ${missing}`);
     }
-    progress.lastOutcome = release.outcome ?? null;
     progress.lastAnswers = answers;
     progress.count++;
     options.onRelease?.(release, study.document);
@@ -256,7 +250,6 @@ function report(
     consistent: firstFault === null,
     authentic: firstFault === null && serverKey !== undefined,
     count: progress.count,
-    lastOutcome: progress.lastOutcome,
     lastAnswers: progress.lastAnswers,
     studyId: study?.id ?? null,
     document: study?.document ?? null,

@@ -45,7 +45,7 @@ export interface QuestionsPlan {
   readonly kind: 'plan';
   /** In the order of the study. */
   readonly questions: readonly [PlannedQuestion, ...PlannedQuestion[]];
-  /** The events of all questions; of a list of questions they are named `question/event`. */
+  /** The events of all questions, named `question/event` unless the facts list no questions. */
   readonly events: readonly MechanismEvent[];
   /** The sum of the plans' costs. */
   readonly cost: PrivacyCost;
@@ -62,6 +62,8 @@ export interface QuestionsFacts extends StudyColumns, PeopleFacts {
   readonly running?: RunningFacts;
   /** The most rows of a contributor. */
   readonly rowsMax: number;
+  /** `short`: faults and events of the only question are not named after it. */
+  readonly wireForm?: 'short';
 }
 
 /** How questions are planned. */
@@ -77,7 +79,7 @@ const answerBytesMax = 4 * 1024 * 1024;
 const numberBytes = 24;
 
 /**
- * Plans a study with a list of questions. Pure.
+ * Plans the questions of a study. Pure.
  *
  * Claim: one epoch costs each contributor at most the sum of the plans' costs, which is within the
  * target. This holds whatever the questions ask, also if no row can pass the tests of two of them.
@@ -92,10 +94,10 @@ const numberBytes = 24;
  * shares add up to at most 100 %.
  *
  * The delta for events is divided among the questions whose plans charge some, by their shares.
- * @returns the plan, or why the first question without one has none; the reason begins with
- *   `questions.<name>`.
- * @throws InvalidParameterError when a question does not fit the columns or its estimator;
- *   details.path begins with `questions.<name>`.
+ * @returns the plan, or why the first question without one has none. Where the facts list the
+ *   questions, the reason begins with `questions.<name>`.
+ * @throws InvalidParameterError when a question does not fit the columns or its estimator. Where
+ *   the facts list the questions, details.path begins with `questions.<name>`.
  */
 export function planQuestions(
   questions: readonly Question[], facts: QuestionsFacts, planner: QuestionPlanner,
@@ -111,8 +113,8 @@ export function planQuestions(
     if ('kind' in found) return found;
     planned.push(found);
   }
-  return lacksKeyRoom(planned, facts) ?? lacksReleaseTime(planned, facts) ?? tooLarge(planned)
-    ?? together(planned, facts);
+  return lacksKeyRoom(planned, facts) ?? lacksReleaseTime(planned, facts)
+    ?? tooLarge(planned, facts) ?? together(planned, facts);
 }
 
 /** @param deltaShares - the sum of the shares of all questions that divide the delta. */
@@ -123,7 +125,7 @@ function planOne(
   const estimator = planner.find(question.estimator);
   if (by?.discover !== undefined && estimator.keyed?.includes('discovered') !== true) {
     return infeasible(
-      name, `${estimator.name} cannot split its answer by keys that are discovered`,
+      facts, name, `${estimator.name} cannot split its answer by keys that are discovered`,
       'list the keys in by.keys, or ask for a count, sum, mean, share or ratio',
     );
   }
@@ -146,11 +148,11 @@ function planOne(
         keys: { list: 'discovered', keysMax: by.keysMax, ...by.discover },
       }),
     });
-    if (plan.kind === 'infeasible') return { ...plan, reason: reasonOf(name, plan.reason) };
-    if (isRunning && plan.running === undefined) return notRunning(name, estimator);
-    if (plan.cost.renyi !== undefined) {
+    if (plan.kind === 'infeasible') return { ...plan, reason: reasonOf(facts, name, plan.reason) };
+    if (isRunning && plan.running === undefined) return notRunning(facts, name, estimator);
+    if (plan.cost.renyi !== undefined && (question.share < 100 || by !== undefined)) {
       return infeasible(
-        name, `the noise of ${estimator.name} has a cost at one Renyi order only`,
+        facts, name, `the noise of ${estimator.name} has a cost at one Renyi order only`,
         'give it a study of its own',
       );
     }
@@ -162,7 +164,8 @@ function planOne(
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     const { path } = error.details;
-    throw new InvalidParameterError(reasonOf(name, error.message), {
+    if (facts.wireForm === 'short') throw error;
+    throw new InvalidParameterError(reasonOf(facts, name, error.message), {
       ...error.details,
       path: `questions.${name}${typeof path === 'string' ? `.${path}` : ''}`,
     });
@@ -198,7 +201,7 @@ function lacksKeyRoom(
     const fitting = Math.floor(keyRoomBytes / keyRoomOf(tables, facts.rowsMax));
     if (people <= fitting) continue;
     return infeasible(
-      name, `the keys of ${people} people, the most that an epoch takes, may not find room${
+      facts, name, `the keys of ${people} people, the most that an epoch takes, may not find room${
         tables.length === 1 ? '' : ' beside those of the questions before'}: there is room for `
         + `those of ${fitting} people`,
       'a smaller peopleMax (16 times the cohort, where it is left out) or keysMax, fewer bytes for '
@@ -208,33 +211,31 @@ function lacksKeyRoom(
   return null;
 }
 
-function infeasible(name: string, reason: string, remedy: string): Infeasible {
-  return { kind: 'infeasible', reason: reasonOf(name, reason), remedy };
+function infeasible(
+  facts: QuestionsFacts, name: string, reason: string, remedy: string,
+): Infeasible {
+  return { kind: 'infeasible', reason: reasonOf(facts, name, reason), remedy };
 }
 
-/** Why an estimator has no totals over epochs. */
-function notRunning(name: string, estimator: Estimator): Infeasible {
-  return infeasible(name, ...notRunningTexts(estimator));
-}
-
-/** Reason and remedy. A total over epochs adds up whole numbers of contributors. */
-export function notRunningTexts(estimator: Estimator): readonly [string, string] {
-  return [
+/** A total over epochs adds up whole numbers of contributors. */
+function notRunning(facts: QuestionsFacts, name: string, estimator: Estimator): Infeasible {
+  return infeasible(
+    facts, name,
     `${estimator.name} with these settings has no running total, which adds up counts of people`,
     'ask for a count, also by public keys, or for a histogram with edges; or leave running out',
-  ];
+  );
 }
 
-function reasonOf(name: string, reason: string): string {
-  return `questions.${name}: ${reason}`;
+function reasonOf({ wireForm }: QuestionsFacts, name: string, reason: string): string {
+  return wireForm === 'short' ? reason : `questions.${name}: ${reason}`;
 }
 
 /** One unit of the ledger. */
 const unit = 2 ** -64;
 
 /**
- * A question's part of the target. The whole of it is the target itself, as in the short form. A
- * plan may pass a pure target by a factor of 1 + 2^-40; see planWithin.
+ * A question's part of the target. The whole of it is the target itself. A plan may pass a pure
+ * target by a factor of 1 + 2^-40; see planWithin.
  * @param deltaShares - the sum of the shares of all questions that divide the delta.
  */
 function shareOfTarget(target: PrivacyTarget, share: number, deltaShares: number): PrivacyTarget {
@@ -250,7 +251,11 @@ function shareOfTarget(target: PrivacyTarget, share: number, deltaShares: number
 }
 
 /** Why the answers would be too large together. It depends on public numbers only. */
-function tooLarge(planned: readonly PlannedQuestion[]): Infeasible | null {
+function tooLarge(
+  planned: readonly PlannedQuestion[], facts: QuestionsFacts,
+): Infeasible | null {
+  // One answer without a list is bounded by the frame that holds its release.
+  if (facts.wireForm === 'short') return null;
   let [count, bytes] = [0, 0];
   for (const { question: { name, by }, plan, keys = [], discovered } of planned) {
     const found = plan.findsKeys === true ? plan.outputShape[0]! : 0;
@@ -260,13 +265,15 @@ function tooLarge(planned: readonly PlannedQuestion[]): Infeasible | null {
     for (const key of keys) for (const part of key) bytes += utf8(part).length + 2;
     if (count > questionLimits.keys) {
       return infeasible(
-        name, `the answers have ${count} keys up to here, and ${questionLimits.keys} are the most`,
+        facts, name,
+        `the answers have ${count} keys up to here, and ${questionLimits.keys} are the most`,
         'use fewer or shorter lists of keys',
       );
     }
     if (bytes > answerBytesMax) {
       return infeasible(
-        name, `the answers have ${bytes} bytes up to here, and ${answerBytesMax} are the most`,
+        facts, name,
+        `the answers have ${bytes} bytes up to here, and ${answerBytesMax} are the most`,
         'use fewer keys, or fewer numbers for each',
       );
     }
@@ -281,9 +288,10 @@ function together(
   return {
     kind: 'plan',
     questions: planned as [PlannedQuestion, ...PlannedQuestion[]],
-    events: planned.flatMap(({ question: { name }, plan }) => plan.events.map((event) => ({
-      ...event, name: `${name}/${event.name}`, cohort: `${name}/${event.cohort}`,
-    }))),
+    events: facts.wireForm === 'short' ? plans[0]!.events
+      : planned.flatMap(({ question: { name }, plan }) => plan.events.map((event) => ({
+        ...event, name: `${name}/${event.name}`, cohort: `${name}/${event.cohort}`,
+      }))),
     cost: plans.map(({ cost }) => cost).reduce(sumOfCosts),
     work: planned.flatMap((each) => workOf(each, facts)),
   };
@@ -316,7 +324,7 @@ function lacksReleaseTime(
   for (const each of planned) {
     needMs += workMs(workOf(each, facts));
     const lack = lackOfTime(needMs, epoch, each.discovered && peopleMaxOf(facts));
-    if (lack !== null) return infeasible(each.question.name, lack.reason, lack.remedy);
+    if (lack !== null) return infeasible(facts, each.question.name, lack.reason, lack.remedy);
   }
   return null;
 }

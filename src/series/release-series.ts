@@ -1,5 +1,5 @@
 import type { Outcome } from '../base/outcome.js';
-import { answersOf, type ReleaseBody } from '../wire/messages.js';
+import { type ReleaseBody } from '../wire/messages.js';
 import { LocalLevel, smoothedLevels, type Level, type Measured } from './local-level.js';
 
 /** Why the answers to a question have no totals and no smoothed line. The names are stable. */
@@ -168,14 +168,14 @@ export class ReleaseSeries {
 
   /** Takes the next release of the log. Cost: O(numbers of its answers). */
   take(release: ReleaseBody): void {
-    for (const { question, outcome } of answersOf(release)) {
+    for (const { question, outcome } of release.answers) {
       const series = this.#questions.get(question) ?? new QuestionSeries(question, this.kept);
       this.#questions.set(question, series);
       series.take(Number(release.epoch), outcome);
     }
   }
 
-  /** In the study's order. A study of the short form has one, named `answer`. */
+  /** In the study's order. */
   get questions(): readonly QuestionSeries[] {
     return [...this.#questions.values()];
   }

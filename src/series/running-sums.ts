@@ -1,6 +1,6 @@
 import type { ValueOutcome } from '../base/outcome.js';
 import { RunningTotals } from '../base/running-totals.js';
-import { answersOf, type ReleaseBody } from '../wire/messages.js';
+import { type ReleaseBody } from '../wire/messages.js';
 import type { Total } from './release-series.js';
 
 /** One series of a running total: successive releases that mix epochs. */
@@ -88,7 +88,7 @@ export class RunningSeries {
    */
   take(release: ReleaseBody, separation: number | undefined): void {
     if (separation === undefined) return;
-    for (const { question, outcome } of answersOf(release)) {
+    for (const { question, outcome } of release.answers) {
       const isValue = outcome.kind === 'value';
       const known = this.#questions.get(question);
       if (known === undefined && !(isValue && outcome.running !== undefined)) continue;

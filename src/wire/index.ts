@@ -7,7 +7,7 @@ export { decodeClientFrame, encodeClientFrame, viewClientFrame } from './client-
 export { FrameSplitter, joinFrames, splitFrames } from './delimited.js';
 export { decodeHeadBody, encodeHeadBody } from './head-body.js';
 export type * from './messages.js';
-export { answersOf, onlyAnswer } from './messages.js';
+export { ofShortAnswer } from './messages.js';
 export { encodeOnce, viewOnce } from './once.js';
 export { decodeReleaseBody, encodeReleaseBody } from './release-body.js';
 export { batchCells, cellsPerBatch, encodeCells, type BatchCells } from './cells.js';
@@ -20,8 +20,8 @@ export { textsPerBatch } from './text-cells.js';
 export {
   decodeContributorFacts, decodeStudyDocument, encodeStudyDocument, studyId,
 } from './study-codec.js';
-export { shortForm } from './study-document.js';
-export type { ManyQuestions, OneQuestion, StudyDocument } from './study-document.js';
+export { ofShortFacts } from './study-document.js';
+export type { SharedFacts, ShortFacts, StudyDocument } from './study-document.js';
 
 /** The WebSocket subprotocol that both sides must name. */
 export const subprotocol = 'keelson.v1';

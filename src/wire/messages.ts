@@ -1,5 +1,4 @@
 import type { WireCode } from '../base/error-codes.js';
-import { KeelsonError } from '../base/errors.js';
 import type { Outcome } from '../base/outcome.js';
 import { onlyQuestion } from '../base/questions.js';
 
@@ -221,7 +220,7 @@ export interface LedgerPosition {
 
 /** The answer of a release to one question. */
 export interface Answer {
-  /** The question's name; `answer` in a study of the short form. */
+  /** The question's name. */
   readonly question: string;
   readonly estimator: string;
   /** Canonical JSON. */
@@ -232,44 +231,33 @@ export interface Answer {
   readonly deltaAmount: bigint;
 }
 
-/** The part of a release that a study of the short form has: the answer to its only question. */
-export interface OneAnswer {
-  readonly estimator: string;
-  readonly parameters: string;
-  readonly outcome: Outcome;
-  readonly answers?: undefined;
-}
-
-/** The part of a release that a study with a list of questions has. */
-export interface ManyAnswers {
+/** One signed release of a study's log. */
+export interface ReleaseBody extends ReleaseFacts {
   /** One for each question of the study, in the study's order. */
   readonly answers: readonly Answer[];
-  readonly estimator?: undefined;
-  readonly parameters?: undefined;
-  readonly outcome?: undefined;
+  /** As in the facts of its study: the bytes state one answer without a list. */
+  readonly wireForm?: 'short';
 }
 
-/** One signed release of a study's log. `answersOf` gives the answers of both forms. */
-export type ReleaseBody = ReleaseFacts & (OneAnswer | ManyAnswers);
-
-/** The answers of a release, in the order of the study's questions. */
-export function answersOf(
-  release: Pick<ReleaseFacts, 'cost'> & (OneAnswer | ManyAnswers),
-): readonly Answer[] {
-  if (release.answers !== undefined) return release.answers;
-  const { estimator, parameters, outcome, cost: { rhoAmount, deltaAmount } } = release;
-  return [{ question: onlyQuestion, estimator, parameters, outcome, rhoAmount, deltaAmount }];
+/** What a release without a list of answers states of its answer. */
+export interface ShortAnswer {
+  readonly estimator: string;
+  /** Canonical JSON. */
+  readonly parameters: string;
+  readonly outcome: Outcome;
 }
 
-/**
- * The answer of a release in the short form, for code that takes one question only.
- * @throws KeelsonError('unsupported') for a release with a list of answers.
- */
-export function onlyAnswer(release: ReleaseBody): OneAnswer {
-  if (release.answers === undefined) return release;
-  throw new KeelsonError('unsupported', `the release of ${release.study} answers a list of `
-    + 'questions, and this command takes one answer: use a study with estimator and parameters',
-  { details: { study: release.study } });
+/** The release of a study whose facts list no questions: all of its cost is its one answer's. */
+export function ofShortAnswer(
+  { estimator, parameters, outcome, ...facts }: ReleaseFacts & ShortAnswer,
+): ReleaseBody {
+  const { rhoAmount, deltaAmount } = facts.cost;
+  return {
+    ...facts, wireForm: 'short',
+    answers: [{
+      question: onlyQuestion, estimator, parameters, outcome, rhoAmount, deltaAmount,
+    }],
+  };
 }
 
 /** What every release states. */

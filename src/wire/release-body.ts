@@ -3,8 +3,8 @@ import { digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes } 
 import { toBigint, toLong } from './long-bits.js';
 import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
-import type {
-  Answer, LedgerPosition, ManyAnswers, OneAnswer, ReleaseBody, ReleaseCost,
+import {
+  ofShortAnswer, type Answer, type LedgerPosition, type ReleaseBody, type ReleaseCost,
 } from './messages.js';
 import { outcomeFromWire, outcomeToWire } from './outcome-body.js';
 import { malformed, readStrictly } from './reader.js';
@@ -40,7 +40,7 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     cohort: toLong(checkedCohort(body.cohort), 'cohort'),
     guarantee: body.guarantee ?? '',
   }));
-  if (body.answers !== undefined) checkSize(bytes);
+  if (body.wireForm === undefined) checkSize(bytes);
   return bytes;
 }
 
@@ -49,8 +49,7 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
   return readStrictly(bytes, 'release body', (reader) => {
     const body = read.v1.ReleaseBody.decode(reader);
     if (body.answers.length > 0) checkSize(bytes);
-    return {
-      ...answersFromWire(body),
+    const facts = {
       serverKey: ownSized(body.serverKey, keyBytes, 'server key'),
       studyId: ownSized(body.studyId, studyIdBytes, 'study id'),
       index: toBigint(body.index),
@@ -66,6 +65,10 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
       cohort: checkedCohort(toBigint(body.cohort)),
       ...(body.guarantee !== '' && { guarantee: body.guarantee }),
     };
+    if (body.answers.length > 0) return { ...facts, answers: answersFromWire(body) };
+    const { estimator, parameters, columns } = body;
+    const outcome = outcomeFromWire(present(body.outcome, 'outcome'), columns.length);
+    return ofShortAnswer({ ...facts, estimator, parameters, outcome });
   });
 }
 
@@ -81,9 +84,9 @@ type WireAnswers = Pick<
 >;
 
 function answersToWire(body: ReleaseBody): WireAnswers {
-  if (body.answers === undefined) {
-    const { estimator, parameters, outcome, columns } = body;
-    return { estimator, parameters, outcome: outcomeToWire(outcome, columns.length) };
+  if (body.wireForm === 'short') {
+    const { estimator, parameters, outcome } = body.answers[0]!;
+    return { estimator, parameters, outcome: outcomeToWire(outcome, body.columns.length) };
   }
   checkAnswers(body.answers);
   return {
@@ -98,17 +101,11 @@ function answersToWire(body: ReleaseBody): WireAnswers {
   };
 }
 
-/** One answer in the fields of the release, or a list of them: never both. */
+/** A list of answers, beside which the release states no other. */
 function answersFromWire(
   body: read.v1.ReleaseBody & read.v1.ReleaseBody.$Shape,
-): OneAnswer | ManyAnswers {
+): readonly Answer[] {
   const { estimator, parameters, outcome } = body;
-  if (body.answers.length === 0) {
-    return {
-      estimator, parameters,
-      outcome: outcomeFromWire(present(outcome, 'outcome'), body.columns.length),
-    };
-  }
   if (estimator !== '' || parameters !== '' || (outcome ?? null) !== null) {
     throw malformed('a release with a list of answers has another answer beside it');
   }
@@ -121,7 +118,7 @@ function answersFromWire(
     deltaAmount: amountFromWire(answer.deltaAmount ?? ''),
   }));
   checkAnswers(answers);
-  return { answers };
+  return answers;
 }
 
 /** The bounds that the answers of a release share. `src/log` compares them with the facts. */

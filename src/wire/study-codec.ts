@@ -14,23 +14,30 @@ import { issuerName } from '../base/token-periods.js';
 import { checkName, readObject, readParameter, refused, type Members } from './members.js';
 import { readQuestions } from './questions-codec.js';
 import { notSealable, readSealed } from './sealed-codec.js';
-import type {
-  ManyQuestions, OneQuestion, SealedFacts, SharedFacts, StudyDocument,
+import {
+  ofShortFacts, type SealedFacts, type SharedFacts, type StudyDocument,
 } from './study-document.js';
 
 /** Unix ms in the year 2527: sums of such numbers are exact. */
 const latestMs = 2 ** 44;
 
 /**
- * Writes the canonical facts, which are signed, sent and hashed. In version 2 the facts hold a list
- * of columns, each with its name, its type and its words.
+ * Writes the canonical facts, which are signed, sent and hashed, in the form in which they were
+ * read. In version 2 the facts hold a list of columns, each with its name, its type and its words.
  * @throws InvalidParameterError on a number that is not finite.
  */
 export function encodeStudyDocument(document: StudyDocument): Uint8Array {
-  const { types, columnWords, ...facts } = document;
+  const { types, columnWords, wireForm, ...listed } = document;
+  const facts = wireForm === undefined ? listed : withoutList(listed);
   if (types === undefined) return utf8(canonicalJson(facts as unknown as JsonValue));
   const columns = document.columns.map((name, i) => ({ name, ...types[i]!, ...columnWords?.[i] }));
-  return utf8(canonicalJson({ ...facts, columns } as unknown as JsonValue));
+  return utf8(canonicalJson({ ...facts, columns }));
+}
+
+/** The members of `ShortFacts`. */
+function withoutList({ questions, contribution, ...shared }: StudyDocument): object {
+  const { estimator, parameters, reduce } = questions[0]!;
+  return { ...shared, estimator, parameters, contribution: { ...contribution, reduce } };
 }
 
 /**
@@ -166,8 +173,8 @@ function canHaveTokens(
   return 'everyMs' in epoch && epoch.everyMs <= perMs && late === 'drop';
 }
 
-/** A study in the short form. */
-function readOne(facts: Members, shared: SharedFacts): OneQuestion {
+/** Facts without a list of questions. */
+function readOne(facts: Members, shared: SharedFacts): StudyDocument {
   const contribution = facts.object('contribution', (given) => ({
     reduce: given.choice('reduce', ['mean', 'sum', 'one']), rowsMax: readRowsMax(given),
   }));
@@ -180,14 +187,14 @@ function readOne(facts: Members, shared: SharedFacts): OneQuestion {
   if (mustChooseOneRow(shared) && contribution.reduce !== 'one') {
     throw refused('facts.contribution.reduce', 'one, with a category');
   }
-  return {
+  return ofShortFacts({
     ...shared, contribution,
     estimator: facts.text('estimator'), parameters: facts.map('parameters', readParameter),
-  };
+  });
 }
 
-/** A study with a list of questions. */
-function readMany(facts: Members, shared: SharedFacts, read: ReadQuestions): ManyQuestions {
+/** Facts with a list of questions. */
+function readMany(facts: Members, shared: SharedFacts, read: ReadQuestions): StudyDocument {
   if (shared.quarantine !== undefined) {
     throw refused('facts.quarantine', 'for several questions');
   }

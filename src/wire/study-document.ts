@@ -1,35 +1,45 @@
 import type { ColumnType } from '../base/columns.js';
 import type { ColumnWords } from '../base/study-words.js';
-import { KeelsonError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
-import type { Question } from '../base/questions.js';
+import { onlyQuestion, type Question } from '../base/questions.js';
 import type { TokenPeriods } from '../base/token-periods.js';
 
 /**
  * The public facts of a study, as sent in Welcome. Its id is SHA-256 of this object as canonical
- * JSON, so changed facts are a new version of the study with a new id. `questionsOf` gives the
- * questions of both forms.
+ * JSON, so changed facts are a new version of the study with a new id.
  */
-export type StudyDocument = OneQuestion | ManyQuestions;
-
-/** A study in the short form: one question over all columns. */
-export interface OneQuestion extends SharedFacts {
-  readonly estimator: string;
-  readonly parameters: ParameterValues;
-  readonly contribution: { readonly reduce: 'mean' | 'sum' | 'one'; readonly rowsMax: number };
-  readonly questions?: undefined;
-}
-
-/** A study that lists its questions. Its facts have version 2. */
-export interface ManyQuestions extends SharedFacts {
-  /** In the order of the study file, with different names. */
+export interface StudyDocument extends SharedFacts {
+  /** One or more, in the order of the study file, with different names. */
   readonly questions: readonly Question[];
   readonly contribution: { readonly rowsMax: number };
-  readonly estimator?: undefined;
-  readonly parameters?: undefined;
+  /**
+   * `short`: the facts have the members of `ShortFacts`. Absent: they list the questions. Only the
+   * bytes of facts and releases, and the names of events, depend on it.
+   */
+  readonly wireForm?: 'short';
 }
 
-/** The facts that both forms of a study have. */
+/** The facts of one question over all columns, as they are written without a list of questions. */
+export interface ShortFacts extends SharedFacts {
+  readonly estimator: string;
+  readonly parameters: ParameterValues;
+  readonly contribution: { readonly reduce: Question['reduce']; readonly rowsMax: number };
+}
+
+/** The study of facts without a list: its question is named `answer`. */
+export function ofShortFacts(
+  { estimator, parameters, contribution: { reduce, rowsMax }, ...shared }: ShortFacts,
+): StudyDocument {
+  const { columns } = shared;
+  return {
+    ...shared, contribution: { rowsMax }, wireForm: 'short',
+    questions: [{
+      name: onlyQuestion, estimator, parameters, columns, where: [], reduce, share: 100,
+    }],
+  };
+}
+
+/** The facts of a study besides what it asks. */
 export interface SharedFacts {
   /** 2 for a study with typed columns or a list of questions, else 1. */
   readonly version: 1 | 2;
@@ -141,15 +151,4 @@ export interface SealedFacts {
    * and no server runs such a study any more.
    */
   readonly unusableMax?: number;
-}
-
-/**
- * A document in the short form, for code that takes one question only.
- * @throws KeelsonError('unsupported') for a study that lists its questions.
- */
-export function shortForm(document: StudyDocument): OneQuestion {
-  if (document.questions === undefined) return document;
-  throw new KeelsonError('unsupported', `the study ${document.study} lists its questions, and `
-    + 'this command takes studies of one question: write it with estimator and parameters',
-  { details: { study: document.study } });
 }

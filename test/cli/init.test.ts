@@ -197,11 +197,14 @@ describe('keelson init', () => {
     const flags = ['--question', 'mean', '--columns', 'a', ...people, '--json'];
     const { stdout } = await keelson(['init', at('json.yaml'), ...flags]);
     expect(JSON.parse(stdout))
-      .toMatchObject({ file: at('json.yaml'), study: 'json', estimator: 'robust-mean' });
+      .toMatchObject({
+        file: at('json.yaml'), study: 'json',
+        questions: [{ name: 'answer', estimator: 'robust-mean' }],
+      });
     const keyed = ['--question', 'unknown-groups', '--group-by', 'a', ...people, '--json'];
     const { stdout: asked } = await keelson(['init', at('json-keys.yaml'), ...keyed]);
     expect(JSON.parse(asked))
-      .toMatchObject({ study: 'json-keys', questions: ['people'] });
+      .toMatchObject({ study: 'json-keys', questions: [{ name: 'people' }] });
   });
 
   it('never changes a file that exists', async () => {

@@ -65,9 +65,7 @@ describe('answers to several questions', () => {
   it('have the names of their own numbers in totals, not those of another question', () => {
     const { document, answers } = releaseOf('rides-questions');
     const log = { separate: new ReleaseSeries(1), running: new RunningSeries() };
-    const release = {
-      ...releaseBody, outcome: undefined, estimator: undefined, parameters: undefined, answers,
-    } as unknown as ReleaseBody;
+    const release = { ...releaseBody, answers } as unknown as ReleaseBody;
     log.separate.take(release);
     const { output, rows } = recorder();
     printTotals(log, undefined, labelsOfEach(document), output);
@@ -89,7 +87,7 @@ describe('answers to several questions', () => {
         { ...common, name: 'how-long', estimator: 'mean', columns: ['travel\ntime'] },
       ],
     } as unknown as StudyDocument;
-    const answers = document.questions!.map(({ name, estimator }, i) => ({
+    const answers = document.questions.map(({ name, estimator }, i) => ({
       question: name, estimator, parameters: '{}', rhoAmount: 0n, deltaAmount: 0n,
       outcome: {
         kind: 'value', estimate: [i], shape: [1],
@@ -97,9 +95,7 @@ describe('answers to several questions', () => {
       },
     }));
     const series = new ReleaseSeries(1);
-    series.take({
-      ...releaseBody, outcome: undefined, estimator: undefined, parameters: undefined, answers,
-    } as unknown as ReleaseBody);
+    series.take({ ...releaseBody, answers } as unknown as ReleaseBody);
     const { output, rows } = recorder();
     printTotals({ separate: series, running: new RunningSeries() }, undefined,
       labelsOfEach(document), output);
@@ -107,8 +103,7 @@ describe('answers to several questions', () => {
       .toEqual(['people: contributors', 'when: time', 'how-long: "travel\\u{a}time"']);
   });
 
-  it.each(shippedStudies.filter(({ document }) => document.questions !== undefined)
-    .map(({ document }) => document.study))('of %s name each number', (study) => {
+  it.each(shippedStudies.map(({ document }) => document.study))('of %s name each number', (study) => {
     const { document, answers } = releaseOf(study);
     const { output, rows } = recorder();
     printAnswers(answers, document, output);

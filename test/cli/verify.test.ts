@@ -7,13 +7,12 @@ import { SeriesReader } from '../../src/base/running-totals.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { sampleLog } from '../support/log-samples.js';
-import type { OneAnswer, ReleaseFacts } from '../../src/wire/index.js';
-import { document, doubtfulBody, questionsDocument, server } from '../support/wire-samples.js';
+import {
+  document, doubtfulBody, questionsDocument, server, type ShortRelease,
+} from '../support/wire-samples.js';
 
 const scratch = mkdtempSync(join(tmpdir(), 'keelson-verify-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
-type OneForm = ReleaseFacts & OneAnswer;
 
 const key = toHex(server.publicKey);
 const log = await sampleLog(3);
@@ -23,7 +22,7 @@ writeFileSync(path, text);
 
 describe('keelson verify', () => {
   it('says what the last release says of its rows', async () => {
-    const { outcome } = doubtfulBody;
+    const { outcome } = doubtfulBody.answers[0]!;
     const doubtful = await sampleLog(1, { change: (body) => ({ ...body, outcome }) });
     const input = `${doubtful.lines.join('\n')}\n`;
     const { stdout } = await keelson(['verify', '-', '--server-key', key], { stdin: input });
@@ -73,7 +72,7 @@ describe('keelson verify', () => {
   });
 
   it('shows the last answer with both of its intervals, as estimate does', async () => {
-    const { outcome } = doubtfulBody;
+    const { outcome } = doubtfulBody.answers[0]!;
     const doubtful = await sampleLog(1, { change: (body) => ({ ...body, outcome }) });
     const input = `${doubtful.lines.join('\n')}\n`;
     const { stdout } = await keelson(['verify', '-', '--server-key', key], { stdin: input });
@@ -134,7 +133,7 @@ describe('keelson verify', () => {
 
 describe('keelson verify --totals', () => {
   /** Answers 10 and 100, then 20 and 200, and so on; the third is refused. */
-  const changing = (body: OneForm): OneForm => ({
+  const changing = (body: ShortRelease): ShortRelease => ({
     ...body,
     outcome: body.index === 2n
       ? { kind: 'refused', reason: 'interrupted', text: 'the server stopped' }
@@ -178,7 +177,7 @@ describe('keelson verify --totals', () => {
     const released = [8, 8, 4, 7];
     const reader = new SeriesReader(2, 1);
     const totals = released.map((each) => reader.take([each]));
-    const running = (body: OneForm): OneForm => {
+    const running = (body: ShortRelease): ShortRelease => {
       const at = Number(body.index);
       return {
         ...body, epoch: body.index + 1n, mechanisms: JSON.stringify([{
@@ -210,7 +209,7 @@ describe('keelson verify --totals', () => {
   });
 
   it('says why there are none', async () => {
-    const pure = (body: OneForm): OneForm => ({
+    const pure = (body: ShortRelease): ShortRelease => ({
       ...body, outcome: { kind: 'value', estimate: [1], shape: [1], uncertainty: { kind: 'none' } },
     });
     const { lines } = await sampleLog(2, { change: pure });

@@ -77,7 +77,7 @@ describe('a subscription', () => {
     const signed = server.publish();
     for await (const item of follow()) {
       expect(item.release).toMatchObject({
-        index: 0n, epoch: 7n, outcome: { kind: 'value', estimate: [8.25, 731.5] },
+        index: 0n, epoch: 7n, answers: [{ outcome: { kind: 'value', estimate: [8.25, 731.5] } }],
       });
       expect(item.signed).toEqual(signed);
       expect(item.document).toEqual(server.document);

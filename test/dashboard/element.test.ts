@@ -4,18 +4,18 @@ import { describe, expect, it } from 'vitest';
 import { answersTo, chartNamed, chartsOf } from '../../dashboard/element/charts.js';
 import { requestOf } from '../../dashboard/embed/request.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import type { ReleaseBody, StudyDocument } from '../../src/wire/index.js';
+import { ofShortFacts, type ReleaseBody, type ShortFacts } from '../../src/wire/index.js';
 import { valueOf } from '../support/dashboard-stage.js';
 import { root } from '../support/sources.js';
-import { document } from '../support/wire-samples.js';
+import { shortFacts } from '../support/wire-samples.js';
 
 /** The charts of a study after one release. */
 function chartsAfter(
-  change: Partial<StudyDocument>, outcome: Outcome,
+  change: Partial<ShortFacts>, outcome: Outcome,
 ): ReturnType<typeof chartsOf> {
-  const answers = answersTo({ ...document, ...change } as StudyDocument);
+  const answers = answersTo(ofShortFacts({ ...shortFacts, ...change }));
   const cost = { rhoAmount: 1n, deltaAmount: 1n };
-  const release = { epoch: 7n, closedAtMs: 1n, outcome, cost } as unknown as ReleaseBody;
+  const release = { epoch: 7n, closedAtMs: 1n, answers: [{ outcome }], cost } as unknown as ReleaseBody;
   for (const { history } of answers) history.take(release);
   return chartsOf(answers);
 }

@@ -28,13 +28,13 @@ interface Answered {
 
 const all: readonly Answered[] = shippedStudies.flatMap(({ document, questions }) => {
   const outcomes = questions.map(answerTo);
-  const release = (document.questions === undefined ? { ...releaseBody, outcome: outcomes[0]! } : {
-    ...releaseBody, outcome: undefined, estimator: undefined, parameters: undefined,
+  const release: ReleaseBody = {
+    ...releaseBody,
     answers: questions.map(({ question }, i) => ({
       question: question.name, estimator: question.estimator, parameters: '{}',
       outcome: outcomes[i]!, rhoAmount: 0n, deltaAmount: 0n,
     })),
-  }) as ReleaseBody;
+  };
   return askedIn(document).map((asked, place) => ({
     name: `${document.study}.${asked.name}`, asked, outcome: outcomes[place]!, release, place,
     document,

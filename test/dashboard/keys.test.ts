@@ -6,7 +6,7 @@ import { numbersOf } from '../../dashboard/base/numbers.js';
 import { keysInWords, testInWords } from '../../dashboard/base/question-words.js';
 import { summaryOf } from '../../dashboard/base/summary.js';
 import type { Outcome, ValueOutcome } from '../../src/base/outcome.js';
-import { releaseBody } from '../support/wire-samples.js';
+import { releaseBody, releaseOf } from '../support/wire-samples.js';
 import { refusal, valueOf } from './stage.js';
 
 const asked: Asked = {
@@ -24,10 +24,10 @@ describe('a split answer', () => {
     expect(rows.map(({ values, intervals }) => [values[0], intervals[0]]))
       .toEqual([[3, [1, 5]], [null, null], [-4, [-6, -2]]]);
     const history = new History();
-    history.take({ ...releaseBody, outcome });
+    history.take(releaseOf(outcome));
     expect(history.at(1, 0)).toEqual({ value: null, interval: null });
-    history.take({ ...releaseBody, outcome: split(['b', 'a10', 'a9']) });
-    for (const next of [outcome, refusal]) history.take({ ...releaseBody, outcome: next });
+    history.take(releaseOf(split(['b', 'a10', 'a9'])));
+    for (const next of [outcome, refusal]) history.take(releaseOf(next));
     expect(newestIn(history.series(1))).toBe(2);
     expect(history.series(1).values).toEqual([null, 20, null, null]);
     expect(history.measured(1).slice(0, 1)).toMatchObject([{ epoch: 7, value: null }]);
@@ -102,10 +102,7 @@ describe('a history', () => {
       question, estimator: 'mean', parameters: '{}', outcome, rhoAmount: 0n, deltaAmount: 0n,
     });
     const answers = [answer('a', refusal), answer('b', valueOf([5], [1]))];
-    const release = {
-      ...releaseBody, answers, estimator: undefined, parameters: undefined,
-      outcome: undefined,
-    };
+    const release = { ...releaseBody, answers };
     const histories = [0, 1].map((place) => new History(undefined, undefined, place));
     for (const history of histories) history.take(release);
     expect(histories.map(({ lastValue }) => lastValue?.outcome.estimate)).toEqual([undefined, [5]]);

@@ -12,18 +12,18 @@ import { numbersOf } from '../../dashboard/base/numbers.js';
 import { pairsOf, summaryOf } from '../../dashboard/base/summary.js';
 import { decimalsFor } from '../../src/base/digits.js';
 import { refusalReasons, type Outcome } from '../../src/base/outcome.js';
-import type { ReleaseBody } from '../../src/wire/index.js';
-import { document, releaseBody } from '../support/wire-samples.js';
+import { ofShortFacts, type ReleaseBody } from '../../src/wire/index.js';
+import { document, releaseBody, releaseOf, shortFacts } from '../support/wire-samples.js';
 import { refusal, valueOf } from './stage.js';
 
 const entry: StudyEntry = {
   id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '',
-  parameterWords: {}, document,
+  questions: [], document,
 };
 const askedOf = (change: Partial<StudyEntry>): Asked =>
   questionsAsked({ ...entry, ...change })[0]!;
 const release = (number: number, outcome: Outcome): ReleaseBody =>
-  ({ ...releaseBody, epoch: BigInt(number), index: BigInt(number), outcome });
+  releaseOf(outcome, { epoch: BigInt(number), index: BigInt(number) });
 
 describe('the address', () => {
   it('asks for the list, for a study by its id, or for an unknown page', () => {
@@ -225,7 +225,9 @@ describe('pictures', () => {
     } as const;
     const outcome = { ...plain, ...change };
     return pictureOf(
-      askedOf({ document: { ...document, estimator, parameters: { ...parameters } } }), outcome,
+      askedOf({
+        document: ofShortFacts({ ...shortFacts, estimator, parameters: { ...parameters } }),
+      }), outcome,
     );
   };
 
@@ -244,7 +246,9 @@ describe('pictures', () => {
   it('of a covariance give every variance before any pair, and of a projector its own '
     + 'entries', () => {
     const columns = ['a', 'b', 'c'];
-    const three = askedOf({ document: { ...document, columns, estimator: 'covariance' } });
+    const three = askedOf({
+      document: ofShortFacts({ ...shortFacts, columns, estimator: 'covariance' }),
+    });
     const square =
       valueOf([4, 1, 0.1, 1, 9, -3, 0.1, -3, 16], [1, 0.5, 0.2, 0.5, 2, 0.5, 0.2, 0.5, 4], {
         shape: [3, 3], parts: [{ name: 'covariance', shape: [3, 3] }],
@@ -307,11 +311,11 @@ describe('pictures', () => {
   });
 
   it('of a category draw its names', () => {
-    const names = {
-      ...document, version: 2, columns: ['region'], estimator: 'histogram',
+    const names = ofShortFacts({
+      ...shortFacts, version: 2, columns: ['region'], estimator: 'histogram',
       types: [{ type: 'category', of: ['north', 'south'], other: true }],
       parameters: { edges: [1, 2] },
-    } as const;
+    });
     const { picture } = pictureOf(askedOf({ document: names }), {
       kind: 'value', estimate: [7, 9, 2], shape: [3], uncertainty: { kind: 'none' },
     });

@@ -14,7 +14,8 @@ import {
   closedWithin, comparedName, plainView, queryOf, viewOf, within, type View,
 } from '../../dashboard/base/view.js';
 import { timeTexts } from '../../dashboard/charts/time-axis.js';
-import { document } from '../support/wire-samples.js';
+import { ofShortFacts } from '../../src/wire/index.js';
+import { shortFacts } from '../support/wire-samples.js';
 
 const hour = 3_600_000;
 const hourly = (count: number): Series => {
@@ -110,7 +111,7 @@ describe('a comparison', () => {
 describe('words for a number', () => {
   const entry = (change: object): StudyEntry => ({
     id: '', name: 'a', state: 'open', epoch: '7', closesAtMs: 0, releases: 0, title: '',
-    parameterWords: {}, document: { ...document, ...change },
+    questions: [], document: ofShortFacts({ ...shortFacts, ...change }),
   });
   const delays = {
     version: 2, columns: ['delay_minutes', 'late'],

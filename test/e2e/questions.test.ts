@@ -6,7 +6,7 @@ import { numbersOf } from '../../dashboard/base/numbers.js';
 import { fromHex } from '../../src/base/bytes.js';
 import { decodeLogLine } from '../../src/log/index.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
-import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
 import { Stage, type JsonLine, type Served } from '../support/live-command.js';
 
 /** Half ride in the north; the middle of their minutes is 60, in the south 30. */
@@ -135,7 +135,7 @@ describe('one contribution', () => {
     };
     expect(authentic).toBe(true);
     expect(Object.keys(lastAnswers)).toEqual(names);
-    for (const { question, outcome, rhoAmount, deltaAmount } of answersOf(releasedAnswers())) {
+    for (const { question, outcome, rhoAmount, deltaAmount } of releasedAnswers().answers) {
       const charge = { rhoAmount: String(rhoAmount), deltaAmount: String(deltaAmount) };
       if (outcome.kind !== 'value') throw new Error(`${question} has no answer`);
       const { kind, findings, ...value } = JSON.parse(JSON.stringify(outcome)) as typeof outcome;
@@ -182,7 +182,7 @@ describe('one contribution', () => {
   it('costs what the ledger says: the charges of its answers', async () => {
     const { cost, ledger } = releasedAnswers();
     const sumOf = (of: 'rhoAmount' | 'deltaAmount'): bigint =>
-      answersOf(releasedAnswers()).reduce((sum, answer) => sum + answer[of], 0n);
+      releasedAnswers().answers.reduce((sum, answer) => sum + answer[of], 0n);
     expect([sumOf('rhoAmount'), sumOf('deltaAmount')])
       .toEqual([cost.rhoAmount, cost.deltaAmount]);
     expect([ledger.rhoSpent, ledger.deltaSpent]).toEqual([cost.rhoAmount, cost.deltaAmount]);

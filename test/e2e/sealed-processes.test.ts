@@ -13,7 +13,6 @@ import { sealRow } from '../../src/sealed/shares/sealing.js';
 import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
 import { verifiedBoxKeys } from '../../src/sealed/shares/statements.js';
 import { signing } from '../../src/signing/node.js';
-import { shortForm } from '../../src/wire/study-document.js';
 import { Stage } from '../support/live-command.js';
 import { bytesMark, marksIn, type Mark } from '../support/marks.js';
 import { canReadMemory, marksInMemory } from '../support/process-memory.js';
@@ -68,7 +67,8 @@ interface Sealed {
 /** Seals as `sealing` does, and keeps what it drew. */
 function noting(made: Sealed[]): Sealing {
   return ({ document, rows: [...row], studyId, epoch, sequence, contributorKey, boxKeys }) => {
-    const { estimator, parameters, sealed } = shortForm(document);
+    const { sealed, questions: [asked] } = document;
+    const { estimator, parameters } = asked!;
     const serverKeys = sealed!.servers.map(({ key }) => fromHex(key));
     const plan = sharePlanOf({ estimator, parameters, columns, sealed: sealed! });
     const { form } = plan;

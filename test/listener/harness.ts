@@ -4,12 +4,15 @@ import {
   createListener, type Listener, type ListenerOptions,
 } from '../../server/listener/index.js';
 import { createServerMetrics, type ServerMetrics } from '../../server/metrics/server-metrics.js';
+import { ofShortFacts } from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
 import { WireClient, WireContributor } from '../support/wire-client.js';
-import { document } from '../support/wire-samples.js';
+import { document, shortFacts } from '../support/wire-samples.js';
 
 export const operatorToken = 'a-token-for-tests';
-export const otherDocument = { ...document, study: 'other-study', columns: ['a', 'b', 'c'] };
+export const otherDocument = ofShortFacts({
+  ...shortFacts, study: 'other-study', columns: ['a', 'b', 'c'],
+});
 
 /** What the listener said, for tests that look for secrets or faults. */
 export interface LogRecord {

@@ -13,7 +13,7 @@ import { seededNoise } from '../../src/random/insecure.js';
 import { signing } from '../../src/signing/node.js';
 import { signBatch, signHello, signWithdrawal, type Signer } from '../../src/signing/index.js';
 import {
-  answersOf, batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
+  batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
   encodeClientFrame, joinFrames, type ClientFrame, type Welcome,
 } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
@@ -533,7 +533,7 @@ describe('two worlds that differ in one person', { tags: ['long'] }, () => {
     expect(without.bodies.length).toBe(2);
     expect(withOne.bodies).not.toEqual(without.bodies);
     for (const body of withOne.bodies) {
-      expect(answersOf(decodeReleaseBody(body))[0]!.outcome.kind).toBe('value');
+      expect(decodeReleaseBody(body).answers[0]!.outcome.kind).toBe('value');
     }
     expect(without.transcript.length).toBeGreaterThan(200);
   });

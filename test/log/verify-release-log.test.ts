@@ -7,10 +7,12 @@ import {
 import { signing as browser } from '../../src/signing/browser.js';
 import { signing } from '../../src/signing/node.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
-import type { Answer, ReleaseFacts } from '../../src/wire/index.js';
+import {
+  ofShortAnswer, ofShortFacts, type Answer, type ReleaseFacts,
+} from '../../src/wire/index.js';
 import type { SealedFacts } from '../../src/wire/study-document.js';
 import {
-  answersBody, document, questionsDocument, releaseBody, server, serverSeed,
+  answersBody, document, questionsDocument, server, serverSeed, shortFacts, shortRelease,
 } from '../support/wire-samples.js';
 import { without } from '../support/without.js';
 import { sampleLog } from '../support/log-samples.js';
@@ -202,10 +204,10 @@ describe('release log', () => {
   });
 
   it('computes the quantiles of a distribution again from its counts', async () => {
-    const facts = {
-      ...document, estimator: 'distribution',
+    const facts = ofShortFacts({
+      ...shortFacts, estimator: 'distribution',
       parameters: { column: 0, low: 0, high: 20, cells: 2, probabilities: [0.5] },
-    };
+    });
     const logOf = async (median: number) => (await sampleLog(1, {
       facts,
       change: (body) => ({
@@ -410,21 +412,17 @@ describe('release log', () => {
       expect(await of(['true', 'false'], ['false', 'true'], ['true'])).toBe('4 keys-malformed');
     });
 
-    it('finds a release of the short form, and in the short form a list of answers', async () => {
-      const facts = without(answersBody, 'answers');
+    it('finds a release without a list, and in a study without one a list of answers', async () => {
       const short = await sampleLog(1, {
         facts: questionsDocument,
-        changeAnswers: (body) => ({
-          ...facts, serverKey: body.serverKey, studyId: body.studyId, index: 0n,
-          estimator: 'prime', parameters: '{}', outcome: releaseBody.outcome,
-          columns: body.columns.slice(0, 2),
+        changeAnswers: ({ columns, ...body }) => ofShortAnswer({
+          ...without(body, 'answers'), columns: columns.slice(0, 2),
+          estimator: 'prime', parameters: '{}', outcome: shortRelease.outcome,
         }),
       });
       expect(await fault(short.lines)).toBe('2 facts-mismatch');
       const long = await sampleLog(1, {
-        change: (body) => ({
-          ...without(body, 'estimator', 'parameters', 'outcome'), answers: answersBody.answers,
-        }),
+        changeAnswers: (body) => ({ ...without(body, 'wireForm'), answers: answersBody.answers }),
       });
       expect(await fault(long.lines)).toBe('2 facts-mismatch');
     });

@@ -259,7 +259,8 @@ describe('operator data', () => {
       batches: { accepted: 1, duplicates: 0, refused: { 'wrong-dimension': 1 } },
     });
     expect(studies[1]!.batches).toEqual({ accepted: 0, duplicates: 0, refused: {} });
-    expect(studies.map(({ questions }) => questions)).toEqual([[], []]);
+    const answer = { name: 'answer', estimator: 'prime', share: 100, last: null };
+    expect(studies.map(({ questions }) => questions)).toEqual([[answer], [answer]]);
   });
 
   it('/v1/operator/progress gives each question, its share and its last outcome', async () => {

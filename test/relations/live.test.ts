@@ -8,7 +8,7 @@ import { History, questionsAsked, type StudyEntry } from '../../dashboard/base/m
 import { numbersOf } from '../../dashboard/base/numbers.js';
 import { fromHex } from '../../src/base/bytes.js';
 import { decodeLogLine } from '../../src/log/index.js';
-import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
 import { Stage, type JsonLine, type Served } from '../support/live-command.js';
 import { startRefusingProxy } from '../support/refusing-proxy.js';
 import { root } from '../support/sources.js';
@@ -165,7 +165,7 @@ describe('one stored release', () => {
       .find(({ type }) => type === 'release');
     if (line?.type !== 'release') throw new Error('the log has no release');
     const body = decodeReleaseBody(line.body);
-    const stored = new Map(answersOf(body).map(({ question, outcome }) => {
+    const stored = new Map(body.answers.map(({ question, outcome }) => {
       if (outcome.kind !== 'value') throw new Error(`${question} has no answer`);
       return [question, outcome] as const;
     }));

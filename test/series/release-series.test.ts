@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Outcome } from '../../src/base/outcome.js';
 import { ReleaseSeries, smooth } from '../../src/series/index.js';
 import type { ReleaseBody } from '../../src/wire/messages.js';
-import { releaseBody } from '../support/wire-samples.js';
+import { releaseOf } from '../support/wire-samples.js';
 
 const refused: Outcome = { kind: 'refused', reason: 'interrupted', text: 'the server stopped' };
 
@@ -14,7 +14,7 @@ function answered(estimate: readonly number[], standardDeviation: readonly numbe
 }
 
 const release = (epoch: number, outcome: Outcome): ReleaseBody =>
-  ({ ...releaseBody, epoch: BigInt(epoch), outcome });
+  releaseOf(outcome, { epoch: BigInt(epoch) });
 
 const log = (outcomes: readonly Outcome[]): readonly ReleaseBody[] =>
   outcomes.map((outcome, i) => release(i + 1, outcome));

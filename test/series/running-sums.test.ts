@@ -3,8 +3,7 @@ import type { Outcome } from '../../src/base/outcome.js';
 import { factorStep, rootColumn } from '../../src/base/root-factor.js';
 import { RunningTotals, SeriesReader } from '../../src/base/running-totals.js';
 import { RunningSeries } from '../../src/series/running-sums.js';
-import type { ReleaseBody } from '../../src/wire/messages.js';
-import { releaseBody } from '../support/wire-samples.js';
+import { releaseOf } from '../support/wire-samples.js';
 
 const separation = 3;
 const sigma = 7;
@@ -30,8 +29,7 @@ function seriesOf(values: readonly (readonly number[])[]): readonly Outcome[] {
 const read = (outcomes: readonly Outcome[]): RunningSeries => {
   const series = new RunningSeries();
   outcomes.forEach((outcome, i) => {
-    const release: ReleaseBody = { ...releaseBody, epoch: BigInt(i + 1), outcome };
-    series.take(release, separation);
+    series.take(releaseOf(outcome, { epoch: BigInt(i + 1) }), separation);
   });
   return series;
 };
@@ -77,7 +75,7 @@ describe('running totals of a log', () => {
 
   it('are none in a study without them', () => {
     const series = new RunningSeries();
-    series.take({ ...releaseBody, outcome: refused }, undefined);
+    series.take(releaseOf(refused), undefined);
     expect(series.questions).toEqual([]);
     expect(read([refused]).questions).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decodeHeadBody, decodeReleaseBody, type OneQuestion } from '../../src/wire/index.js';
+import { decodeHeadBody, decodeReleaseBody, type ShortFacts } from '../../src/wire/index.js';
 import { epsilonOf } from '../../server/studies/release-body.js';
 import { amountOf, zeroAmount } from '../../src/privacy/accounting/amount.js';
 import { capsOf } from '../../src/privacy/accounting/target.js';
@@ -12,7 +12,7 @@ beforeEach(() => { bench = new Bench(); });
 afterEach(() => bench.close());
 
 /** Pays for two epochs, since the next one's reservation must fit before the old one's charge. */
-const small: Partial<OneQuestion> = {
+const small: Partial<ShortFacts> = {
   budget: { epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };
 const kinds = (events: readonly HubEvent[]): string[] =>
@@ -106,7 +106,7 @@ describe('a budget that runs out', () => {
   });
 
   it('is shared by the studies of a population: together they do not pass it', async () => {
-    const shared: OneQuestion['budget'] = {
+    const shared: ShortFacts['budget'] = {
       epsilon: 3, delta: 1e-5, rule: 'zcdp', scope: 'population', population: 'travellers',
     };
     const studies = [define({ budget: shared }), define({ study: 'second', budget: shared })];

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
-import { onlyAnswer } from '../../src/wire/messages.js';
 import { Bench, batchOf, define, everyMs } from '../support/hub-bench.js';
 
 /**
@@ -43,7 +42,7 @@ describe('live counting queries', () => {
     await hub.settled();
     const [count, histogram, open, quantile] = studies.map(({ studyId }): ValueOutcome => {
       const [release] = bench.record.published(studyId);
-      const { outcome } = onlyAnswer(decodeReleaseBody(release!.body));
+      const { outcome } = decodeReleaseBody(release!.body).answers[0]!;
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       return outcome;
     });
@@ -77,7 +76,7 @@ describe('live counting queries', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     const totals = studies.map(({ studyId }) => {
-      const { outcome } = onlyAnswer(decodeReleaseBody(bench.record.published(studyId)[0]!.body));
+      const { outcome } = decodeReleaseBody(bench.record.published(studyId)[0]!.body).answers[0]!;
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       return outcome.estimate;
     });
@@ -99,7 +98,7 @@ describe('live counting queries', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     const [count, quantile] = studies.map(({ studyId }) =>
-      decodeReleaseBody(bench.record.published(studyId)[0]!.body).outcome);
+      decodeReleaseBody(bench.record.published(studyId)[0]!.body).answers[0]!.outcome);
     expect(count).toMatchObject({ kind: 'value', shape: [1] });
     expect(quantile).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
     await hub.close();

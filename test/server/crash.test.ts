@@ -106,7 +106,7 @@ describe('a crash between charge and release', () => {
     expect(hub.study(studyId)).toMatchObject({ releaseCount: 1, epoch: 2n });
     const [release] = await hub.releases(studyId, 0, 10);
     expect(decodeReleaseBody(release!.body)).toMatchObject({
-      epoch: 1n, outcome: { kind: 'refused', reason: 'interrupted' },
+      epoch: 1n, answers: [{ outcome: { kind: 'refused', reason: 'interrupted' } }],
       cost: { rhoAmount: study.charge.rho },
     });
     expect(bench.record.draws.get(`${studyId}/1`)).toBe(1);
@@ -130,7 +130,7 @@ describe('a charge that another call made', () => {
     await hub.settled();
     const [release] = await hub.releases(studyId, 0, 10);
     expect(decodeReleaseBody(release!.body)).toMatchObject({
-      epoch: 1n, outcome: { kind: 'refused', reason: 'interrupted' },
+      epoch: 1n, answers: [{ outcome: { kind: 'refused', reason: 'interrupted' } }],
       cost: { rhoAmount: study.charge.rho },
     });
     expect(bench.record.draws.size).toBe(0);
@@ -152,7 +152,7 @@ describe('a failing release', () => {
     await hub.settled();
     expect(bench.failures).toEqual([]);
     const outcomeOf = async (id: string) =>
-      decodeReleaseBody((await hub.releases(id, 0, 1))[0]!.body).outcome;
+      decodeReleaseBody((await hub.releases(id, 0, 1))[0]!.body).answers[0]!.outcome;
     expect(await outcomeOf(studyId)).toMatchObject({ kind: 'refused', reason: 'interrupted' });
     expect(await outcomeOf(otherId)).not.toMatchObject({ reason: 'interrupted' });
     expect(bench.logs.some((line) => line.startsWith('error: a release failed'))).toBe(true);

@@ -260,7 +260,7 @@ describe.each(runners)('an epoch runner %s', (_name, make) => {
     await runner.open(setup(2n));
     runner.add('a', 1n, [partOf(1)]);
     await expect(
-      runner.open({ ...setup(4n), document: { ...studyDocument(), estimator: 'nobody-knows' } }),
+      runner.open({ ...setup(4n), document: studyDocument({ estimator: 'nobody-knows' }) }),
     ).rejects.toThrow('no estimator');
     await expect(runner.release('a', 4n)).rejects.toThrow('no estimator');
     runner.add('a', 2n, partsOf(400));
@@ -335,7 +335,7 @@ describe('worker threads', () => {
     const deaths: unknown[] = [];
     const threads = new WorkerEpochRunner({ onDeath: (error) => deaths.push(error) });
     await expect(
-      threads.open({ ...setup(), document: { ...studyDocument(), estimator: 'nobody-knows' } }),
+      threads.open({ ...setup(), document: studyDocument({ estimator: 'nobody-knows' }) }),
     ).rejects.toThrow('no estimator');
     await threads.open(setup(2n));
     expect(await threads.progress('a', 2n)).toMatchObject({ contributors: 0 });

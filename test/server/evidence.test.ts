@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { decodeReleaseBody } from '../../src/wire/index.js';
-import { onlyAnswer } from '../../src/wire/messages.js';
 import { Bench, batchOf, contribute, define, everyMs, keyOf } from '../support/hub-bench.js';
 
 let bench: Bench;
@@ -20,7 +19,7 @@ it('measures a contributor\'s own rows against the newest answer, whatever anybo
   await bench.clock.advance(everyMs);
   await hub.settled();
   const [release] = await hub.releases(studyId, 0, 1);
-  const { outcome } = onlyAnswer(decodeReleaseBody(release!.body));
+  const { outcome } = decodeReleaseBody(release!.body).answers[0]!;
   if (outcome.kind !== 'value') throw new Error('the epoch was to have an answer');
   const [minutes, miles] = outcome.estimate as [number, number];
   // Two rows at one and at three scales of minutes: their mean is at two.

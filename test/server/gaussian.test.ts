@@ -3,7 +3,6 @@ import { partsByName } from '../../src/base/parts.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
-import { onlyAnswer } from '../../src/wire/messages.js';
 import { Bench, batchOf, define, everyMs } from '../support/hub-bench.js';
 import { dataSource } from '../support/data.js';
 
@@ -35,7 +34,7 @@ describe('gaussian over a server', () => {
     }));
     await bench.clock.advance(everyMs);
     await hub.settled();
-    const { outcome } = onlyAnswer(decodeReleaseBody(bench.record.published(studyId)[0]!.body));
+    const { outcome } = decodeReleaseBody(bench.record.published(studyId)[0]!.body).answers[0]!;
     if (outcome.kind !== 'value') throw new Error(JSON.stringify(outcome));
     const { mean, covariance } = partsByName(outcome) as { mean: number[]; covariance: number[][] };
     expect(Math.abs(mean[0]! - 100) / 20).toBeLessThan(0.25);

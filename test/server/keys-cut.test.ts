@@ -4,7 +4,7 @@ import type { ColumnType } from '../../src/base/columns.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import {
-  answersOf, batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
+  batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
 } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { defineStudy } from '../../server/studies/definition.js';
@@ -56,7 +56,7 @@ describe('a study that counts the people who lose keys', { tags: ['long'] }, () 
     await bench.clock.advance(everyMs);
     await hub.settled();
     await hub.close();
-    const answers = answersOf(decodeReleaseBody(bench.record.published(studyId)[0]!.body));
+    const answers = decodeReleaseBody(bench.record.published(studyId)[0]!.body).answers;
     const amounts = answers.map(({ outcome }) => {
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       return outcome.findings!.find(({ reason }) => reason === 'keys-cut')!.amounts;

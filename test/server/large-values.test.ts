@@ -7,7 +7,7 @@ import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import {
-  answersOf, decodeReleaseBody, encodeBatchBody, encodeCells, encodeRows,
+  decodeReleaseBody, encodeBatchBody, encodeCells, encodeRows,
 } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
@@ -74,7 +74,7 @@ describe('times in milliseconds, live', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     const [stored] = await hub.releases(studyId, 0, 1);
-    return answersOf(decodeReleaseBody(stored!.body));
+    return decodeReleaseBody(stored!.body).answers;
   }
 
   it.each([false, true])('are whole in every question, journal read: %s', async (again) => {

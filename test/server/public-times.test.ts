@@ -3,7 +3,7 @@ import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { ledgerView } from '../../server/operator/ledger-view.js';
 import type { Store } from '../../server/store/contract.js';
 import type { RunningHub } from '../../server/studies/hub.js';
-import { decodeReleaseBody, type OneQuestion } from '../../src/wire/index.js';
+import { decodeReleaseBody, type ShortFacts } from '../../src/wire/index.js';
 import { Bench, batchOf, contribute, define, everyMs, hexKey } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';
 
@@ -79,7 +79,7 @@ interface Change {
 }
 
 interface Run {
-  readonly document: Partial<OneQuestion>;
+  readonly document: Partial<ShortFacts>;
   readonly lastsMs: number;
   /** Contributors besides the guest, in each epoch; default 6. */
   readonly people?: number;
@@ -149,10 +149,10 @@ async function visit(hub: RunningHub, studyId: string, guest: Guest): Promise<vo
   expect(taken.kind).toBe('withdrawn');
 }
 
-const renewing: Partial<OneQuestion> = {
+const renewing: Partial<ShortFacts> = {
   budget: { epsilon: 4, delta: 1e-5, rule: 'zcdp', scope: 'study', perMs: 8 * everyMs },
 };
-const excluding: Partial<OneQuestion> = { quarantine: { beyond: 3, automatic: true } };
+const excluding: Partial<ShortFacts> = { quarantine: { beyond: 3, automatic: true } };
 
 describe('what everybody sees, and when', () => {
   const withdrawn: Guest = { epoch: 2n, withdraws: true, journalMs: 337, releaseMs: 161 };

@@ -5,7 +5,6 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import {
   decodeReleaseBody, decodeStudyDocument, encodeStudyDocument,
 } from '../../src/wire/index.js';
-import { onlyAnswer } from '../../src/wire/messages.js';
 import { document } from '../support/wire-samples.js';
 import {
   Bench, batchOf, contribute, define, everyMs, hexKey, keyOf,
@@ -25,7 +24,7 @@ async function apart(hub: Hub, scales: number): Promise<string> {
   await bench.clock.advance(everyMs);
   await hub.settled();
   const [release] = await hub.releases(studyId, 0, 1);
-  const { outcome } = onlyAnswer(decodeReleaseBody(release!.body));
+  const { outcome } = decodeReleaseBody(release!.body).answers[0]!;
   if (outcome.kind !== 'value') throw new Error('the epoch was to have an answer');
   const [minutes, miles] = outcome.estimate as [number, number];
   const values = Float64Array.of(minutes + 40 * scales, miles);
@@ -136,7 +135,8 @@ it('compares nobody with an answer that is no row: a count of one column', async
   await bench.clock.advance(everyMs);
   await hub.settled();
   const [release] = await hub.releases(studyId, 0, 1);
-  expect(decodeReleaseBody(release!.body).outcome).toMatchObject({ kind: 'value', shape: [1] });
+  expect(decodeReleaseBody(release!.body).answers[0]!.outcome)
+    .toMatchObject({ kind: 'value', shape: [1] });
   expect(await hub.quarantines!(studyId, 99)).toEqual([]);
   await hub.close();
 });

@@ -6,8 +6,8 @@ import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import {
-  answersOf, decodeReleaseBody, decodeStudyDocument, encodeBatchBody, encodeCells,
-  encodeStudyDocument, type Answer, type ManyQuestions,
+  decodeReleaseBody, decodeStudyDocument, encodeBatchBody, encodeCells,
+  encodeStudyDocument, type Answer, type StudyDocument,
 } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { VerifiedBatch } from '../../server/studies/contract.js';
@@ -28,7 +28,7 @@ const regions: Question = {
   parameters: parseParameters(findEstimator('count').parameters, {}, { dimension: 1 }),
   by: { columns: ['region'], keysMax: 1 },
 };
-const documentOf = (overrides: Partial<ManyQuestions> = {}): ManyQuestions =>
+const documentOf = (overrides: Partial<StudyDocument> = {}): StudyDocument =>
   questionsDocument([long, regions], { columns: ['minutes', 'region'], types, ...overrides });
 
 /** Contributor i rides i % 20 minutes, in the north if i is even. */
@@ -56,7 +56,7 @@ async function nextEpoch(hub: RunningHub): Promise<void> {
 }
 
 const released = (studyId: string, at = 0): readonly Answer[] =>
-  answersOf(decodeReleaseBody(bench.record.published(studyId)[at]!.body));
+  decodeReleaseBody(bench.record.published(studyId)[at]!.body).answers;
 const numbersOf = ({ outcome }: Answer): readonly number[] | string =>
   (outcome.kind === 'value' ? outcome.estimate : outcome.reason);
 

@@ -7,7 +7,7 @@ import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import {
-  answersOf, decodeReleaseBody, encodeBatchBody, encodeCells, type Answer, type ManyQuestions,
+  decodeReleaseBody, encodeBatchBody, encodeCells, type Answer, type StudyDocument,
 } from '../../src/wire/index.js';
 import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
@@ -42,7 +42,7 @@ const regions: Question = {
   by: { columns: ['region'], keysMax: 1 },
 };
 
-const documentOf = (questions: readonly Question[]): ManyQuestions =>
+const documentOf = (questions: readonly Question[]): StudyDocument =>
   questionsDocument(questions, { columns: ['minutes', 'late', 'region'], types });
 
 /** Contributor i sends two batches: 0 to 3 minutes and on time, then 8 minutes and late. */
@@ -89,7 +89,7 @@ describe('a study with a list of questions', () => {
     await bench.clock.advance(everyMs);
     await hub.settled();
     await hub.close();
-    return answersOf(decodeReleaseBody(bench.record.published(studyId)[0]!.body));
+    return decodeReleaseBody(bench.record.published(studyId)[0]!.body).answers;
   }
 
   it('answers all of them in one release, and the costs add up to the charge', async () => {
@@ -144,7 +144,7 @@ describe('a study with a list of questions', () => {
     const releases = (await hub.releases(studyId, 0, 8)).map(({ body }) => decodeReleaseBody(body));
     const [release, ...others] = releases.filter(({ epoch }) => epoch === 1n);
     expect(others).toEqual([]);
-    const reasons = answersOf(release!).map(({ outcome }) =>
+    const reasons = release!.answers.map(({ outcome }) =>
       (outcome.kind === 'refused' ? outcome.reason : 'value'));
     const isLost = step === 'store.chargeEpoch 1' && when === 'after'
       || step === 'store.storeRelease 1' && when === 'before';
@@ -195,7 +195,7 @@ describe('a study with a list of questions', () => {
         workSeed: new Uint8Array(32).fill(4),
       });
       for (let i = 0; i < contributors; i++) {
-        const part = document.questions === undefined
+        const part = document.wireForm === 'short'
           ? { values: Float64Array.of(i % 20), rank: 0n }
           : { values: Float64Array.of(i % 20, 0, 0), sequence: 1n };
         runner.add('a', 1n, [{ contributor: keyOf(i), rows: 1, complete: true, ...part }]);

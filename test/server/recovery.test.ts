@@ -1,7 +1,7 @@
 // @module-tag long
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { signing } from '../../src/signing/node.js';
-import { decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';
+import { decodeReleaseBody, type ShortFacts } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
@@ -71,13 +71,13 @@ async function lifeWith(
   return release!.body;
 }
 
-const grouped: Partial<StudyDocument> = {
+const grouped: Partial<ShortFacts> = {
   estimator: 'populous-mean', parameters: { scale: [40, 600], corruption: 0.05, local: 'robust' },
   cohort: 1_500, privacy: { epsilon: 8, delta: 1e-6 },
   budget: { epsilon: 40, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };
 
-const one: Partial<StudyDocument> = { contribution: { reduce: 'one', rowsMax: 8 } };
+const one: Partial<ShortFacts> = { contribution: { reduce: 'one', rowsMax: 8 } };
 
 describe('an epoch that is rebuilt', () => {
   it.each([
@@ -89,7 +89,7 @@ describe('an epoch that is rebuilt', () => {
   ) => {
     const study = define(overrides);
     const reference = await lifeWith(study, contributors, []);
-    expect(decodeReleaseBody(reference).outcome?.kind).toBe('value');
+    expect(decodeReleaseBody(reference).answers[0]!.outcome.kind).toBe('value');
     expect(Buffer.from(await lifeWith(study, contributors, [2])).equals(Buffer.from(reference)))
       .toBe(true);
     expect(Buffer.from(await lifeWith(study, contributors, [0, 1, 3]))
@@ -172,7 +172,7 @@ describe('an epoch that is rebuilt', () => {
     const [release] = await hub.releases(studyId, 0, 10);
     expect(
       decodeReleaseBody(release!.body),
-    ).toMatchObject({ epoch: 1n, outcome: { kind: 'refused', reason: 'interrupted' } });
+    ).toMatchObject({ epoch: 1n, answers: [{ outcome: { kind: 'refused', reason: 'interrupted' } }] });
     expect((await store.balance('study:delays'))!.rhoSpent).toBe(study.charge.rho);
     expect(bench.record.draws.size).toBe(0);
     expect(hub.studies()[0]!.epoch).toBe(2n);
@@ -216,7 +216,7 @@ describe('an epoch that is rebuilt', () => {
     expect(bench.record.draws.size).toBe(0);
     const [release] = await hub.releases(idOf(hub), 0, 10);
     expect(decodeReleaseBody(release!.body)).toMatchObject({
-      outcome: { reason: 'interrupted' }, cost: { rhoAmount: study.charge.rho },
+      answers: [{ outcome: { reason: 'interrupted' } }], cost: { rhoAmount: study.charge.rho },
     });
     await hub.close();
   });
@@ -274,7 +274,7 @@ describe('the runner that is given', () => {
       const [release] = await hub.releases(idOf(hub), 0, 1);
       await hub.close();
       await own.close();
-      return JSON.stringify(decodeReleaseBody(release!.body).outcome);
+      return JSON.stringify(decodeReleaseBody(release!.body).answers[0]!.outcome);
     }));
     expect(values[0]).not.toBe(values[1]);
     expect(seededNoise('x').secure).toBe(false);

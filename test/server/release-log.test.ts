@@ -24,9 +24,12 @@ describe('the log of a server', () => {
     const facts = { study: 'delays', epsilon: 2, delta: 1e-6 };
     // With three the centre is not found: that is the outcome that the release itself publishes.
     expect(await linesOf([300, 250, 3])).toEqual([
-      { ...facts, epoch: 1n, release: 0, outcome: 'value' },
-      { ...facts, epoch: 2n, release: 1, outcome: 'value' },
-      { ...facts, epoch: 3n, release: 2, outcome: 'refused', reason: 'centre-not-found' },
+      { ...facts, epoch: 1n, release: 0, questions: { answer: { outcome: 'value' } } },
+      { ...facts, epoch: 2n, release: 1, questions: { answer: { outcome: 'value' } } },
+      {
+        ...facts, epoch: 3n, release: 2,
+        questions: { answer: { outcome: 'refused', reason: 'centre-not-found' } },
+      },
     ]);
   });
 
@@ -38,7 +41,10 @@ describe('the log of a server', () => {
     await hub.settled();
     await hub.close();
     expect(bench.logged.find(({ text }) => text === 'a release is published')?.fields)
-      .toMatchObject({ epoch: 1n, outcome: 'refused', reason: 'interrupted', epsilon: 2 });
+      .toMatchObject({
+        epoch: 1n, epsilon: 2,
+        questions: { answer: { outcome: 'refused', reason: 'interrupted' } },
+      });
   });
 
   it('says that an epoch lapsed, where presence is public', async () => {

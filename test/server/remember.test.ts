@@ -6,7 +6,7 @@ import type { Question } from '../../src/base/questions.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import {
-  answersOf, batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
+  batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
 } from '../../src/wire/index.js';
 import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
@@ -84,7 +84,7 @@ describe('a study that remembers keys', { tags: ['long'] }, () => {
       await bench.clock.advance(everyMs);
       await hub.settled();
       const { body } = bench.record.published(studyId)[i]!;
-      answers.push(answersOf(decodeReleaseBody(body)).map(({ outcome }) => {
+      answers.push(decodeReleaseBody(body).answers.map(({ outcome }) => {
         if (outcome.kind === 'refused') throw new Error(outcome.text);
         return outcome;
       }));

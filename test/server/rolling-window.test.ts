@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { decodeReleaseBody, type OneQuestion } from '../../src/wire/index.js';
+import { decodeReleaseBody, type ShortFacts } from '../../src/wire/index.js';
 import { Bench, batchOf, contribute, define, everyMs, hexKey } from '../support/hub-bench.js';
 
 let bench: Bench;
@@ -7,7 +7,7 @@ beforeEach(() => { bench = new Bench(); });
 afterEach(() => bench.close());
 
 const windowMs = 8 * everyMs;
-const renewing = (overrides: Partial<OneQuestion['budget']> = {}): Partial<OneQuestion> => ({
+const renewing = (overrides: Partial<ShortFacts['budget']> = {}): Partial<ShortFacts> => ({
   budget: { epsilon: 4, delta: 1e-5, rule: 'zcdp', scope: 'study', perMs: windowMs, ...overrides },
 });
 

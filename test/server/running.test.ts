@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { ValueOutcome } from '../../src/base/outcome.js';
+import type { Outcome, ValueOutcome } from '../../src/base/outcome.js';
 import { SeriesReader, type SealedSeries } from '../../src/base/running-totals.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { decodeReleaseBody, type ReleaseBody } from '../../src/wire/index.js';
@@ -60,14 +60,17 @@ async function releasesOf(hub: RunningHub, studyId: string): Promise<readonly Re
 }
 
 const valueOf = (release: ReleaseBody): ValueOutcome => {
-  if (release.outcome?.kind !== 'value') throw new Error('the release has no value');
-  return release.outcome;
+  const { outcome } = release.answers[0]!;
+  if (outcome.kind !== 'value') throw new Error('the release has no value');
+  return outcome;
 };
 const deviationOf = ({ uncertainty }: ValueOutcome): number =>
   (uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[0]! : NaN);
 const positionsOf = (releases: readonly ReleaseBody[]): readonly (number | string)[] =>
-  releases.map(({ outcome }) =>
-    (outcome?.kind === 'value' ? outcome.running!.position : outcome!.reason));
+  releases.map(({ answers: [answer] }) => {
+    const { outcome } = answer!;
+    return outcome.kind === 'value' ? outcome.running!.position : outcome.reason;
+  });
 
 describe('a study with a running total', () => {
   it('publishes totals over its epochs, also across restarts', async () => {
@@ -189,9 +192,10 @@ describe('the log of a running total', () => {
     const faultOf = (at: number, change: Partial<ValueOutcome>): string | null => {
       const check = new RunningCheck(study.document);
       for (const [i, release] of releases.entries()) {
-        const { outcome } = release;
-        const fault = check.take(i === at && outcome?.kind === 'value'
-          ? { ...release, outcome: { ...outcome, ...change } } as ReleaseBody : release);
+        const [answer] = release.answers;
+        const outcome = { ...answer!.outcome, ...change } as Outcome;
+        const fault = check.take(i === at && outcome.kind === 'value'
+          ? { ...release, answers: [{ ...answer!, outcome }] } : release);
         if (fault !== null) return fault;
       }
       return null;
@@ -324,11 +328,13 @@ describe('the series of a running total', () => {
     const releases = await releasesOf(hub, studyId);
     expect(positionsOf(releases)).toEqual([0, 'interrupted', 0]);
     // The release says so, and the log.
-    const { outcome } = releases[1]!;
-    expect(outcome?.kind === 'refused' && outcome.text).toMatch(
+    const { outcome } = releases[1]!.answers[0]!;
+    expect(outcome.kind === 'refused' && outcome.text).toMatch(
       /^the release was charged .*; the running total ends, so .* the next total begins anew$/);
     expect(bench.logged.filter(({ text }) => text === 'a release is published')
-      .map(({ fields }) => (fields as { runningTotal?: string }).runningTotal))
+      .map(({ fields }) => (fields as {
+        readonly questions: { readonly answer: { readonly runningTotal?: string } };
+      }).questions.answer.runningTotal))
       .toEqual([undefined, 'ends', undefined]);
     await hub.close();
   });

@@ -1,7 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { KeelsonError } from '../../src/base/errors.js';
-import { questionsOf } from '../../src/base/questions.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
@@ -132,9 +131,13 @@ describe('a study file', () => {
       cohort: 3000,
       participation: 'secret',
       epoch: { everyMs: 10_000 },
-      contribution: { reduce: 'mean', rowsMax: 64 },
-      estimator: 'mean',
-      parameters: expect.objectContaining({ scale: [40, 600], corruption: 0.05 }) as unknown,
+      contribution: { rowsMax: 64 },
+      wireForm: 'short',
+      questions: [{
+        name: 'answer', estimator: 'mean', columns: ['minutes', 'miles'], where: [],
+        parameters: expect.objectContaining({ scale: [40, 600], corruption: 0.05 }) as unknown,
+        reduce: 'mean', share: 100,
+      }],
       privacy: { epsilon: 1, delta: 1e-6 },
       budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
       admission: { kind: 'open' },
@@ -148,9 +151,9 @@ describe('a study file', () => {
   });
 
   it('adds up the rows of a person where it asks for a total, unless it says otherwise', () => {
-    const reduceOf = (contribution: string) => questionsOf(parse(fileWith({
+    const reduceOf = (contribution: string) => parse(fileWith({
       estimator: 'estimator: sum', parameters: 'parameters: { cap: 60 }', contribution,
-    })).document)[0]!.reduce;
+    })).document.questions[0]!.reduce;
     expect(reduceOf('')).toBe('sum');
     expect(reduceOf('contribution: { rowsMax: 8 }')).toBe('sum');
     expect(reduceOf('contribution: { reduce: mean }')).toBe('mean');

@@ -11,7 +11,7 @@ import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js'
 import { parseStudyText } from '../../server/study-file/index.js';
 import { fromHex, utf8 } from '../../src/base/bytes.js';
 import { createContributor, subscribe, type VerifiedRelease } from '../../client/index.js';
-import { answersOf, encodeCells, encodeRows, type Answer } from '../../src/wire/index.js';
+import { encodeCells, encodeRows, type Answer } from '../../src/wire/index.js';
 import { bytesMark, floatPairMark, markOf, marksIn, type Mark } from '../support/marks.js';
 import { meanStudy, populousStudy } from '../support/study-files.js';
 import { TappedPort } from '../support/tapped-port.js';
@@ -241,7 +241,7 @@ describe('marked rows', () => {
 
   it('of texts show only where many people have them', () => {
     const { release } = releases.find(({ document }) => document.study === 'texts')!;
-    const [{ outcome }] = answersOf(release) as [Answer];
+    const [{ outcome }] = release.answers as [Answer];
     expect(outcome).toMatchObject({ kind: 'value', keys: [['a text of many']] });
   });
 

@@ -5,7 +5,7 @@ import type { Question } from '../../src/base/questions.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import {
-  answersOf, batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
+  batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
 } from '../../src/wire/index.js';
 import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
@@ -94,13 +94,13 @@ describe('a live study with texts', () => {
     await hub.settled();
     await hub.close();
     const { body } = bench.record.published(studyId)[0]!;
-    const numbers = Object.fromEntries(answersOf(decodeReleaseBody(body)).map((answer) =>
+    const numbers = Object.fromEntries(decodeReleaseBody(body).answers.map((answer) =>
       [answer.question, answer.outcome.kind === 'value' ? answer.outcome.estimate : []]));
-    const found = answersOf(decodeReleaseBody(body))[3]!.outcome;
+    const found = decodeReleaseBody(body).answers[3]!.outcome;
     if (found.kind !== 'value') throw new Error(found.text);
     expect(found.keys!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
     found.estimate.forEach((number) => expect(Math.abs(number - 60)).toBeLessThan(30));
-    const totals = answersOf(decodeReleaseBody(body))[6]!.outcome;
+    const totals = decodeReleaseBody(body).answers[6]!.outcome;
     if (totals.kind !== 'value') throw new Error(totals.text);
     expect(totals.keys!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
     expect(totals.shape).toEqual([3, 1]);

@@ -47,11 +47,11 @@ async function run(options: { readonly tracing?: boolean }): Promise<{
       const data = new Uint8Array(Float64Array.from(row).buffer);
       await contributor.send(1n, { last: true, data });
     }
-    const { outcome } = await released;
+    const { outcome } = (await released).answers[0]!;
     client.close();
     await aggregator.close();
     const spans = exporter.getFinishedSpans();
-    return { spans, outcome: outcome?.kind === 'refused' ? outcome.reason : 'value' };
+    return { spans, outcome: outcome.kind === 'refused' ? outcome.reason : 'value' };
   } finally {
     await aggregator.close();
   }

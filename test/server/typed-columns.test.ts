@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { fromUtf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
-import { questionsOf, type Question } from '../../src/base/questions.js';
+import { type Question } from '../../src/base/questions.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { readColumns } from '../../server/study-file/columns.js';
@@ -13,7 +13,7 @@ const parse = (changes: Readonly<Record<string, string>>) =>
 
 /** The only question of a file in the short form. */
 const asked = (changes: Readonly<Record<string, string>>) =>
-  questionsOf(parse(changes)) as [Question];
+  parse(changes).questions as [Question];
 
 const count = { estimator: 'estimator: count', parameters: '' };
 const inBins = {
@@ -88,17 +88,17 @@ describe('typed columns of a study file', () => {
   it('give sum, quantile and distribution their range, unless the file states one', () => {
     const columns = 'columns: { stops: { type: integer, low: 0, high: 20 }, late: boolean }';
     const sum = { columns, estimator: 'estimator: sum' };
-    expect(parse({ ...sum, parameters: '' }).parameters).toEqual({ range: [0, 20, 0, 1] });
-    expect(parse({ ...sum, parameters: 'parameters: { cap: 5 }' }).parameters)
+    expect(asked({ ...sum, parameters: '' })[0].parameters).toEqual({ range: [0, 20, 0, 1] });
+    expect(asked({ ...sum, parameters: 'parameters: { cap: 5 }' })[0].parameters)
       .toEqual({ cap: [5, 5] });
-    const spread = parse({
+    const [spread] = asked({
       columns, estimator: 'estimator: distribution', parameters: 'parameters: { column: stops }',
     });
     expect(spread.parameters).toMatchObject({ column: 0, low: 0, high: 20 });
     const middle = 'column: stops, probabilities: [0.5]';
-    const quantile = (more: string) => parse({
+    const quantile = (more: string) => asked({
       columns, estimator: 'estimator: quantile', parameters: `parameters: { ${middle}${more} }`,
-    }).parameters;
+    })[0].parameters;
     expect(quantile('')).toMatchObject({ column: 0, low: 0, high: 20 });
     expect(quantile(', high: 9')).toMatchObject({ column: 0, low: 0, high: 9 });
   });
@@ -107,8 +107,6 @@ describe('typed columns of a study file', () => {
     ['a text', { columns: 'columns: { app: { type: text, bytes: 64 } }' },
       'columns.app is a text, which only a question uses, in by or where; write questions, '
       + 'or list its values with type: category'],
-    ['an optional column', { columns: 'columns: { late: { type: boolean, optional: true } }' },
-      'columns.late.optional is only for a study with questions; write questions'],
     ['a text without room', { columns: 'columns: { app: { type: text, bytes: 0 } }' },
       'columns.app.bytes is 0: give a whole number from 1 to 255'],
     ['a text longer than a byte can say', { columns: 'columns: { a: { type: text, bytes: 256 } }' },
@@ -152,10 +150,10 @@ describe('typed columns of a study file', () => {
     'parameters.edges is not for region, which has names; leave it out: each name has a bin'],
     ['a mean of names', { ...inBins, columns: regions,
       contribution: 'contribution: { reduce: mean, rowsMax: 4 }' },
-    'contribution.reduce is "mean": a person is counted under one name; write reduce: one'],
+    'contribution.reduce is mean, and a person is counted under one name; write reduce: one'],
     ['a sum of a category', { ...count, columns: regions,
       contribution: 'contribution: { reduce: sum, rowsMax: 4 }' },
-    'contribution.reduce is "sum": a category has no sum and no mean; write reduce: one'],
+    'contribution.reduce is sum, and a category has no sum and no mean; write reduce: one'],
   ])('refuse %s with its place and a remedy', (_, changes, message) => {
     expect(refusalOf(changes)).toContain(message);
   });

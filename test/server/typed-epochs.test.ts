@@ -5,7 +5,6 @@ import type { ColumnType } from '../../src/base/columns.js';
 import { decodeReleaseBody, encodeBatchBody, encodeCells } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { onlyAnswer } from '../../src/wire/messages.js';
 import { Bench, batchOf, define, everyMs } from '../support/hub-bench.js';
 
 const types: readonly ColumnType[] = [
@@ -50,7 +49,7 @@ describe('epochs of a study with typed columns', () => {
     hub = await start();
     await bench.clock.advance(everyMs);
     await hub.settled();
-    const { outcome } = onlyAnswer(decodeReleaseBody(bench.record.published(studyId)[0]!.body));
+    const { outcome } = decodeReleaseBody(bench.record.published(studyId)[0]!.body).answers[0]!;
     if (outcome.kind === 'refused') throw new Error(outcome.text);
     [100, 200, 100].forEach((truth, i) =>
       expect(Math.abs(outcome.estimate[i]! - truth)).toBeLessThan(15));

@@ -13,7 +13,8 @@ import type { StudyDocument } from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from '../support/fake-hub.js';
 import { root } from '../support/sources.js';
 import { until } from '../support/until.js';
-import { document as sampleDocument } from '../support/wire-samples.js';
+import { ofShortFacts } from '../../src/wire/index.js';
+import { document as sampleDocument, shortFacts } from '../support/wire-samples.js';
 
 const seed = utf8('fleet');
 const rows = gaussianSource({ mean: [10, 700], standardDeviation: [20, 300], rows: 3, seed });
@@ -103,7 +104,7 @@ describe('a fleet against the real listener', () => {
   });
 
   it('knows the total, where a study adds up the rows of a contributor', async () => {
-    await serve([{ ...sampleDocument, contribution: { reduce: 'sum' as const, rowsMax: 8 } }]);
+    await serve([ofShortFacts({ ...shortFacts, contribution: { reduce: 'sum', rowsMax: 8 } })]);
     const running = start();
     await until(() => running.statistics().accepted === 40);
     const { honestTotal, honestMean } = running.truth('flight-delays', 7n)!;
@@ -301,7 +302,7 @@ describe('a fleet against the real listener', () => {
   });
 
   it('attacks a study that states no scale by the spread of honest rows', async () => {
-    await serve([{ ...sampleDocument, parameters: {} }]);
+    await serve([ofShortFacts({ ...shortFacts, parameters: {} })]);
     const running = start({ hostileShare: 0.25, attack: 'shift', strength: 100 });
     await until(() => running.statistics().accepted === 40);
     const { honestMean, naiveMean } = running.truth('flight-delays', 7n)!;

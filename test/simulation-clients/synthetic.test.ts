@@ -6,7 +6,7 @@ import { parseStudyText } from '../../server/study-file/index.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { utf8 } from '../../src/base/bytes.js';
-import type { OneQuestion, StudyDocument } from '../../src/wire/study-document.js';
+import type { ShortFacts, StudyDocument } from '../../src/wire/study-document.js';
 import { studyDocument } from '../support/hub-bench.js';
 import { sampleParameters } from '../support/sample-parameters.js';
 import { root } from '../support/sources.js';
@@ -15,8 +15,8 @@ const seed = utf8('made-up rows');
 const rowsOf = (document: StudyDocument, contributor = 3, rows = 2): Float64Array =>
   syntheticSource(document, rows, seed)(contributor, 5n, document.study);
 const study = (
-  estimator: string, parameters: OneQuestion['parameters'], columns = ['a', 'b'],
-): OneQuestion =>
+  estimator: string, parameters: ShortFacts['parameters'], columns = ['a', 'b'],
+): StudyDocument =>
   studyDocument({ estimator, parameters, columns });
 /** Of one column over a hundred contributors. */
 const valuesOf = (document: StudyDocument, column: number): number[] => {
@@ -95,8 +95,8 @@ describe('made-up rows', () => {
 
   it('of one contributor add up to what bounds of a sum expect, and lie in a range', () => {
     const document = study('sum', { cap: [100, 8] });
-    const { contribution } = document;
-    const added: OneQuestion = { ...document, contribution: { ...contribution, reduce: 'sum' } };
+    const [question] = document.questions;
+    const added = { ...document, questions: [{ ...question!, reduce: 'sum' as const }] };
     const totals = Array.from({ length: 100 }, (_, i) => reduceRows(rowsOf(added, i, 8), 2, 'sum'));
     expect(mean(totals.map(([total]) => total!))).toBeCloseTo(50, -1);
     expect(Math.max(...totals.map(([, total]) => total!))).toBeLessThan(8);

@@ -14,7 +14,7 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { signing } from '../../src/signing/node.js';
 import {
-  answersOf, batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
+  batchCells, decodeBatchBody, decodeReleaseBody, encodeBatchBody, encodeCells,
 } from '../../src/wire/index.js';
 import { batchOf, questionsDocument } from '../support/hub-bench.js';
 import { describePostgres, psql } from '../support/postgres.js';
@@ -124,7 +124,7 @@ describePostgres('the people of an epoch, on two nodes', (server) => {
     await send(follower, 11, people);
     await until(() => follower.study(studyId)!.releaseCount === 1, 20);
     const [released] = await follower.releases(studyId, 0, 1);
-    const { outcome } = answersOf(decodeReleaseBody(released!.body))[0]!;
+    const { outcome } = decodeReleaseBody(released!.body).answers[0]!;
     if (outcome.kind !== 'value') throw new Error(outcome.text);
     expect(outcome.keys).toEqual([['chess']]);
     expect(Math.abs(outcome.estimate[0]! - people)).toBeLessThan(6);

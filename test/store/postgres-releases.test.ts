@@ -22,7 +22,9 @@ import { fromHex, fromUtf8 } from '../../src/base/bytes.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { encodeBatchBody, encodeRows, encodeStudyDocument } from '../../src/wire/index.js';
+import {
+  encodeBatchBody, encodeRows, encodeStudyDocument, ofShortFacts,
+} from '../../src/wire/index.js';
 import { samples } from '../compliance/samples.js';
 import type { ComplianceSample } from '../compliance/suite.js';
 import { dataSource } from '../support/data.js';
@@ -63,7 +65,7 @@ async function journalOf(stores: readonly Store[]): Promise<readonly JournalEntr
 /** A study of one estimator. */
 function studyOf(name: string, { dimension, cohort, parameters }: ComplianceSample) {
   const estimator = estimators.find((each) => each.name === name)!;
-  return defineStudy({
+  return defineStudy(ofShortFacts({
     version: 1, study: 's', columns: Array.from({ length: dimension }, (_, i) => `c${i}`), cohort,
     participation: 'secret', epoch: { everyMs: 10_000 },
     contribution: { reduce: 'mean', rowsMax: 4 }, estimator: name,
@@ -71,7 +73,7 @@ function studyOf(name: string, { dimension, cohort, parameters }: ComplianceSamp
     privacy: { epsilon: 8, delta: 1e-6 },
     budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
     admission: { kind: 'open' }, late: 'next', retention: { kind: 'release' },
-  });
+  }));
 }
 
 /** The rows of each person's two batches. */

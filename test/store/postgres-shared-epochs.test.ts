@@ -9,7 +9,7 @@ import type { StudyDefinition } from '../../server/studies/definition.js';
 import type { SliceCounts } from '../../server/studies/node-health.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { signing } from '../../src/signing/node.js';
-import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
 import { batchOf, define } from '../support/hub-bench.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { rowKeys } from '../support/postgres/row-keys.js';
@@ -69,7 +69,7 @@ describePostgres('servers that summarise an epoch together', (server) => {
       hubs[i % hubs.length]!.submit(batchOf(studyId, i, 1n))));
     await until(async () => (await stores[0]!.releases(studyId, 0, 1)).length === 1, 20);
     const [release] = await stores[0]!.releases(studyId, 0, 1);
-    return answersOf(decodeReleaseBody(release!.body))[0]!.outcome;
+    return decodeReleaseBody(release!.body).answers[0]!.outcome;
   }
 
   it('release what they have read, and keep no summary', async () => {

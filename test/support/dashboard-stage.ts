@@ -6,31 +6,25 @@ import { createServerMetrics } from '../../server/metrics/server-metrics.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import {
-  type ManyAnswers, type ManyQuestions, type OneAnswer, type OneQuestion, type ReleaseFacts,
-  type StudyDocument,
+  ofShortFacts, type Answer, type ReleaseFacts, type ShortFacts, type StudyDocument,
 } from '../../src/wire/index.js';
-import type { SharedFacts } from '../../src/wire/study-document.js';
 import { createFakeHub, type FakeHub } from './fake-hub.js';
-import { document } from './wire-samples.js';
+import { shortFacts } from './wire-samples.js';
 
 const unit = 2n ** 64n;
-const sampleDocument: OneQuestion = {
-  ...document, estimator: 'prime', parameters: { scale: [20, 300], corruption: 0.05 },
+const sampleFacts: ShortFacts = {
+  ...shortFacts, estimator: 'prime', parameters: { scale: [20, 300], corruption: 0.05 },
   budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };
 
 /** A study out of the sample, in the short form or with a list of questions. */
-export type StageStudy = Partial<OneQuestion>
-  | (Partial<ManyQuestions> & Pick<ManyQuestions, 'questions'>);
+export type StageStudy = Partial<ShortFacts>
+  | (Partial<StudyDocument> & Pick<StudyDocument, 'questions'>);
 
 function documentOf(change: StageStudy): StudyDocument {
-  if (change.questions === undefined) return { ...sampleDocument, ...change };
-  const shared = Object.entries(sampleDocument)
-    .filter(([name]) => name !== 'estimator' && name !== 'parameters');
-  return {
-    ...Object.fromEntries(shared) as unknown as SharedFacts, version: 2,
-    contribution: { rowsMax: 8 }, ...change,
-  };
+  if (!('questions' in change)) return ofShortFacts({ ...sampleFacts, ...change });
+  const { wireForm: _, ...sample } = ofShortFacts(sampleFacts);
+  return { ...sample, version: 2, contribution: { rowsMax: 8 }, ...change };
 }
 
 /**
@@ -103,7 +97,7 @@ export class Stage {
     const share = unit / BigInt(this.affords);
     const facts = view.document;
     this.hub.publish(view.studyId, '', {
-      ...answerTo(facts, [outcome].flat(), share), columns: facts.columns,
+      answers: answersTo(facts, [outcome].flat(), share), columns: facts.columns,
       cohort: BigInt(facts.cohort),
       participation: facts.participation,
       cost: { epsilon: 1, delta: 1e-6, rhoAmount: share, deltaAmount: 1n },
@@ -130,17 +124,14 @@ export class Stage {
   }
 }
 
-function answerTo(
-  { questions, estimator, parameters }: StudyDocument, outcomes: readonly Outcome[], rho: bigint,
-): OneAnswer | ManyAnswers {
-  if (questions === undefined) {
-    return { outcome: outcomes[0]!, estimator, parameters: canonicalJson(parameters) };
-  }
-  return { answers: questions.map((question, i) => ({
+function answersTo(
+  { questions }: StudyDocument, outcomes: readonly Outcome[], rho: bigint,
+): readonly Answer[] {
+  return questions.map((question, i) => ({
     question: question.name, estimator: question.estimator,
     parameters: canonicalJson(question.parameters), outcome: outcomes[i]!,
     rhoAmount: i === 0 ? rho : 0n, deltaAmount: i === 0 ? 1n : 0n,
-  })) };
+  }));
 }
 
 /** A value with its interval. */

@@ -5,8 +5,8 @@ import type { Amount } from '../../src/privacy/accounting/amount.js';
 import { signReady, signStatement, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
-  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
-  type ManyAnswers, type OneAnswer, type ReleaseBody, type ReleaseFacts, type StudyDocument,
+  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, ofShortAnswer, studyId,
+  type Answer, type ReleaseFacts, type ShortAnswer, type StudyDocument,
 } from '../../src/wire/index.js';
 import type {
   HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch,
@@ -14,7 +14,7 @@ import type {
 import type {
   ContributorState, LedgerBalance, ReleaseRecord,
 } from '../../server/store/contract.js';
-import { releaseBody, server } from './wire-samples.js';
+import { server, shortRelease } from './wire-samples.js';
 
 /**
  * A hub in memory whose behaviour a test scripts through its members. Settles sequences like the
@@ -48,7 +48,8 @@ export interface FakeHub extends StudyHub {
 }
 
 /** What a release says in place of the sample. `answers` replaces its one answer. */
-export type ReleaseChange = Partial<ReleaseFacts> & (Partial<OneAnswer> | ManyAnswers);
+export type ReleaseChange = Partial<ReleaseFacts & ShortAnswer>
+  & { readonly answers?: readonly Answer[] };
 
 interface Settled {
   readonly digest: string;
@@ -194,29 +195,30 @@ class Hub implements FakeHub {
 
   publish(id: string, text = '', change: ReleaseChange = {}): ReleaseRecord {
     const log = this.logs.get(id)!;
-    const { estimator, parameters, outcome, ...facts } = releaseBody;
-    const body = encodeReleaseBody({
-      ...facts,
-      ...(change.answers === undefined && { estimator, parameters, outcome }),
-      studyId: fromHex(id),
+    const { answers, ...own } = change;
+    const release = ofShortAnswer({
+      ...shortRelease, studyId: fromHex(id),
       study: this.views.get(id)!.name,
       index: BigInt(log.length),
       epoch: BigInt(7 + log.length),
       previousDigest: fromHex(log.at(-1)?.digest ?? '00'.repeat(64)),
       ...(text === ''
         ? {} : { outcome: { kind: 'refused', reason: 'interrupted', text } as const }),
-      ...change,
-    } as ReleaseBody);
+      ...own,
+    });
+    const { wireForm: _, ...listed } = release;
+    const body = encodeReleaseBody(answers === undefined ? release
+      : { ...this.views.get(id)!.document.wireForm === 'short' ? release : listed, answers });
     const digest = signing.sha512(body);
     const signature = signStatement('release', this.signer, fromHex(id), digest);
     const epoch = BigInt(7 + log.length);
-    const release = {
+    const record = {
       studyId: id, index: log.length, epoch, body, signature, digest: toHex(digest),
     };
-    log.push(release);
+    log.push(record);
     this.change(id, { releaseCount: log.length });
-    this.emit({ kind: 'release', studyId: id, release });
-    return release;
+    this.emit({ kind: 'release', studyId: id, release: record });
+    return record;
   }
 
   #contributor(id: string, key: Uint8Array): Contributor {

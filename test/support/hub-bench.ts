@@ -5,9 +5,8 @@ import { seededNoise } from '../../src/random/insecure.js';
 import { signing } from '../../src/signing/node.js';
 import type { Question } from '../../src/base/questions.js';
 import {
-  encodeBatchBody, encodeRows, type ManyQuestions, type OneQuestion,
+  encodeBatchBody, encodeRows, ofShortFacts, type ShortFacts, type StudyDocument,
 } from '../../src/wire/index.js';
-import type { SharedFacts } from '../../src/wire/study-document.js';
 import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { HubEvent, VerifiedBatch } from '../../server/studies/contract.js';
@@ -26,8 +25,8 @@ export const everyMs = 10_000;
  * Facts of a small study; everything can be overridden. Twenty epochs fit its budget unless
  * `epochs` says otherwise.
  */
-export function studyDocument(overrides: Partial<OneQuestion> = {}): OneQuestion {
-  return {
+export function studyDocument(overrides: Partial<ShortFacts> = {}): StudyDocument {
+  return ofShortFacts({
     version: 1,
     study: 'delays',
     columns: ['minutes', 'miles'],
@@ -43,19 +42,15 @@ export function studyDocument(overrides: Partial<OneQuestion> = {}): OneQuestion
     late: 'next',
     retention: { kind: 'release' },
     ...overrides,
-  };
+  });
 }
 
 /** The same small study with a list of questions. */
 export function questionsDocument(
-  questions: readonly Question[], overrides: Partial<ManyQuestions> = {},
-): ManyQuestions {
-  const shared = Object.entries(studyDocument({ version: 2 }))
-    .filter(([name]) => name !== 'estimator' && name !== 'parameters');
-  return {
-    ...Object.fromEntries(shared) as unknown as SharedFacts, contribution: { rowsMax: 8 },
-    questions, ...overrides,
-  };
+  questions: readonly Question[], overrides: Partial<StudyDocument> = {},
+): StudyDocument {
+  const { wireForm: _, ...shared } = studyDocument({ version: 2 });
+  return { ...shared, questions, ...overrides };
 }
 
 /** A step that a bench saw, in order: `store.chargeEpoch 1`, `noise 1`, `publish 1`, `ack`. */
@@ -220,7 +215,7 @@ export class Bench {
 }
 
 export const define = (
-  overrides: Partial<OneQuestion> = {}
+  overrides: Partial<ShortFacts> = {}
 ): StudyDefinition => defineStudy(studyDocument(overrides));
 
 /** 32 bytes that stand for a contributor; the hub does not look at signatures. */

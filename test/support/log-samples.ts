@@ -4,13 +4,13 @@ import { encodeLogLine } from '../../src/log/index.js';
 import type { Signer } from '../../src/signing/index.js';
 import { signStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
-import type {
-  HeadBody, ManyAnswers, OneAnswer, ReleaseBody, ReleaseFacts, StudyDocument,
+import type { HeadBody, ReleaseBody, StudyDocument } from '../../src/wire/index.js';
+import {
+  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, ofShortAnswer, studyId,
 } from '../../src/wire/index.js';
 import {
-  encodeHeadBody, encodeReleaseBody, encodeStudyDocument, studyId,
-} from '../../src/wire/index.js';
-import { answersBody, document, releaseBody, server } from './wire-samples.js';
+  answersBody, document, server, shortRelease, type ShortRelease,
+} from './wire-samples.js';
 
 export interface SampleRelease {
   readonly body: Uint8Array;
@@ -32,9 +32,9 @@ export interface SampleLogOptions {
   readonly signerOf?: (index: number) => Signer;
   readonly rotations?: readonly Uint8Array[];
   /** Changes the body of one release before it is signed: a server that signs nonsense. */
-  readonly change?: (body: ReleaseFacts & OneAnswer) => ReleaseBody;
-  /** The same, of a study with a list of questions. */
-  readonly changeAnswers?: (body: ReleaseFacts & ManyAnswers) => ReleaseBody;
+  readonly change?: (body: ShortRelease) => ShortRelease;
+  /** The same, as a reader has it. */
+  readonly changeAnswers?: (body: ReleaseBody) => ReleaseBody;
   readonly changeHead?: (body: HeadBody) => HeadBody;
 }
 
@@ -55,9 +55,10 @@ export async function sampleLog(count: number, options: SampleLogOptions = {}): 
       serverKey: signerOf(index).publicKey, studyId: id, study: study.study, index: BigInt(index),
       epoch: BigInt(5 + 2 * index), previousDigest,
     };
-    const body = encodeReleaseBody(study.questions === undefined
-      ? change({ ...releaseBody, parameters: canonicalJson(study.parameters), ...place })
-      : changeAnswers({ ...answersBody, ...place }));
+    const parameters = canonicalJson(study.questions[0]!.parameters);
+    const body = encodeReleaseBody(changeAnswers(study.wireForm === 'short'
+      ? ofShortAnswer(change({ ...shortRelease, parameters, ...place }))
+      : { ...answersBody, ...place }));
     previousDigest = signing.sha512(body);
     releases.push({
       body, signature: sign('release', body, signerOf(index)), digest: previousDigest,

@@ -8,6 +8,23 @@ const plain = {
   estimator: 'count', columns: [], parameters: {}, where: [], reduce: 'one', share: 20,
 } satisfies Partial<Question>;
 
+export const ridesQuestions: readonly Question[] = [
+  {
+    ...plain, name: 'delays', estimator: 'robust-mean', columns: ['minutes'], share: 40,
+    parameters: { scale: 40, corruption: 0.05 }, reduce: 'mean',
+    where: [{ column: 'late', is: true }, { column: 'minutes', atLeast: 5 }],
+  },
+  { ...plain, name: 'regions', by: { columns: ['region'], keysMax: 2 } },
+  {
+    ...plain, name: 'apps',
+    by: { columns: ['app'], keysMax: 4, discover: { top: 100, prefilter: 2 } },
+  },
+  {
+    ...plain, name: 'change', estimator: 'mean', columns: ['minutes'], reduce: 'mean',
+    parameters: { range: [-60, 60] }, by: { columns: ['region', 'late'], keysMax: 2 },
+  },
+];
+
 export const ridesStudy: StageStudy = {
   study: 'rides', columns: ['minutes', 'late', 'region', 'app'],
   types: [
@@ -15,22 +32,7 @@ export const ridesStudy: StageStudy = {
     { type: 'category', of: ['north', 'south', 'east', 'west'], other: true },
     { type: 'text', bytes: 64 },
   ],
-  questions: [
-    {
-      ...plain, name: 'delays', estimator: 'robust-mean', columns: ['minutes'], share: 40,
-      parameters: { scale: 40, corruption: 0.05 }, reduce: 'mean',
-      where: [{ column: 'late', is: true }, { column: 'minutes', atLeast: 5 }],
-    },
-    { ...plain, name: 'regions', by: { columns: ['region'], keysMax: 2 } },
-    {
-      ...plain, name: 'apps',
-      by: { columns: ['app'], keysMax: 4, discover: { top: 100, prefilter: 2 } },
-    },
-    {
-      ...plain, name: 'change', estimator: 'mean', columns: ['minutes'], reduce: 'mean',
-      parameters: { range: [-60, 60] }, by: { columns: ['region', 'late'], keysMax: 2 },
-    },
-  ],
+  questions: ridesQuestions,
 };
 
 /** The key with Latin and Cyrillic letters, and one that only capitals divide from another. */

@@ -22,8 +22,7 @@ import { signBatch } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { decodePeerFrame, encodePeerFrame } from '../../src/wire/peer-frames.js';
 import type { PeerFrame } from '../../src/wire/peer-messages.js';
-import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
-import { shortForm } from '../../src/wire/study-document.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
 import { memoryFolder } from './memory-folder.js';
 import { VirtualClock } from './virtual-clock.js';
 
@@ -170,7 +169,8 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
     rows: readonly number[], change: (body: Uint8Array, person: number) => void = () => undefined,
   ): Promise<readonly SubmitResult[]> {
     const { studyId, epoch, boxKeys } = this.view;
-    const { estimator, parameters, columns, sealed } = shortForm(this.definition.document);
+    const { columns, sealed, questions: [asked] } = this.definition.document;
+    const { estimator, parameters } = asked!;
     const plan = sharePlanOf({ estimator, parameters, columns: columns.length, sealed: sealed! });
     const context = {
       serverKey: this.#signers[0]!.publicKey, studyId: fromHex(studyId),
@@ -206,7 +206,7 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
   async releases(server: ServerIndex): Promise<readonly { body: Uint8Array; outcome: Outcome }[]> {
     const found = await this.#stores[server]!.releases(this.view.studyId, 0, 100);
     return found.map(({ body }) =>
-      ({ body, outcome: answersOf(decodeReleaseBody(body))[0]!.outcome }));
+      ({ body, outcome: decodeReleaseBody(body).answers[0]!.outcome }));
   }
 
   /** The key that a server that starts over this store must have. */

@@ -16,7 +16,7 @@ import { toHex } from '../../src/base/bytes.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { signing } from '../../src/signing/node.js';
 import { RecordedWire } from './recorded-wire.js';
-import { answersOf, decodeReleaseBody } from '../../src/wire/index.js';
+import { decodeReleaseBody } from '../../src/wire/index.js';
 
 export const names = ['north', 'east', 'west'] as const;
 
@@ -147,7 +147,7 @@ ${listed.join('\n')}
     const { studyId } = hub.studies()[0]!;
     const found = async (): Promise<Outcome | null> => {
       const [record] = await hub.releases(studyId, index, 1);
-      return record === undefined ? null : answersOf(decodeReleaseBody(record.body))[0]!.outcome;
+      return record === undefined ? null : decodeReleaseBody(record.body).answers[0]!.outcome;
     };
     return found().then((now) => now ?? new Promise<Outcome>((resolve, reject) => {
       const stop = hub.onEvent((event: HubEvent) => {

@@ -1,23 +1,24 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
+import type { Outcome } from '../../src/base/outcome.js';
 import { signing } from '../../src/signing/node.js';
 import {
   issueEnrolment, signBatch, signHello, signReady, signRotation, signStatement, signWithdrawal,
 } from '../../src/signing/index.js';
 import type {
-  BatchBody, ClientFrame, HeadBody, ManyAnswers, OneAnswer, ReleaseFacts, ServerFrame,
+  BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame,
 } from '../../src/wire/index.js';
 import {
   encodeBatchBody, encodeCells, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument,
-  studyId,
+  ofShortAnswer, studyId,
 } from '../../src/wire/index.js';
 import {
   contributor, counting, document, facts, factsId, questionsDocument, releaseBody, server,
-  textDocument, typedDocument, unit,
+  shortRelease, textDocument, typedDocument, unit, type ShortRelease,
 } from '../../cli/conform/samples.js';
 
 export {
   contributor, contributorSeed, document, facts, factsId, questionsDocument, releaseBody, server,
-  serverSeed, textDocument, typedDocument,
+  serverSeed, shortFacts, shortRelease, textDocument, typedDocument, type ShortRelease,
 } from '../../cli/conform/samples.js';
 
 /**
@@ -71,37 +72,35 @@ export const typedBytes = encodeBatchBody(typedBody);
 export const releaseBytes = encodeReleaseBody(releaseBody);
 export const releaseDigest = signing.sha512(releaseBytes);
 
-export const partsBody: ReleaseFacts & OneAnswer = {
-  ...releaseBody,
-  outcome: {
-    kind: 'value',
-    estimate: [8.25, 731.5, 4, 0.5, 0.5, 9],
-    shape: [6],
-    parts: [{ name: 'mean', shape: [2] }, { name: 'covariance', shape: [2, 2] }],
-    uncertainty: { kind: 'none' },
-  },
-};
+/** The sample release with another answer. */
+export const releaseOf = (outcome: Outcome, change: Partial<ShortRelease> = {}): ReleaseBody =>
+  ofShortAnswer({ ...shortRelease, ...change, outcome });
+
+export const partsBody = releaseOf({
+  kind: 'value',
+  estimate: [8.25, 731.5, 4, 0.5, 0.5, 9],
+  shape: [6],
+  parts: [{ name: 'mean', shape: [2] }, { name: 'covariance', shape: [2, 2] }],
+  uncertainty: { kind: 'none' },
+});
 export const partsBytes = encodeReleaseBody(partsBody);
 
 /** A value with everything that a value can say. */
-export const doubtfulBody: ReleaseFacts & OneAnswer = {
-  ...releaseBody,
-  outcome: {
-    kind: 'value',
-    estimate: [8.25, 0],
-    shape: [2],
-    uncertainty: { kind: 'gaussian', standardDeviation: [0.5, 0] },
-    interval95: { low: [7.25, -Infinity], high: [9.25, Infinity] },
-    intervalIfHostile95: { low: [2.75, -Infinity], high: [13.75, Infinity] },
-    radiusIfHostile95: 0.25,
-    scale: [24, 1],
-    findings: [
-      { reason: 'skewed', columns: [0], amounts: [] },
-      { reason: 'crowd-apart', columns: [], amounts: [0.03125, 8.5, 0] },
-      { reason: 'mostly-one-value', columns: [1], amounts: [0, 370] },
-    ],
-  },
-};
+export const doubtfulBody = releaseOf({
+  kind: 'value',
+  estimate: [8.25, 0],
+  shape: [2],
+  uncertainty: { kind: 'gaussian', standardDeviation: [0.5, 0] },
+  interval95: { low: [7.25, -Infinity], high: [9.25, Infinity] },
+  intervalIfHostile95: { low: [2.75, -Infinity], high: [13.75, Infinity] },
+  radiusIfHostile95: 0.25,
+  scale: [24, 1],
+  findings: [
+    { reason: 'skewed', columns: [0], amounts: [] },
+    { reason: 'crowd-apart', columns: [], amounts: [0.03125, 8.5, 0] },
+    { reason: 'mostly-one-value', columns: [1], amounts: [0, 370] },
+  ],
+});
 export const doubtfulBytes = encodeReleaseBody(doubtfulBody);
 
 export const textFacts = encodeStudyDocument(textDocument);
@@ -119,7 +118,7 @@ export const textBody: BatchBody = {
 export const textBytes = encodeBatchBody(textBody);
 
 /** Answers to `questionsDocument`. One key has no answer, and one question has none. */
-export const answersBody: ReleaseFacts & ManyAnswers = {
+export const answersBody: ReleaseBody = {
   serverKey: server.publicKey, studyId: factsId, index: 0n, epoch: 7n, study: 'rides',
   participation: 'secret',
   answers: [

@@ -200,10 +200,9 @@ describe('hostile frames', () => {
 });
 
 describe('hostile releases', () => {
-  const changed = (change: Partial<wire.ReleaseFacts & wire.OneAnswer>): (() => Uint8Array) =>
-    () => wire.encodeReleaseBody({ ...samples.releaseBody, ...change });
-  const value =
-    samples.releaseBody.outcome as ValueOutcome;
+  const changed = (change: Partial<samples.ShortRelease>): (() => Uint8Array) =>
+    () => wire.encodeReleaseBody(wire.ofShortAnswer({ ...samples.shortRelease, ...change }));
+  const value = samples.shortRelease.outcome as ValueOutcome;
 
   it('refuses to write what it would not read', () => {
     expect(malformed(changed({ index: -1n }))).toMatch(/index/);

@@ -8,7 +8,7 @@ import type { Question } from '../../src/base/questions.js';
 import {
   decodeContributorFacts, decodeStudyDocument, encodeStudyDocument,
 } from '../../src/wire/index.js';
-import type { ManyQuestions } from '../../src/wire/study-document.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import { document as short } from '../support/wire-samples.js';
 
 const columns = ['minutes', 'stops', 'late', 'region'];
@@ -35,13 +35,10 @@ const listed: Question = {
   by: { columns: ['region', 'stops'], keysMax: 1, keys: [['north', '3'], ['other', '0']] },
 };
 
-const shared: Record<string, unknown> = { ...short };
-delete shared['estimator'];
-delete shared['parameters'];
-const many = {
-  ...shared, version: 2, columns, types, contribution: { rowsMax: 64 },
-  questions: [base, regions, listed],
-} as unknown as ManyQuestions;
+const { wireForm: _, ...shared } = short;
+const many: StudyDocument = {
+  ...shared, version: 2, columns, types, questions: [base, regions, listed],
+};
 
 /** The facts with the first question changed. */
 const withQuestion = (change: object): Uint8Array => utf8(canonicalJson({

@@ -4,34 +4,35 @@ import { canonicalJson, type JsonValue } from '../../src/base/canonical-json.js'
 import { WireError } from '../../src/base/errors.js';
 import { signing } from '../../src/signing/browser.js';
 import {
-  decodeStudyDocument, encodeStudyDocument, studyId, type OneQuestion, type StudyDocument,
+  decodeStudyDocument, encodeStudyDocument, ofShortFacts, studyId, type ShortFacts,
+  type StudyDocument,
 } from '../../src/wire/index.js';
-import { document, facts, factsId } from '../support/wire-samples.js';
+import { document, facts, factsId, shortFacts } from '../support/wire-samples.js';
 
 const tokens = {
   kind: 'tokens', issuer: 'tokens.example.org:8443', fromMs: 1_000, perMs: 86_400_000,
   keys: ['ab'.repeat(32), 'cd'.repeat(32)],
 } as const;
 
-const others: readonly OneQuestion[] = [
-  { ...document, participation: 'public', epoch: { contributors: 3000 } },
+const others: readonly StudyDocument[] = ([
+  { ...shortFacts, participation: 'public', epoch: { contributors: 3000 } },
   {
-    ...document,
-    budget: { ...document.budget, scope: 'population', population: 'travellers', rule: 'pure' },
+    ...shortFacts,
+    budget: { ...shortFacts.budget, scope: 'population', population: 'travellers', rule: 'pure' },
   },
-  { ...document, budget: { ...document.budget, perMs: 2_592_000_000 } },
-  { ...document, peopleMax: document.cohort },
-  { ...document, admission: { kind: 'keys', digest: 'ab'.repeat(32) }, late: 'drop' },
-  { ...document, admission: { kind: 'enrolment', issuer: 'ab'.repeat(32) } },
-  { ...document, admission: tokens, late: 'drop' },
-  { ...document, participation: 'public', admission: { kind: 'rate', keys: 10, perMs: 60_000 } },
-  { ...document, retention: { kind: 'duration', keepMs: 86_400_000 }, parameters: {} },
-  { ...document, parameters: { local: 'robust', exact: true, scale: 3 }, columns: ['größe'] },
-];
+  { ...shortFacts, budget: { ...shortFacts.budget, perMs: 2_592_000_000 } },
+  { ...shortFacts, peopleMax: document.cohort },
+  { ...shortFacts, admission: { kind: 'keys', digest: 'ab'.repeat(32) }, late: 'drop' },
+  { ...shortFacts, admission: { kind: 'enrolment', issuer: 'ab'.repeat(32) } },
+  { ...shortFacts, admission: tokens, late: 'drop' },
+  { ...shortFacts, participation: 'public', admission: { kind: 'rate', keys: 10, perMs: 60_000 } },
+  { ...shortFacts, retention: { kind: 'duration', keepMs: 86_400_000 }, parameters: {} },
+  { ...shortFacts, parameters: { local: 'robust', exact: true, scale: 3 }, columns: ['größe'] },
+] satisfies readonly ShortFacts[]).map(ofShortFacts);
 
 /** The sample with one place changed; undefined removes it. */
 function changed(path: string, value: unknown): Uint8Array {
-  const copy = structuredClone(document) as unknown as Record<string, unknown>;
+  const copy = structuredClone(shortFacts) as unknown as Record<string, unknown>;
   const names = path.split('.');
   let place = copy;
   for (const name of names.slice(0, -1)) place = place[name] as Record<string, unknown>;
@@ -48,21 +49,21 @@ describe('study document', () => {
   });
 
   it('holds words for people, and a study without them keeps its bytes', () => {
-    const typed: OneQuestion = {
-      ...document, version: 2, types: [{ type: 'number' }, { type: 'integer' }],
+    const typed: ShortFacts = {
+      ...shortFacts, version: 2, types: [{ type: 'number' }, { type: 'integer' }],
     };
-    const worded: readonly OneQuestion[] = [
-      { ...document, title: 'How late planes are', description: 'Of all flights. Each day.' },
+    const worded: readonly ShortFacts[] = [
+      { ...shortFacts, title: 'How late planes are', description: 'Of all flights. Each day.' },
       { ...typed, columnWords: [{ label: 'Delay', unit: 'minutes' }, {}] },
       { ...typed, columnWords: [{ format: 'percent' }, { format: 'compact', unit: 'miles' }] },
     ];
-    for (const study of worded) {
+    for (const study of worded.map(ofShortFacts)) {
       expect(decodeStudyDocument(encodeStudyDocument(study))).toEqual(study);
     }
     // Two forms of one study would be two ids.
-    expect(encodeStudyDocument({ ...typed, columnWords: [{}, {}] }))
-      .toEqual(encodeStudyDocument(typed));
-    expect(decodeStudyDocument(encodeStudyDocument(typed))).not.toHaveProperty('columnWords');
+    expect(encodeStudyDocument(ofShortFacts({ ...typed, columnWords: [{}, {}] })))
+      .toEqual(encodeStudyDocument(ofShortFacts(typed)));
+    expect(decodeStudyDocument(encodeStudyDocument(ofShortFacts(typed)))).not.toHaveProperty('columnWords');
   });
 
   it.each<[string, JsonValue]>([
@@ -74,7 +75,7 @@ describe('study document', () => {
   });
 
   const typedFacts = (columns: readonly JsonValue[]) =>
-    utf8(canonicalJson({ ...document, version: 2, columns } as unknown as JsonValue));
+    utf8(canonicalJson({ ...shortFacts, version: 2, columns } as unknown as JsonValue));
   const onlyForQuestions = /without texts and optional columns/;
 
   it.each<[JsonValue, RegExp]>([

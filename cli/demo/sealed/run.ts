@@ -16,7 +16,7 @@ import { decodeBody, expandSeed, servers } from '../../../src/sealed/shares/body
 import { unpackValues } from '../../../src/sealed/shares/form.js';
 import { sharePlanOf } from '../../../src/sealed/shares/share-plan.js';
 import { openBox } from '../../../src/signing/boxes.js';
-import { shortForm } from '../../../src/wire/study-document.js';
+import type { Answer } from '../../../src/wire/messages.js';
 import type { Io } from '../../base/io.js';
 import { DemoNode } from '../cluster/node.js';
 import { freePort } from '../free-port.js';
@@ -141,8 +141,8 @@ async function perform(scene: Scene): Promise<void> {
   page.closed(accepted);
   const next = await first;
   if (next.done === true) throw new Error('no release came');
-  const { outcome } = next.value.release;
-  if (outcome?.kind !== 'value') throw new Error(outcome?.text ?? 'the release has no answer');
+  const [{ outcome }] = next.value.release.answers as [Answer];
+  if (outcome.kind !== 'value') throw new Error(outcome.text);
   page.released({
     estimate: outcome.estimate, honest: meanOf(honest), everybody: meanOf(rows), accepted,
     serverKey: toHex(serverKey), log: await saveLog(scene, address),
@@ -220,7 +220,8 @@ async function contributeAll(scene: Scene, rows: readonly (readonly number[])[])
 async function heldRow(
   { folder }: Scene, sent: readonly number[], { input, body }: Made,
 ): Promise<HeldRow> {
-  const { estimator, parameters, columns, sealed } = shortForm(input.document);
+  const { columns, sealed, questions: [asked] } = input.document;
+  const { estimator, parameters } = asked!;
   const { form, valuesOf } =
     sharePlanOf({ estimator, parameters, columns: columns.length, sealed: sealed! });
   const { ephemeralKey, boxes } = decodeBody(body, form);

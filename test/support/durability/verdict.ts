@@ -13,7 +13,7 @@ import { fromHex, toHex } from '../../../src/base/bytes.js';
 import { ReleaseChain } from '../../../src/log/index.js';
 import { keyChain, type Verifier } from '../../../src/signing/index.js';
 import { signing } from '../../../src/signing/node.js';
-import { answersOf, batchRows, decodeBatchBody } from '../../../src/wire/index.js';
+import { batchRows, decodeBatchBody } from '../../../src/wire/index.js';
 import type { Acknowledged, Withdrawn } from './load.js';
 
 /** What a data folder held. Everything but `lost`, `twice` and `faults` is only told. */
@@ -181,7 +181,7 @@ async function logsOf(
     chain.follow(keys);
     for (const release of log) {
       stored.set(`${name} ${release.index}`, release.digest);
-      const answers = answersOf(chain.accept(release));
+      const answers = chain.accept(release).answers;
       if (answers.every(({ outcome }) => outcome.kind === 'refused'
         && outcome.reason === 'interrupted')) interrupted += 1;
     }

@@ -1,12 +1,12 @@
 import type { Page } from 'puppeteer-core';
 import type { Outcome } from '../../../src/base/outcome.js';
-import type { OneQuestion, ReleaseFacts } from '../../../src/wire/index.js';
+import type { ShortFacts, ReleaseFacts } from '../../../src/wire/index.js';
 import { refusal, Stage, valueOf, type StageStudy } from '../dashboard-stage.js';
-import { ridesAnswers, ridesStudy } from '../rides-stage.js';
+import { ridesAnswers, ridesQuestions, ridesStudy } from '../rides-stage.js';
 import type { Camera } from './camera.js';
 import type { Scenes } from './main.js';
 
-type Change = Partial<OneQuestion>;
+type Change = Partial<ShortFacts>;
 type Prepare = (page: Page) => Promise<unknown>;
 
 /** Numbers that are the same on every picture, from 0 to 1. */
@@ -254,7 +254,7 @@ const manyStudy: StageStudy = {
   types: [{ type: 'text', bytes: 64 }, { type: 'number', low: 0, high: 240 }],
   questions: [
     {
-      ...ridesStudy.questions![2]!, name: 'people', share: 50,
+      ...ridesQuestions[2]!, name: 'people', share: 50,
       by: { columns: ['app'], keysMax: 1, discover: { top: 200, prefilter: 2 } },
     },
     {
@@ -291,7 +291,7 @@ const timeStudy: StageStudy = {
   study: 'time', columns: ['app', 'minutes'],
   types: [{ type: 'text', bytes: 64 }, { type: 'number', low: 0, high: 240 }],
   questions: [
-    { ...ridesStudy.questions![2]!, name: 'people', share: 30, by: timeBy },
+    { ...ridesQuestions[2]!, name: 'people', share: 30, by: timeBy },
     {
       name: 'minutes', estimator: 'sum', columns: ['minutes'], where: [], reduce: 'sum',
       parameters: { cap: [240] }, share: 40, by: timeBy,

@@ -4,7 +4,9 @@ import { StateReader, StateWriter } from '../../../src/estimators/summaries/code
 import { fromUtf8, utf8 } from '../../../src/base/bytes.js';
 import type { ColumnType } from '../../../src/base/columns.js';
 import type { Question } from '../../../src/base/questions.js';
-import type { SharedFacts, StudyDocument } from '../../../src/wire/study-document.js';
+import {
+  ofShortFacts, type SharedFacts, type StudyDocument,
+} from '../../../src/wire/study-document.js';
 import { defineStudy, type StudyDefinition } from '../../../server/studies/definition.js';
 import type { FindEstimator } from '../../../server/epochs/engine.js';
 
@@ -208,10 +210,10 @@ function documentOf(name: string, facts: SimulatedFacts): StudyDocument {
     const people = { cohort: 2_000, peopleMax: 2_000 };
     return { ...shared, ...people, privacy, budget, ...listsOf(facts, columns) };
   }
-  return {
+  return ofShortFacts({
     ...shared, version: 1, contribution: { reduce: 'mean', rowsMax }, estimator,
     parameters: estimators[estimator],
-  };
+  });
 }
 
 const defined = new Map<string, StudyDefinition>();

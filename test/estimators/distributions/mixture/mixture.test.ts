@@ -21,7 +21,6 @@ import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
 import { privacyTarget } from '../../../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { seededRandom } from '../../../../src/random/work.js';
-import { shortForm } from '../../../../src/wire/study-document.js';
 import { dataSource, type DataSource } from '../../../support/data.js';
 
 const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
@@ -182,7 +181,7 @@ describe('mixture', () => {
   it('has a sample study that can be planned', () => {
     const name = 'studies/flights-mixture.yaml';
     const { document } = parseStudyText(readFileSync(name, 'utf8'), { name });
-    expect(planned(shortForm(document).parameters, { cohort: document.cohort }).kind).toBe('plan');
+    expect(planned(document.questions[0]!.parameters, { cohort: document.cohort }).kind).toBe('plan');
   });
 });
 

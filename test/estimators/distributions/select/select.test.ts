@@ -26,7 +26,6 @@ import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
 import { resolvePureTarget, privacyTarget } from '../../../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { seededRandom } from '../../../../src/random/work.js';
-import { shortForm } from '../../../../src/wire/study-document.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../../../src/wire/study-codec.js';
 import { parseStudyText } from '../../../../server/study-file/parse.js';
 import { dataSource } from '../../../support/data.js';
@@ -289,7 +288,7 @@ describe('a list of hypotheses in a study', () => {
   it('is read from the sample file, planned, and held by the study document', () => {
     const name = 'studies/delay-shape.yaml';
     const { document } = parseStudyText(readFileSync(name, 'utf8'), { name });
-    expect(JSON.parse(String(shortForm(document).parameters['hypotheses']))).toHaveLength(5);
+    expect(JSON.parse(String(document.questions[0]!.parameters['hypotheses']))).toHaveLength(5);
     expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
   });
 });

@@ -1,7 +1,9 @@
 import { toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
 import { issueEnrolment, type Signer } from '../../../../src/signing/index.js';
-import type { OneQuestion, StudyDocument } from '../../../../src/wire/study-document.js';
+import {
+  ofShortFacts, type ShortFacts, type StudyDocument,
+} from '../../../../src/wire/study-document.js';
 import { parseStudyText } from '../../../../server/study-file/index.js';
 import { digestOfKeys } from '../../../../server/study-file/enrolled-keys.js';
 import { defineStudy, type StudyDefinition } from '../../../../server/studies/definition.js';
@@ -59,8 +61,8 @@ const tokens = new Map(contributors.map((signer, i) => {
 export const enrolmentOf = (publicKey: Uint8Array) =>
   tokens.get(toHex(publicKey)) ?? { isGood: false, token: undefined };
 
-function documentOf(name: string, change: Partial<OneQuestion>): StudyDocument {
-  return {
+function documentOf(name: string, change: Partial<ShortFacts>): StudyDocument {
+  return ofShortFacts({
     version: 1, study: name, columns: Array.from({ length: columns }, (_, i) => `c${i}`),
     cohort: 100_000, participation: 'secret', epoch: { everyMs },
     contribution: { reduce: 'mean', rowsMax }, estimator: 'mean',
@@ -70,7 +72,7 @@ function documentOf(name: string, change: Partial<OneQuestion>): StudyDocument {
     privacy: { epsilon: 1, delta: 1e-6 },
     budget: { epsilon: 60, delta: 1e-3, rule: 'zcdp', scope: 'study' },
     admission: { kind: 'open' }, late: 'next', retention: { kind: 'release' }, ...change,
-  };
+  });
 }
 
 /** Columns of every kind of cells, and keys that nobody listed. */
