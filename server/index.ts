@@ -39,8 +39,8 @@ export type { FindEstimator } from './epochs/engine.js';
 export type { Key, KnownKeys } from '../src/base/remembered-keys.js';
 export type { SealedSeries } from '../src/base/running-totals.js';
 export type {
-  AcceptedBatch, EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, QuestionFailure,
-  RowPart, SeriesInput, TextTables,
+  AcceptedBatch, EpochProgress, EpochResult, EpochRunner, EpochSetup, QuestionFailure, SeriesInput,
+  TextTables,
 } from './epochs/contract.js';
 
 // The stores: a data folder, and a database.

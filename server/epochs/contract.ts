@@ -6,24 +6,6 @@ import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type { SealedSeries } from '../../src/base/running-totals.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
-/**
- * A contribution's part, already reduced: a sum of rows and their count, or one chosen row.
- */
-export interface RowPart {
-  /** 32 bytes. */
-  readonly contributor: Uint8Array;
-  /**
-   * Sum of the batch's rows (`reduce: mean` and `reduce: sum`), or the batch's candidate row
-   * (`one`).
-   */
-  readonly values: Float64Array;
-  readonly rows: number;
-  /** For `reduce: one`: the candidate's keyed rank; the smallest wins. 0n otherwise. */
-  readonly rank: bigint;
-  /** The contribution is complete, so its row is folded into its summary. */
-  readonly complete: boolean;
-}
-
 /** For each column of a batch its texts. Columns of other types have none. */
 export type TextTables = readonly (TextTable | null | undefined)[];
 
@@ -39,12 +21,6 @@ export interface AcceptedBatch extends SentRows {
   /** The batch completes the contribution. */
   readonly complete: boolean;
 }
-
-/**
- * What an epoch gets of a batch. A study in the short form: what is left of it after its reduction.
- * A study with a list of questions: the batch, which each question reduces in its own way.
- */
-export type EpochPart = RowPart | AcceptedBatch;
 
 /** A question whose release failed while those of others went on. */
 export interface QuestionFailure {
@@ -110,7 +86,7 @@ export interface EpochRunner {
   readonly backlogBytes: number;
   open(setup: EpochSetup): Promise<void>;
   /** Adds parts in journal order. Callers on the hot path do not wait for it. */
-  add(studyId: string, epoch: bigint, parts: readonly EpochPart[]): void;
+  add(studyId: string, epoch: bigint, parts: readonly AcceptedBatch[]): void;
   progress(studyId: string, epoch: bigint): Promise<EpochProgress>;
   /** The summaries of a slice, for `merge`. Then the slice is dropped. */
   encode(studyId: string, epoch: bigint): Promise<Uint8Array>;

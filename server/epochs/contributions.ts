@@ -1,10 +1,9 @@
-import { assert } from '../../src/base/assert.js';
 import type { KeyTable } from '../../src/questions/key-table.js';
 import { StudyReduction, type Contribution } from '../../src/questions/reduction.js';
+import { seededRandom } from '../../src/random/work.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { keySecretOf } from './assignment-hashes.js';
-import type { AcceptedBatch, EpochPart, RowPart } from './contract.js';
-import { OpenContributions, recordRanks } from './reduction.js';
+import { keySecretOf, recordSeedOf } from './assignment-hashes.js';
+import type { AcceptedBatch } from './contract.js';
 
 /** What the questions get of one contributor. */
 export interface ReducedRows {
@@ -15,85 +14,45 @@ export interface ReducedRows {
 }
 
 /**
- * The incomplete contributions of one epoch, in the order of their first part, so that a replay
- * folds them in the same order.
+ * The incomplete contributions of one epoch, in the order of their first batch, so that a replay
+ * folds them in the same order. Each question reduces the rows that were sent. Memory: for each
+ * incomplete contribution and question one row, or one for each of at most keysMax keys, and in all
+ * at most `contributionBytes` for each of `peopleMax` people. Where keys are discovered, so much is
+ * reserved before the study runs (server/studies/key-memory.ts).
  */
-export interface Contributions {
-  readonly size: number;
-  /** Adds a part. Returns the contributor's rows when the part completes the contribution. */
-  take(part: EpochPart): ReducedRows | null;
-  /** Yields and removes all remaining contributions. */
-  takeAll(): Iterable<ReducedRows & { readonly contributor: Uint8Array }>;
-}
-
-/** @param tables - for each question the table of its discovered keys. */
-export function contributionsOf(
-  document: StudyDocument, assignmentKey: Uint8Array, tables: readonly (KeyTable | null)[],
-): Contributions {
-  if (document.wireForm === 'short') {
-    return new ReducedContributions(document.questions[0]!.reduce);
-  }
-  const reduction = new StudyReduction(document.questions, document);
-  return new SentContributions(reduction, assignmentKey, tables);
-}
-
-/** Of a study in the short form: parts are reduced before they come. */
-class ReducedContributions implements Contributions {
-  readonly #open: OpenContributions;
-
-  constructor(reduce: 'mean' | 'sum' | 'one') {
-    this.#open = new OpenContributions(reduce);
-  }
-
-  get size(): number {
-    return this.#open.size;
-  }
-
-  take(part: EpochPart): ReducedRows | null {
-    const row = this.#open.take(part as RowPart);
-    return row === null ? null : { rows: [[row]] };
-  }
-
-  *takeAll(): Generator<ReducedRows & { contributor: Uint8Array }> {
-    for (const { contributor, row } of this.#open.takeAll()) {
-      yield { contributor, rows: [[row]] };
-    }
-  }
-}
-
-/**
- * Of a study with a list of questions: each question reduces the rows that were sent. Memory: for
- * each incomplete contribution and question one row, or one for each of at most keysMax keys, and
- * in all at most `contributionBytes` for each of `peopleMax` people. Where keys are discovered, so
- * much is reserved before the study runs (server/studies/key-memory.ts).
- */
-class SentContributions implements Contributions {
+export class Contributions {
   /** By the bytes of the contributor's key, each a character. */
   readonly #open = new Map<string, Contribution>();
 
+  private readonly reduction: StudyReduction;
+
+  /** @param tables - for each question the table of its discovered keys. */
   constructor(
-    private readonly reduction: StudyReduction, private readonly assignmentKey: Uint8Array,
+    document: StudyDocument, private readonly assignmentKey: Uint8Array,
     private readonly tables: readonly (KeyTable | null)[],
-  ) {}
+  ) {
+    this.reduction = new StudyReduction(document.questions, document);
+  }
 
   get size(): number {
     return this.#open.size;
   }
 
-  take(part: EpochPart): ReducedRows | null {
-    assert('sequence' in part, 'a study with a list of questions gets batches as they were sent');
-    const name = Buffer.from(part.contributor).toString('latin1');
+  /** Adds a batch. Returns the contributor's rows when the batch completes the contribution. */
+  take(batch: AcceptedBatch): ReducedRows | null {
+    const name = Buffer.from(batch.contributor).toString('latin1');
     let contribution = this.#open.get(name);
     if (contribution === undefined) {
       contribution = this.reduction.empty();
       this.#open.set(name, contribution);
     }
-    this.#add(contribution, part);
-    if (!part.complete) return null;
+    this.#add(contribution, batch);
+    if (!batch.complete) return null;
     this.#open.delete(name);
     return this.#reduced(contribution);
   }
 
+  /** Yields and removes all remaining contributions. */
   *takeAll(): Generator<ReducedRows & { contributor: Uint8Array }> {
     for (const [name, contribution] of this.#open) {
       yield { contributor: Buffer.from(name, 'latin1'), ...this.#reduced(contribution) };
@@ -113,4 +72,12 @@ class SentContributions implements Contributions {
       keySecret: () => keySecretOf(this.assignmentKey, contributor),
     });
   }
+}
+
+/** The ranks of a batch's records, in [0, 1): `one` keeps the record with the smallest. */
+function recordRanks(
+  assignmentKey: Uint8Array, { contributor, sequence, rows }: AcceptedBatch,
+): Float64Array {
+  const random = seededRandom(recordSeedOf(assignmentKey, contributor, sequence));
+  return Float64Array.from({ length: rows }, () => random.uniform());
 }

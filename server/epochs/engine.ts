@@ -9,12 +9,11 @@ import { failedOutcome, QuestionsRun, type QuestionResult } from '../../src/ques
 import type { SealedSeries } from '../../src/base/running-totals.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import { seededRandom } from '../../src/random/work.js';
-import type { StudyDocument } from '../../src/wire/study-document.js';
 import { assignmentHashOf } from './assignment-hashes.js';
 import type {
-  EpochPart, EpochProgress, EpochResult, EpochSetup, QuestionFailure, SeriesInput,
+  AcceptedBatch, EpochProgress, EpochResult, EpochSetup, QuestionFailure, SeriesInput,
 } from './contract.js';
-import { contributionsOf, type Contributions, type ReducedRows } from './contributions.js';
+import { Contributions, type ReducedRows } from './contributions.js';
 import { partsOfError } from './messages.js';
 import { publishable } from './outcome.js';
 import { sealingOf } from './sealing.js';
@@ -42,7 +41,6 @@ const prepareShare = 1 / 8;
  * before the study ran: see reserveKeyMemory.
  */
 export class EpochEngine {
-  readonly #document: StudyDocument;
   readonly #studyId: string;
   readonly #epoch: bigint;
   readonly #questions: readonly PlannedQuestion[];
@@ -63,13 +61,12 @@ export class EpochEngine {
    */
   constructor(setup: EpochSetup, findEstimator: FindEstimator, noise: NoiseSource) {
     const { document } = setup;
-    this.#document = document;
     this.#studyId = setup.studyId;
     this.#epoch = setup.epoch;
     this.#assignmentKey = setup.assignmentKey.slice();
     this.#questions = questionsPlanOf(setup, findEstimator).questions;
     this.#run = new QuestionsRun(this.#questions, seededRandom(setup.workSeed), noise);
-    this.#contributions = contributionsOf(document, this.#assignmentKey, this.#run.tables);
+    this.#contributions = new Contributions(document, this.#assignmentKey, this.#run.tables);
     this.#isSlice = setup.isSlice === true;
     if (!this.#isSlice) this.#run.prepareNoise(noiseAtOpen);
     this.#nominalRows = this.#questions.map(({ plan }) => nominalRows(plan, document.cohort));
@@ -77,8 +74,8 @@ export class EpochEngine {
     this.#nextPrepareAt = this.#prepareEvery;
   }
 
-  /** Adds parts in journal order. */
-  add(parts: readonly EpochPart[]): void {
+  /** Adds batches in journal order. */
+  add(parts: readonly AcceptedBatch[]): void {
     assert(!this.#released, 'no part arrives after the release');
     for (const part of parts) {
       const reduced = this.#contributions.take(part);
@@ -139,8 +136,6 @@ export class EpochEngine {
       if (result.kind === 'answered') {
         return publishable(result.outcome, plan, question.columns.length);
       }
-      // The short form has no other question to publish: its epoch ends as interrupted.
-      if (this.#document.wireForm === 'short') throw result.failure;
       const { code, message } = partsOfError(result.failure);
       failures.push({ question: question.name, code, message });
       return failedOutcome;

@@ -6,7 +6,7 @@ import { findEstimator as findRegistered } from '../../src/estimators/registry.j
 import { secureNoise } from '../../src/random/secure.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import type {
-  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, SeriesInput,
+  AcceptedBatch, EpochProgress, EpochResult, EpochRunner, EpochSetup, SeriesInput,
 } from './contract.js';
 import { EpochEngine, type FindEstimator } from './engine.js';
 
@@ -58,7 +58,7 @@ export class InlineEpochRunner implements EpochRunner {
     }
   }
 
-  add(studyId: string, epoch: bigint, parts: readonly EpochPart[]): void {
+  add(studyId: string, epoch: bigint, parts: readonly AcceptedBatch[]): void {
     const holder = this.#holder(studyId, epoch);
     if (holder.engine === null || holder.failure !== null) return;
     try {

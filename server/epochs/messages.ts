@@ -2,7 +2,7 @@ import type { ErrorCode } from '../../src/base/error-codes.js';
 import { InvariantError, KeelsonError } from '../../src/base/errors.js';
 import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type { EpochSetup, SeriesInput } from './contract.js';
-import type { PackedBatches, PackedParts } from './packing.js';
+import type { PackedBatches } from './packing.js';
 
 /** Requests to the epochs' thread, executed in the order sent. Each `id` gets one answer. */
 export type EpochRequest =
@@ -12,7 +12,7 @@ export type EpochRequest =
     readonly id: number;
     readonly studyId: string;
     readonly epoch: bigint;
-    readonly parts: PackedParts | PackedBatches;
+    readonly parts: PackedBatches;
   }
   | {
     readonly kind: 'progress' | 'encode'; readonly id: number; readonly studyId: string;

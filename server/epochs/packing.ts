@@ -1,20 +1,6 @@
 import { assert } from '../../src/base/assert.js';
-import type { AcceptedBatch, EpochPart, RowPart, TextTables } from './contract.js';
-
-/**
- * Parts of one epoch in five arrays. Their memory is transferred to the other thread, not copied.
- */
-export interface PackedParts {
-  readonly dimension: number;
-  /** 32 bytes each. */
-  readonly contributors: Uint8Array<ArrayBuffer>;
-  /** `dimension` doubles each. */
-  readonly values: Float64Array<ArrayBuffer>;
-  readonly rows: Float64Array<ArrayBuffer>;
-  readonly ranks: BigUint64Array<ArrayBuffer>;
-  /** 1 when the contribution is complete. */
-  readonly complete: Uint8Array<ArrayBuffer>;
-}
+import { copyNumbers } from '../../src/numerics/kernels/shared.js';
+import type { AcceptedBatch, TextTables } from './contract.js';
 
 /** The texts of a list of batches, in a few arrays: a message copies an object slowly. */
 export interface PackedTexts {
@@ -28,7 +14,10 @@ export interface PackedTexts {
   readonly starts: Uint32Array<ArrayBuffer>;
 }
 
-/** Batches of one epoch as they were sent. Their memory is transferred. */
+/**
+ * Batches of one epoch in a few arrays. Their memory is transferred to the other thread, not
+ * copied.
+ */
 export interface PackedBatches {
   /** 32 bytes each. */
   readonly contributors: Uint8Array<ArrayBuffer>;
@@ -45,19 +34,6 @@ export interface PackedBatches {
 }
 
 const keyBytes = 32;
-
-/** Packs the parts of one epoch, which are all of one kind. */
-export function pack(
-  parts: readonly EpochPart[], dimension: number,
-): PackedParts | PackedBatches {
-  return parts.every((part) => 'sequence' in part)
-    ? packBatches(parts) : packParts(parts as readonly RowPart[], dimension);
-}
-
-/** The parts of packed arrays, as views of them. */
-export function unpack(packed: PackedParts | PackedBatches): readonly EpochPart[] {
-  return 'sequences' in packed ? unpackBatches(packed) : unpackParts(packed);
-}
 
 export function packBatches(batches: readonly AcceptedBatch[]): PackedBatches {
   const length = batches.reduce((sum, { values }) => sum + values.length, 0);
@@ -119,7 +95,8 @@ function unpackTexts({ counts, ends, bytes, starts }: PackedTexts, batches: numb
   return Array.from({ length: batches }, (_, i) => tables.slice(i * columns, (i + 1) * columns));
 }
 
-function unpackBatches(packed: PackedBatches): AcceptedBatch[] {
+/** The batches of packed arrays, as views of them. */
+export function unpackBatches(packed: PackedBatches): AcceptedBatch[] {
   const { contributors, sequences, rows, complete, values, ends } = packed;
   const texts = packed.texts === null ? null : unpackTexts(packed.texts, ends.length);
   return Array.from(ends, (end, i) => ({
@@ -132,50 +109,38 @@ function unpackBatches(packed: PackedBatches): AcceptedBatch[] {
   }));
 }
 
-export function packParts(parts: readonly RowPart[], dimension: number): PackedParts {
-  const packed: PackedParts = {
-    dimension,
-    contributors: new Uint8Array(parts.length * keyBytes),
-    values: new Float64Array(parts.length * dimension),
-    rows: new Float64Array(parts.length),
-    ranks: new BigUint64Array(parts.length),
-    complete: new Uint8Array(parts.length),
-  };
-  parts.forEach((part, i) => {
-    packed.contributors.set(part.contributor, i * keyBytes);
-    packed.values.set(part.values, i * dimension);
-    packed.rows[i] = part.rows;
-    packed.ranks[i] = part.rank;
-    packed.complete[i] = part.complete ? 1 : 0;
-  });
-  return packed;
-}
-
-/** The parts of packed arrays, as views of them. */
-export function unpackParts(packed: PackedParts): RowPart[] {
-  const { contributors, values, rows, ranks, complete, dimension } = packed;
-  return Array.from(rows, (count, i) => ({
-    contributor: contributors.subarray(i * keyBytes, (i + 1) * keyBytes),
-    values: values.subarray(i * dimension, (i + 1) * dimension),
-    rows: count,
-    rank: ranks[i]!,
-    complete: complete[i] === 1,
-  }));
-}
-
-export function buffersOf(packed: PackedParts | PackedBatches): ArrayBuffer[] {
+export function buffersOf(packed: PackedBatches): ArrayBuffer[] {
   const own: unknown[] = Object.values(packed);
-  if ('texts' in packed && packed.texts !== null) {
+  if (packed.texts !== null) {
     const { counts, ends, bytes, starts } = packed.texts;
     own.push(counts, ends, bytes, starts);
   }
   return own.flatMap((each) => (ArrayBuffer.isView(each) ? [each.buffer as ArrayBuffer] : []));
 }
 
-/** Bytes of one part in packed form. */
-export function bytesOfPart(part: EpochPart): number {
-  let bytes = keyBytes + part.values.byteLength + 8 + 8 + 1;
-  if (!('texts' in part) || part.texts === undefined) return bytes;
-  for (const table of part.texts) bytes += 8 + (table?.bytes.length ?? 0) + 4 * (table?.count ?? 0);
+/**
+ * The batch without shared memory: the listener uses that again when the batch is answered, and the
+ * epochs' thread gets the rows later.
+ */
+export function ownRows(batch: AcceptedBatch): AcceptedBatch {
+  const { values, texts } = batch;
+  const own = isShared(values) ? new Float64Array(values.length) : values;
+  if (own !== values) copyNumbers(values, own);
+  if (texts === undefined) return { ...batch, values: own };
+  return {
+    ...batch, values: own,
+    texts: texts.map((table) => (table === null || table === undefined || !('bytes' in table)
+      || !isShared(table.bytes) ? table : { ...table, bytes: Uint8Array.from(table.bytes) })),
+  };
+}
+
+function isShared({ buffer }: ArrayBufferView): boolean {
+  return buffer instanceof SharedArrayBuffer;
+}
+
+/** Bytes of one batch in packed form. */
+export function bytesOfBatch({ values, texts = [] }: AcceptedBatch): number {
+  let bytes = keyBytes + values.byteLength + 8 + 4 + 4 + 1;
+  for (const table of texts) bytes += 8 + (table?.bytes.length ?? 0) + 4 * (table?.count ?? 0);
   return bytes;
 }

@@ -1,11 +1,11 @@
 import { InvariantError, type KeelsonError } from '../../src/base/errors.js';
 import type { KnownKeys } from '../../src/base/remembered-keys.js';
 import type {
-  EpochPart, EpochProgress, EpochResult, EpochRunner, EpochSetup, SeriesInput,
+  AcceptedBatch, EpochProgress, EpochResult, EpochRunner, EpochSetup, SeriesInput,
 } from './contract.js';
 import { EpochThread, type Call } from './epoch-thread.js';
 import { nameOf } from './inline-runner.js';
-import { buffersOf, bytesOfPart, pack } from './packing.js';
+import { buffersOf, bytesOfBatch, packBatches } from './packing.js';
 
 export interface WorkerRunnerOptions {
   /**
@@ -24,12 +24,11 @@ interface Home {
   readonly thread: EpochThread;
   readonly studyId: string;
   readonly epoch: bigint;
-  readonly dimension: number;
   /**
    * Parts that wait for the end of this turn of the event loop, or for the answer to the parts sent
    * before.
    */
-  waiting: EpochPart[];
+  waiting: AcceptedBatch[];
   /** Bytes of them in packed form. */
   waitingBytes: number;
   /** Number of lists of parts that are sent and not answered. */
@@ -70,17 +69,17 @@ export class WorkerEpochRunner implements EpochRunner {
     this.#homes.set(
       name,
       {
-        thread, studyId, epoch, dimension: setup.document.columns.length, waiting: [],
+        thread, studyId, epoch, waiting: [],
         waitingBytes: 0, unanswered: 0,
       },
     );
     await thread.call({ kind: 'open', setup });
   }
 
-  add(studyId: string, epoch: bigint, parts: readonly EpochPart[]): void {
+  add(studyId: string, epoch: bigint, parts: readonly AcceptedBatch[]): void {
     const home = this.#home(studyId, epoch);
     home.waiting.push(...parts);
-    const bytes = parts.reduce((sum, part) => sum + bytesOfPart(part), 0);
+    const bytes = parts.reduce((sum, part) => sum + bytesOfBatch(part), 0);
     home.waitingBytes += bytes;
     this.#backlogBytes += bytes;
     if (this.#dirty.size === 0) queueMicrotask(() => this.#flushAll());
@@ -172,7 +171,7 @@ export class WorkerEpochRunner implements EpochRunner {
   #flush(home: Home): void {
     this.#dirty.delete(home);
     if (home.waiting.length === 0) return;
-    const packed = pack(home.waiting, home.dimension);
+    const packed = packBatches(home.waiting);
     const bytes = home.waitingBytes;
     home.waiting = [];
     home.waitingBytes = 0;

@@ -5,7 +5,7 @@ import { createComputePool } from '../compute/pool.js';
 import { niceness, standBack } from '../compute/priority.js';
 import { InlineEpochRunner } from './inline-runner.js';
 import { partsOfError, type EpochRequest, type EpochResponse } from './messages.js';
-import { unpack } from './packing.js';
+import { unpackBatches } from './packing.js';
 
 /**
  * The thread that holds summaries and draws releases. Requests begin in the order sent, so parts
@@ -27,7 +27,7 @@ const send = (response: EpochResponse): void => port.postMessage(response);
 async function execute(request: EpochRequest): Promise<unknown> {
   switch (request.kind) {
     case 'open': return runner.open(request.setup);
-    case 'add': return runner.add(request.studyId, request.epoch, unpack(request.parts));
+    case 'add': return runner.add(request.studyId, request.epoch, unpackBatches(request.parts));
     case 'progress': return runner.progress(request.studyId, request.epoch);
     case 'encode': return runner.encode(request.studyId, request.epoch);
     case 'merge': return runner.merge(request.studyId, request.epoch, request.encoded);

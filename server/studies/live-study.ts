@@ -1,7 +1,7 @@
 import { assert } from '../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import type { EpochProgress } from '../epochs/contract.js';
-import { partOf } from '../epochs/reduction.js';
+import { ownRows } from '../epochs/packing.js';
 import type { HubEvent, StudyView, SubmitResult, VerifiedBatch } from './contract.js';
 import type {
   AdmissionResult, EpochRecord, OpenEpochResult, StudyRecord, StudyStateName, WithdrawalRequest,
@@ -220,14 +220,13 @@ export class LiveStudy implements Waiting, LocalStudy {
 
   #count(batch: VerifiedBatch, result: AdmissionResult): void {
     const { runner, stopped } = this.context;
-    const { document } = this.definition;
     const held = this.#held.get(result.epoch);
     // A stopped process needs no summaries: the next start rebuilds them from the journal.
     if (stopped() || this.#phase === 'abandoned') return;
     assert(held !== undefined
       && batch.values !== undefined, 'rows are accepted into an epoch that is held');
     const { contributor, sequence, values, rows, texts } = batch;
-    const part = partOf(document, held.assignmentKey, {
+    const part = ownRows({
       contributor, sequence, values, rows, texts, complete: result.complete,
     });
     runner.add(this.identity.studyId, result.epoch, [part]);

@@ -1,7 +1,6 @@
 import { fromHex } from '../../src/base/bytes.js';
 import { decodeBatchBody } from '../../src/wire/index.js';
-import { partOf } from '../epochs/reduction.js';
-import type { EpochPart, EpochRunner, EpochSetup } from '../epochs/contract.js';
+import type { AcceptedBatch, EpochRunner, EpochSetup } from '../epochs/contract.js';
 import type { EpochRecord, JournalEntry } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import type { StudyDefinition } from './definition.js';
@@ -56,20 +55,20 @@ export async function addJournal(
   await runner.open(setup);
   let complete = 0;
   for await (const page of pages) {
-    runner.add(studyId, epoch, page.map((entry) => partOfEntry(setup, entry)));
+    runner.add(studyId, epoch, page.map((entry) => batchOfEntry(setup, entry)));
     complete += page.filter((entry) => entry.complete).length;
     await runner.progress(studyId, epoch);
   }
   return complete;
 }
 
-function partOfEntry({ document, assignmentKey }: EpochSetup, entry: JournalEntry): EpochPart {
+function batchOfEntry({ document }: EpochSetup, entry: JournalEntry): AcceptedBatch {
   const body = decodeBatchBody(entry.body);
-  return partOf(document, assignmentKey, {
+  return {
     contributor: fromHex(entry.contributor),
     sequence: entry.sequence,
     ...journalledRows(body, document.types),
     rows: body.rows,
     complete: entry.complete,
-  });
+  };
 }

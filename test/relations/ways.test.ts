@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readStudyFile } from './read-study.js';
-import { contributionsOf } from '../../server/epochs/contributions.js';
+import { Contributions } from '../../server/epochs/contributions.js';
 import { Sensitive } from '../../src/base/brands.js';
 import { toHex } from '../../src/base/bytes.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
@@ -142,9 +142,9 @@ function flagsOf(question: WayQuestion): string[] {
 function liveRows(): readonly (readonly string[])[] {
   const { document } = readStudyFile(study);
   const types = document.types!;
-  const contributions = contributionsOf(document, new Uint8Array(32), document.questions!.map(() =>
-    null));
-  const found = document.questions!.map((): Float64Array[] => []);
+  const tables = document.questions.map(() => null);
+  const contributions = new Contributions(document, new Uint8Array(32), tables);
+  const found = document.questions.map((): Float64Array[] => []);
   rows.forEach((row, i) => {
     const isLast = !rows.some((other, k) => k > i && other.id === row.id);
     const sent = Float64Array.of(row.minutes, row.stops, Number(row.late),

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { EpochSetup, RowPart } from '../../server/epochs/contract.js';
+import type { AcceptedBatch, EpochSetup } from '../../server/epochs/contract.js';
 import { EpochThread, type Call } from '../../server/epochs/epoch-thread.js';
-import { unpack } from '../../server/epochs/packing.js';
+import { unpackBatches } from '../../server/epochs/packing.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
 import { define, keyOf, rowOf } from '../support/hub-bench.js';
 import { until } from '../support/until.js';
@@ -12,9 +12,10 @@ const setup: EpochSetup = {
   assignmentKey: new Uint8Array(32).fill(9), workSeed: new Uint8Array(32).fill(4),
 };
 const bytesOfPart = 32 + 16 + 8 + 8 + 1;
-const partOf = (contributor: number): RowPart =>
+const partOf = (contributor: number): AcceptedBatch =>
   ({
-    contributor: keyOf(contributor), values: rowOf(contributor), rows: 1, rank: 0n, complete: true,
+    contributor: keyOf(contributor), sequence: 1n, values: rowOf(contributor), rows: 1,
+    complete: true,
   });
 const nextTurn = (): Promise<void> => new Promise((resolve) => { setImmediate(resolve); });
 
@@ -24,7 +25,7 @@ function listsSent(): number[][] {
   const original = Reflect.get<EpochThread, 'call'>(EpochThread.prototype, 'call');
   vi.spyOn(EpochThread.prototype, 'call')
     .mockImplementation(function record(this: EpochThread, sent: Call, transfer) {
-      if (sent.kind === 'add') lists.push(unpack(sent.parts).map((part) => part.values[0]!));
+      if (sent.kind === 'add') lists.push(unpackBatches(sent.parts).map((part) => part.values[0]!));
       return original.call(this, sent, transfer);
     });
   return lists;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { EpochSetup, RowPart } from '../../server/epochs/contract.js';
+import type { AcceptedBatch, EpochSetup } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import type { NoiseSource } from '../../src/random/source.js';
@@ -16,9 +16,9 @@ const setupOf = (epoch: bigint): EpochSetup => {
     assignmentKey: new Uint8Array(32).fill(9), workSeed: new Uint8Array(32).fill(4),
   };
 };
-const parts: readonly RowPart[] = Array.from({ length: 8_000 }, (_, i) => ({
-  contributor: keyOf(i), values: Float64Array.of(Math.sin(i), Math.cos(3 * i)), rows: 1, rank: 0n,
-  complete: true,
+const parts: readonly AcceptedBatch[] = Array.from({ length: 8_000 }, (_, i) => ({
+  contributor: keyOf(i), values: Float64Array.of(Math.sin(i), Math.cos(3 * i)), rows: 1,
+  sequence: 1n, complete: true,
 }));
 
 describe('the noise of an epoch', () => {

@@ -8,15 +8,13 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import type {
-  AcceptedBatch, EpochResult, EpochRunner, EpochSetup, RowPart,
+  AcceptedBatch, EpochResult, EpochRunner, EpochSetup,
 } from '../../server/epochs/contract.js';
 import { EpochThread } from '../../server/epochs/epoch-thread.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { publishable } from '../../server/epochs/outcome.js';
-import {
-  buffersOf, packBatches, packParts, unpack, unpackParts,
-} from '../../server/epochs/packing.js';
-import { OpenContributions, reduceBatch } from '../../server/epochs/reduction.js';
+import { Contributions } from '../../server/epochs/contributions.js';
+import { buffersOf, packBatches, unpackBatches } from '../../server/epochs/packing.js';
 import { recordSeedOf, assignmentHashOf } from '../../server/epochs/assignment-hashes.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
 import { defineStudy } from '../../server/studies/definition.js';
@@ -34,8 +32,9 @@ const setup = (epoch = 1n, overrides = {}): EpochSetup => {
     studyId: 'a', epoch, document, target, assignmentKey: key, workSeed: new Uint8Array(32).fill(4),
   };
 };
-const partOf = (contributor: number, complete = true): RowPart =>
-  ({ contributor: keyOf(contributor), values: rowOf(contributor), rows: 1, rank: 0n, complete });
+const partOf = (contributor: number, complete = true): AcceptedBatch => ({
+  contributor: keyOf(contributor), sequence: 1n, values: rowOf(contributor), rows: 1, complete,
+});
 /** Texts as a view of larger memory, as those of a body are. */
 const tableOf = (...texts: readonly string[]): TextTable => {
   const bytes = texts.flatMap((text) => [utf8(text).length, ...utf8(text)]);
@@ -46,7 +45,8 @@ const tableOf = (...texts: readonly string[]): TextTable => {
   body.set(bytes, 10);
   return { count: texts.length, bytes: body.subarray(10, 10 + bytes.length), starts };
 };
-const partsOf = (count: number): RowPart[] => Array.from({ length: count }, (_, i) => partOf(i));
+const partsOf = (count: number): AcceptedBatch[] =>
+  Array.from({ length: count }, (_, i) => partOf(i));
 
 describe('assignment hashes', () => {
   it('belong to one contributor, one epoch and one use', () => {
@@ -67,25 +67,30 @@ describe('reduction', () => {
     contributor: keyOf(1), sequence, values: Float64Array.from(rows.flat()), rows: rows.length,
     complete,
   });
-  const mean = (
-    rows: number[][], complete = true, sequence = 1n
-  ) => reduceBatch('mean', 2, key, batch(sequence, rows, complete));
+  const openOf = (
+    reduce: 'mean' | 'sum' | 'one', dimension: number, assignmentKey: Uint8Array = key,
+  ): Contributions => new Contributions(studyDocument({
+    columns: Array.from({ length: dimension }, (_, i) => `c${i}`),
+    contribution: { reduce, rowsMax: 64 },
+  }), assignmentKey, [null]);
+  const rowIn = (open: Contributions, sent: AcceptedBatch): Float64Array =>
+    open.take(sent)!.rows[0]![0]!;
 
   it('makes one row of many by averaging, in one batch or several', () => {
-    const whole = new OpenContributions('mean').take(mean([[1, 10], [2, 20], [6, 60]]));
-    expect([...whole!]).toEqual([3, 30]);
-    const open = new OpenContributions('mean');
-    expect(open.take(mean([[1, 10], [2, 20]], false))).toBeNull();
+    const whole = rowIn(openOf('mean', 2), batch(1n, [[1, 10], [2, 20], [6, 60]], true));
+    expect([...whole]).toEqual([3, 30]);
+    const open = openOf('mean', 2);
+    expect(open.take(batch(1n, [[1, 10], [2, 20]], false))).toBeNull();
     expect(open.size).toBe(1);
-    expect([...open.take(mean([[6, 60]], true, 2n))!]).toEqual([3, 30]);
+    expect([...rowIn(open, batch(2n, [[6, 60]], true))]).toEqual([3, 30]);
     expect(open.size).toBe(0);
   });
 
   it('takes each record in full, up to the largest number that a row holds', () => {
     const { valueMax } = factsLimits;
-    const row = new OpenContributions('mean').take(mean([[valueMax, -valueMax], [0, 0]]));
-    expect([...row!]).toEqual([valueMax / 2, -valueMax / 2]);
-    expect([...new OpenContributions('mean').take(mean([[1_751_328_000_123, 2 ** 53]]))!])
+    const row = rowIn(openOf('mean', 2), batch(1n, [[valueMax, -valueMax], [0, 0]], true));
+    expect([...row]).toEqual([valueMax / 2, -valueMax / 2]);
+    expect([...rowIn(openOf('mean', 2), batch(1n, [[1_751_328_000_123, 2 ** 53]], true))])
       .toEqual([1_751_328_000_123, 2 ** 53]);
   });
 
@@ -95,7 +100,7 @@ describe('reduction', () => {
         Math.sin(i * 12.9898) * 10 ** (i % 19 - 9));
       const expected = new Float64Array(dimension);
       values.forEach((value, i) => { expected[i % dimension]! += value; });
-      const { values: sums } = reduceBatch('sum', dimension, key, {
+      const sums = rowIn(openOf('sum', dimension), {
         contributor: keyOf(1), sequence: 1n, values, rows: 37, complete: true,
       });
       expect(sums).toEqual(expected);
@@ -106,7 +111,7 @@ describe('reduction', () => {
     + 'journal', () => {
     const rows = Array.from({ length: 40 }, (_, i) => [i, -i]);
     const chosen = (assignmentKey: Uint8Array, values: number[][]): number =>
-      reduceBatch('one', 2, assignmentKey, batch(1n, values, true)).values[0]!;
+      rowIn(openOf('one', 2, assignmentKey), batch(1n, values, true))[0]!;
     expect(chosen(key, rows)).toBe(chosen(key, rows));
     const shifted = rows.map(([first, second]) => [first! + 1_000, second!]);
     expect(chosen(key, shifted)).toBe(chosen(key, rows) + 1_000);
@@ -121,21 +126,19 @@ describe('reduction', () => {
     for (let trial = 0; trial < 4_000; trial++) {
       const trialKey = new Uint8Array(32);
       new DataView(trialKey.buffer).setUint32(0, trial);
-      const open = new OpenContributions('one');
-      open.take(reduceBatch('one', 1, trialKey, { ...batch(1n, [[0], [1], [2]], false) }));
-      const row = open.take(reduceBatch('one', 1, trialKey, { ...batch(2n, [[3]], true) }));
-      wins[row![0]!]! += 1;
+      const open = openOf('one', 1, trialKey);
+      open.take(batch(1n, [[0], [1], [2]], false));
+      wins[rowIn(open, batch(2n, [[3]], true))[0]!]! += 1;
     }
     for (const count of wins) expect(Math.abs(count / 4_000 - 0.25)).toBeLessThan(0.041);
   });
 });
 
 describe('packing', () => {
-  it('carries parts to another thread unchanged', () => {
-    const parts = [partOf(1), { ...partOf(2, false), rows: 7, rank: 2n ** 53n - 1n }];
-    const packed = structuredClone(packParts(parts, 2));
-    expect(unpackParts(packed)).toEqual(parts);
-    expect(unpackParts(packParts([], 2))).toEqual([]);
+  it('carries batches to another thread unchanged', () => {
+    const batches = [partOf(1), { ...partOf(2, false), sequence: 2n ** 53n - 1n }];
+    expect(unpackBatches(structuredClone(packBatches(batches)))).toEqual(batches);
+    expect(unpackBatches(packBatches([]))).toEqual([]);
   });
 
   it('carries batches with texts unchanged, and leaves the memory behind their views', () => {
@@ -148,9 +151,9 @@ describe('packing', () => {
     expect(packed.texts!.bytes.length).toBeLessThan(300);
     const sent = structuredClone(packed, { transfer: buffersOf(packed) });
     expect(packed.texts!.bytes.length).toBe(0);
-    expect(unpack(sent)).toEqual(batches);
+    expect(unpackBatches(sent)).toEqual(batches);
     const numeric = batches.map((batch) => ({ ...batch, texts: undefined }));
-    expect(unpack(packBatches(numeric))).toEqual(numeric);
+    expect(unpackBatches(packBatches(numeric))).toEqual(numeric);
   });
 });
 

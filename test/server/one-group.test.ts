@@ -4,7 +4,7 @@ import type { Finished, Plan } from '../../src/estimators/contract/estimator.js'
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
-import type { EpochPart, EpochRunner } from '../../server/epochs/contract.js';
+import type { AcceptedBatch, EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { FindEstimator } from '../../server/epochs/engine.js';
 import { seededNoise } from '../../src/random/insecure.js';
@@ -46,7 +46,7 @@ function withAndWithout(left: Finished[][], right: Finished[][]): EpochRunner {
       findEstimator: watching(seen), noise: () => seededNoise('one group'),
     }));
   const name = toHex(keyOf(hostile));
-  const isOther = (part: EpochPart): boolean => toHex(part.contributor) !== name;
+  const isOther = (part: AcceptedBatch): boolean => toHex(part.contributor) !== name;
   return {
     backlogBytes: 0,
     open: async (setup) => { await Promise.all([all!.open(setup), others!.open(setup)]); },

@@ -1,7 +1,6 @@
 import { expect, it } from 'vitest';
-import { partOf } from '../../server/epochs/reduction.js';
+import { ownRows } from '../../server/epochs/packing.js';
 import type { AcceptedBatch } from '../../server/epochs/contract.js';
-import type { StudyDocument } from '../../src/wire/index.js';
 
 it('what an epoch gets of a batch has no memory of the listener, which is used again', () => {
   const values = new Float64Array(new SharedArrayBuffer(32)).fill(5);
@@ -10,7 +9,7 @@ it('what an epoch gets of a batch has no memory of the listener, which is used a
     contributor: new Uint8Array(32), sequence: 1n, rows: 2, complete: true, values,
     texts: [{ count: 1, bytes, starts: Uint32Array.of(0) }, null],
   };
-  const part = partOf({ questions: [] } as unknown as StudyDocument, new Uint8Array(32), batch);
+  const part = ownRows(batch);
   values.fill(0);
   bytes.fill(0);
   expect(part).toMatchObject({

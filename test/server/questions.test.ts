@@ -195,10 +195,10 @@ describe('a study with a list of questions', () => {
         workSeed: new Uint8Array(32).fill(4),
       });
       for (let i = 0; i < contributors; i++) {
-        const part = document.wireForm === 'short'
-          ? { values: Float64Array.of(i % 20), rank: 0n }
-          : { values: Float64Array.of(i % 20, 0, 0), sequence: 1n };
-        runner.add('a', 1n, [{ contributor: keyOf(i), rows: 1, complete: true, ...part }]);
+        const values = Float64Array.of(i % 20, 0, 0).slice(0, document.columns.length);
+        runner.add('a', 1n, [
+          { contributor: keyOf(i), sequence: 1n, rows: 1, complete: true, values },
+        ]);
       }
       outcomes.push((await runner.release('a', 1n)).outcomes);
     }

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
-import { reduceBatch } from '../../server/epochs/reduction.js';
 import type { Store, WithdrawalResult } from '../../server/store/contract.js';
 import type { RunningHub } from '../../server/studies/hub.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
@@ -59,9 +58,7 @@ async function withoutLeavers(
   for (const i of stayers) {
     const isLong = i % 2 === 0;
     const part = (values: Float64Array, sequence: bigint, complete: boolean) =>
-      reduceBatch(
-        'mean', 2, assignmentKey, { contributor: keyOf(i), sequence, values, rows: 1, complete },
-      );
+      ({ contributor: keyOf(i), sequence, values, rows: 1, complete });
     runner.add(studyId, 1n, [part(rowOf(i), 1n, !isLong)]);
     if (isLong) runner.add(studyId, 1n, [part(rowOf(i + 1_000), 2n, i % 4 === 0)]);
   }
