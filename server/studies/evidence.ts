@@ -46,7 +46,7 @@ export async function gatherEvidence(
   let distance: number | null = null;
   // The open epoch comes first: operators ask mostly about it.
   for (const { epoch, released } of wanted.toReversed()) {
-    const own = new OwnRows(document, answer?.point ?? null, scale);
+    const own = new OwnRows(document, answer);
     for await (const page of journalPages(store, studyId, epoch, left)) {
       left -= page.length;
       for (const entry of page) if (entry.contributor === key) own.add(entry.body, entry.complete);

@@ -2,7 +2,7 @@ import type { StudyView } from './contract.js';
 import type { Quarantine } from '../store/contract.js';
 import type { HubContext } from './context.js';
 import { journalPages } from './journal-pages.js';
-import { newestPoint, OwnRows, rounded, scaleOf } from './own-rows.js';
+import { newestPoint, OwnRows, rounded } from './own-rows.js';
 
 type Study = Pick<StudyView, 'studyId' | 'document'>;
 
@@ -33,12 +33,11 @@ export async function excludeFar(
   if (rule?.automatic !== true || store.quarantine === undefined) return;
   const answer = await newestPoint(store, study, index + 1);
   if (answer === null) return;
-  const scale = scaleOf(document);
   const everybody = new Map<string, OwnRows>();
   for await (const page of journalPages(store, studyId, epoch)) {
     for (const { contributor, body, complete } of page) {
       const own = everybody.get(contributor)
-        ?? new OwnRows(document, answer.point, scale);
+        ?? new OwnRows(document, answer);
       everybody.set(contributor, own);
       own.add(body, complete);
     }

@@ -1,6 +1,6 @@
 import { chiSquareCdf } from '../../src/numerics/chi-square.js';
 import type { StudyDefinition } from './definition.js';
-import { scaleOf } from './own-rows.js';
+import { comparedPlace, scaleOf } from './own-rows.js';
 
 /** The consequences of an automatic quarantine's bound for a plan, from public numbers alone. */
 export interface QuarantineBound {
@@ -21,9 +21,10 @@ export interface QuarantineBound {
  * plan's error has another unit than the distances: it is stated as 0, and honestKeys as null.
  */
 export function quarantineBound({ document, questions }: StudyDefinition): QuarantineBound | null {
-  const { quarantine: rule, cohort, columns } = document;
-  if (rule?.automatic !== true) return null;
-  const [{ plan, question: { parameters } }] = questions;
+  const { quarantine: rule, cohort } = document;
+  const compared = questions[comparedPlace(document)];
+  if (rule?.automatic !== true || compared === undefined) return null;
+  const { plan, question: { columns, parameters } } = compared;
   const { corruptionMax } = plan.guarantee;
   if (!(corruptionMax > 0)) return { error: null, honestKeys: null };
   if (scaleOf(document) === null) return { error: 0, honestKeys: null };

@@ -8,7 +8,7 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import { mayExclude, runningFault } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
-import { answersAreRows, rounded } from '../studies/own-rows.js';
+import { answersAreRows, comparedPlace, rounded } from '../studies/own-rows.js';
 import { quarantineBound } from '../studies/quarantine-bound.js';
 import { checkText, type CheckedFile } from './check.js';
 import { readColumns } from './columns.js';
@@ -105,10 +105,6 @@ class StudyReader {
       ...(sealed !== undefined && { sealed: sealedFactsOf(sealed) }),
     };
     this.#checkRunning(document);
-    if (quarantine !== undefined && document.wireForm === undefined) {
-      throw this.#refused('quarantine', undefined,
-        'compares rows with one answer, and there are several', 'leave it out');
-    }
     checkSealed(document, this.#refuse);
     if (quarantine !== undefined && !mayExclude(document)) {
       throw this.#refused('quarantine', undefined,
@@ -142,20 +138,20 @@ class StudyReader {
   checkQuarantine(definition: StudyDefinition): void {
     if (definition.document.quarantine === undefined) return;
     if (answersAreRows(definition)) return this.#checkBound(definition);
-    const { document, questions: [{ estimator }] } = definition;
+    const names = definition.questions.map(({ estimator }) => estimator.name);
     throw this.#refused('quarantine', undefined,
-      document.wireForm === 'short'
-        ? `compares rows with answers, and an answer of ${estimator.name} is not one number for `
-          + 'each column'
-        : 'compares rows with the one answer of a study, and this study has a list of questions',
-      'leave it out, or choose an estimator whose answers are, such as robust-mean');
+      `compares rows with answers, and an answer of ${names.join(' or ')} is not one number for `
+        + 'each column',
+      'leave it out, or ask for one that is and is not split, such as robust-mean');
   }
 
   /** A rule that acts by itself may not exclude everybody when liars move the answer. */
   #checkBound(definition: StudyDefinition): void {
     const bound = quarantineBound(definition);
     if (bound === null) return;
-    const { document: { quarantine }, questions: [{ estimator }] } = definition;
+    const { document, questions } = definition;
+    const { quarantine } = document;
+    const { estimator } = questions[comparedPlace(document)]!;
     if (bound.error === null) {
       throw this.#refused('quarantine.automatic', undefined,
         `excludes keys for good by answers of ${estimator.name}, which has no bound on how far `

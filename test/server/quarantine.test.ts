@@ -2,12 +2,16 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Store } from '../../server/store/contract.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
+import { fromHex } from '../../src/base/bytes.js';
+import type { ColumnType } from '../../src/base/columns.js';
 import {
-  decodeReleaseBody, decodeStudyDocument, encodeStudyDocument,
+  batchCells, decodeBatchBody, decodeReleaseBody, decodeStudyDocument, encodeBatchBody, encodeCells,
+  encodeStudyDocument,
 } from '../../src/wire/index.js';
+import { defineStudy } from '../../server/studies/definition.js';
 import { document } from '../support/wire-samples.js';
 import {
-  Bench, batchOf, contribute, define, everyMs, hexKey, keyOf,
+  Bench, batchOf, contribute, define, everyMs, hexKey, keyOf, questionsDocument,
 } from '../support/hub-bench.js';
 import { until } from '../support/until.js';
 
@@ -260,4 +264,59 @@ describe('the automatic rule', () => {
       await hub.close();
     },
   );
+});
+
+describe('in a study of several questions, with texts and optional columns', () => {
+  const types: readonly ColumnType[] = [
+    { type: 'number', optional: true }, { type: 'text', bytes: 8 },
+  ];
+  const study = defineStudy(questionsDocument([
+    {
+      name: 'people', estimator: 'count', columns: [], where: [], reduce: 'one', share: 50,
+      parameters: parseParameters(findEstimator('count').parameters, {}, { dimension: 1 }),
+    },
+    {
+      name: 'delays', estimator: 'mean', columns: ['minutes'], reduce: 'mean', share: 50,
+      where: [{ column: 'app', is: 'maps' }],
+      parameters: parseParameters(
+        findEstimator('mean').parameters, { scale: 40, corruption: 0.05 }, { dimension: 1 }),
+    },
+  ], { columns: ['minutes', 'app'], types, quarantine: { beyond: 8 } }));
+
+  const rowsOf = (
+    studyId: string, key: number, epoch: bigint, minutes: number, app: 'maps' | 'mail',
+  ) => {
+    const facts = { sequence: epoch, epoch, last: true, rows: 1, columns: 2 };
+    const body = encodeBatchBody({
+      ...facts, studyId: fromHex(studyId), dataType: 'float64', data: new Uint8Array(0),
+      cells: encodeCells(Float64Array.of(minutes, app === 'maps' ? 0 : 1), types, 'float64',
+        ['maps', 'mail']),
+    });
+    const cells = batchCells(decodeBatchBody(body), types);
+    return { ...batchOf(studyId, key, epoch), ...facts, body, ...cells };
+  };
+
+  it('compares a key with the question whose answers are rows, by the rows that count for it',
+    async () => {
+      const hub = await bench.start([study]);
+      const { studyId } = hub.studies()[0]!;
+      await Promise.all(Array.from({ length: 400 }, (_, i) =>
+        hub.submit(rowsOf(studyId, i, 1n, 12 + (i % 9), 'maps'))));
+      await bench.clock.advance(everyMs);
+      await hub.settled();
+      const [release] = await hub.releases(studyId, 0, 1);
+      expect(decodeReleaseBody(release!.body).answers[1]!.outcome.kind).toBe('value');
+      await Promise.all([
+        rowsOf(studyId, 5, 2n, 2_000, 'maps'), rowsOf(studyId, 6, 2n, 2_000, 'mail'),
+        rowsOf(studyId, 7, 2n, NaN, 'maps'),
+      ].map((sent) => hub.submit(sent)));
+      const outcomes = await Promise.all([5, 6, 7].map((key) =>
+        hub.quarantine!(studyId, keyOf(key))));
+      expect(outcomes).toMatchObject([
+        { kind: 'excluded' }, { kind: 'near', distance: 0 }, { kind: 'near', distance: 0 },
+      ]);
+      const read = decodeStudyDocument(encodeStudyDocument(study.document));
+      expect(read).toEqual(study.document);
+      await hub.close();
+    });
 });

@@ -100,7 +100,8 @@ describe('the questions of a study file', () => {
     ['parameters beside them', `${count()}\nparameters: { scale: 1 }`,
       'parameters is given beside questions; write it in a question'],
     ['a quarantine', `${count()}\nquarantine: { beyond: 3 }`,
-      'quarantine compares rows with one answer, and there are several; leave it out'],
+      'quarantine compares rows with answers, and an answer of count is not one number for each '
+        + 'column; leave it out, or ask for one that is and is not split'],
     ['no question', 'questions: {}', 'questions is {}: give a map of 1 to 16 names and questions'],
     ['a name with capitals', 'questions: { Delays: { estimator: count } }',
       'questions.Delays is "Delays": give a name of a to z, digits and hyphens, at most 32'],

@@ -110,7 +110,7 @@ describe('a study file', () => {
       } catch (error) {
         expect(String(error)).toContain(
           'study.yaml, line 9: quarantine compares rows with answers, and an answer of '
-          + `${estimator} is not one number for each column; leave it out, or choose an`,
+          + `${estimator} is not one number for each column; leave it out, or ask for`,
         );
         return true;
       }

@@ -10,6 +10,7 @@ import {
 } from '../../src/wire/index.js';
 import { createFakeHub, type FakeHub } from './fake-hub.js';
 import { shortFacts } from './wire-samples.js';
+import { without } from './without.js';
 
 const unit = 2n ** 64n;
 const sampleFacts: ShortFacts = {
@@ -23,7 +24,7 @@ export type StageStudy = Partial<ShortFacts>
 
 function documentOf(change: StageStudy): StudyDocument {
   if (!('questions' in change)) return ofShortFacts({ ...sampleFacts, ...change });
-  const { wireForm: _, ...sample } = ofShortFacts(sampleFacts);
+  const sample = without(ofShortFacts(sampleFacts), 'wireForm');
   return { ...sample, version: 2, contribution: { rowsMax: 8 }, ...change };
 }
 

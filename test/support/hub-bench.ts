@@ -18,6 +18,7 @@ import type { OpenSealed } from '../../server/studies/open-sealed.js';
 import type { RefusedStudy } from '../../server/studies/refused-study.js';
 import { VirtualClock } from './virtual-clock.js';
 import { memoryFolder } from './memory-folder.js';
+import { without } from './without.js';
 
 export const everyMs = 10_000;
 
@@ -49,7 +50,7 @@ export function studyDocument(overrides: Partial<ShortFacts> = {}): StudyDocumen
 export function questionsDocument(
   questions: readonly Question[], overrides: Partial<StudyDocument> = {},
 ): StudyDocument {
-  const { wireForm: _, ...shared } = studyDocument({ version: 2 });
+  const shared = without(studyDocument({ version: 2 }), 'wireForm');
   return { ...shared, questions, ...overrides };
 }
 

@@ -10,6 +10,7 @@ import {
 } from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { document as short } from '../support/wire-samples.js';
+import { without } from '../support/without.js';
 
 const columns = ['minutes', 'stops', 'late', 'region'];
 const types: readonly ColumnType[] = [
@@ -35,7 +36,7 @@ const listed: Question = {
   by: { columns: ['region', 'stops'], keysMax: 1, keys: [['north', '3'], ['other', '0']] },
 };
 
-const { wireForm: _, ...shared } = short;
+const shared = without(short, 'wireForm');
 const many: StudyDocument = {
   ...shared, version: 2, columns, types, questions: [base, regions, listed],
 };
@@ -102,14 +103,13 @@ describe('facts with a list of questions', () => {
     expect(decodeContributorFacts(withQuestion(change)).study).toBe(many.study);
   });
 
-  it('are refused in version 1, beside an estimator, with 17 questions or a quarantine', () => {
+  it('are refused in version 1, beside an estimator, or with 17 questions', () => {
     const json = JSON.parse(fromUtf8(encodeStudyDocument(many))) as Record<string, JsonValue>;
     const seventeen = Array.from({ length: 17 }, (_, i) => ({ ...base, share: 1, name: `q${i}` }));
     for (const change of [
       { version: 1, columns: ['minutes'] }, { estimator: 'mean' }, { parameters: {} },
       { contribution: { rowsMax: 64, reduce: 'mean' } }, { questions: [] },
       { questions: seventeen },
-      { quarantine: { beyond: 3 }, budget: { ...short.budget, scope: 'study' } },
     ]) {
       const facts = utf8(canonicalJson({ ...json, ...change } as unknown as JsonValue));
       expect(() => decodeStudyDocument(facts)).toThrow(WireError);
