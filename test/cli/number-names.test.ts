@@ -103,7 +103,8 @@ describe('answers to several questions', () => {
       .toEqual(['people: contributors', 'when: time', 'how-long: "travel\\u{a}time"']);
   });
 
-  it.each(shippedStudies.map(({ document }) => document.study))('of %s name each number', (study) => {
+  const names = shippedStudies.map(({ document }) => document.study);
+  it.each(names)('of %s name each number', (study) => {
     const { document, answers } = releaseOf(study);
     const { output, rows } = recorder();
     printAnswers(answers, document, output);

@@ -15,7 +15,8 @@ function chartsAfter(
 ): ReturnType<typeof chartsOf> {
   const answers = answersTo(ofShortFacts({ ...shortFacts, ...change }));
   const cost = { rhoAmount: 1n, deltaAmount: 1n };
-  const release = { epoch: 7n, closedAtMs: 1n, answers: [{ outcome }], cost } as unknown as ReleaseBody;
+  const answered = { epoch: 7n, closedAtMs: 1n, answers: [{ outcome }], cost };
+  const release = answered as unknown as ReleaseBody;
   for (const { history } of answers) history.take(release);
   return chartsOf(answers);
 }

@@ -77,11 +77,11 @@ describe('the questions of a study file', () => {
     const { questions } = parse(`${mean()}\n  people: { estimator: count }`, {
       contribution: 'contribution: { reduce: sum, rowsMax: 8 }',
     });
-    expect(questions!.map(({ reduce }) => reduce)).toEqual(['sum', 'one']);
+    expect(questions.map(({ reduce }) => reduce)).toEqual(['sum', 'one']);
   });
 
   it('divide what no share takes, as evenly as whole per cent allow', () => {
-    const sharesOf = (text: string) => parse(text).questions!.map(({ share }) => share);
+    const sharesOf = (text: string) => parse(text).questions.map(({ share }) => share);
     const three = 'a: { estimator: count }\n  b: { estimator: count }\n  c: { estimator: count';
     expect(sharesOf(`questions:\n  ${three} }`)).toEqual([34, 33, 33]);
     expect(sharesOf(`questions:\n  ${three}, share: 50 }`)).toEqual([25, 25, 50]);
@@ -91,7 +91,7 @@ describe('the questions of a study file', () => {
   it('may have keys of several columns, each written as it is in the file', () => {
     const { questions } = parse(count('by: { columns: [region, late, stops], keysMax: 3, '
       + 'keys: [[north, true, 3], [other, false, 0]] }'));
-    expect(questions![0]!.by!.keys).toEqual([['north', 'true', '3'], ['other', 'false', '0']]);
+    expect(questions[0]!.by!.keys).toEqual([['north', 'true', '3'], ['other', 'false', '0']]);
   });
 
   it.each<[string, string, string]>([

@@ -172,7 +172,9 @@ describe('an epoch that is rebuilt', () => {
     const [release] = await hub.releases(studyId, 0, 10);
     expect(
       decodeReleaseBody(release!.body),
-    ).toMatchObject({ epoch: 1n, answers: [{ outcome: { kind: 'refused', reason: 'interrupted' } }] });
+    ).toMatchObject({
+      epoch: 1n, answers: [{ outcome: { kind: 'refused', reason: 'interrupted' } }],
+    });
     expect((await store.balance('study:delays'))!.rhoSpent).toBe(study.charge.rho);
     expect(bench.record.draws.size).toBe(0);
     expect(hub.studies()[0]!.epoch).toBe(2n);

@@ -231,14 +231,14 @@ describe('the log of a running total', () => {
     const releases = await releasesOf(hub, studyId);
     const check = new RunningCheck(study.document);
     expect(releases.map((release) => check.take(release))).toEqual([null, null, null]);
-    const [total, now] = releases[2]!.answers!.map(({ outcome }) => outcome as ValueOutcome);
+    const [total, now] = releases[2]!.answers.map(({ outcome }) => outcome as ValueOutcome);
     expect(total!.keys).toEqual([['false'], ['true']]);
     expect(total!.running!.position).toBe(2);
     expect(now!.running).toBeUndefined();
     // Of a release without answers, the total alone says that it ends.
     bench.breakRelease = studyId;
     await close(hub);
-    const refused = (await releasesOf(hub, studyId))[3]!.answers!.map(({ outcome }) => outcome);
+    const refused = (await releasesOf(hub, studyId))[3]!.answers.map(({ outcome }) => outcome);
     expect(refused.map((outcome) =>
       outcome.kind === 'refused' && outcome.text.includes('the running total ends')))
       .toEqual([true, false]);

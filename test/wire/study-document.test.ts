@@ -63,7 +63,8 @@ describe('study document', () => {
     // Two forms of one study would be two ids.
     expect(encodeStudyDocument(ofShortFacts({ ...typed, columnWords: [{}, {}] })))
       .toEqual(encodeStudyDocument(ofShortFacts(typed)));
-    expect(decodeStudyDocument(encodeStudyDocument(ofShortFacts(typed)))).not.toHaveProperty('columnWords');
+    expect(decodeStudyDocument(encodeStudyDocument(ofShortFacts(typed))))
+      .not.toHaveProperty('columnWords');
   });
 
   it.each<[string, JsonValue]>([
