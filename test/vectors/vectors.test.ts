@@ -80,14 +80,17 @@ const contextOf = (label: SentLabel): typeof samples.context =>
     }
     : samples.context;
 
-/** A message with the fields that the wire has: a release of one answer has it in fields of its own. */
+/** The fields that the wire has: a release of one answer has it in fields of its own. */
 function asSent(message: object): object {
   if (!('wireForm' in message)) return message;
-  const { wireForm: _, answers: [answer], ...facts } = message as wire.ReleaseBody;
-  const { estimator, parameters, outcome } = answer!;
-  return Object.fromEntries(Object.entries(facts).flatMap((entry) => (
-    entry[0] === 'participation' ? [['estimator', estimator], ['parameters', parameters], entry,
-      ['outcome', outcome]] : [entry])));
+  const fields = Object.entries(message as wire.ReleaseBody)
+    .filter(([name]) => name !== 'wireForm' && name !== 'answers');
+  const { estimator, parameters, outcome } = (message as wire.ReleaseBody).answers[0]!;
+  const at = fields.findIndex(([name]) => name === 'participation');
+  return Object.fromEntries([
+    ...fields.slice(0, at), ...Object.entries({ estimator, parameters }), fields[at]!,
+    ['outcome', outcome], ...fields.slice(at + 1),
+  ]) as object;
 }
 
 describe('vectors', () => {
