@@ -90,7 +90,7 @@ function asSent(message: object): object {
   return Object.fromEntries([
     ...fields.slice(0, at), ...Object.entries({ estimator, parameters }), fields[at]!,
     ['outcome', outcome], ...fields.slice(at + 1),
-  ]) as object;
+  ]);
 }
 
 describe('vectors', () => {
