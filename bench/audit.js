@@ -1,11 +1,10 @@
 // Audits every registered estimator at three epsilons, some in further ways; prints a Markdown
-// table. npm run bench:audit [-- --seconds 60] [-- --only mean,count]. Exit
-// status 1 when a bound is above its claim.
+// table. Exit status 1 when a bound is above its claim.
 import { execFileSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { estimators } from '../dist/src/estimators/registry.js';
 import { auditByKey, keyedSubjects, titleOf } from './audit-keys.js';
-import { optionsOf } from './options.js';
+import { optionsOf } from './harness/options.js';
+import { keelson } from './harness/processes.js';
 
 const {
   seconds: secondsEach, only, keys, epsilons,
@@ -15,7 +14,6 @@ const {
   keys: { usual: 'too', means: 'answers by key: "too", "only" or "none"' },
   epsilons: { usual: [0.5, 1, 4], tiny: [1], means: 'of a release' },
 });
-const keelson = fileURLToPath(new URL('../bin/keelson.js', import.meta.url));
 /**
  * Parameters that estimators need besides their defaults. All others are audited with scale 1, or
  * with their defaults.

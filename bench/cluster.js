@@ -1,16 +1,16 @@
 // The same study on SQLite, on one PostgreSQL server and on several over one PostgreSQL: whole
 // servers, with signing contributors in another process. All stores are on one disk, and they are
-// measured in turn, so that other work on the machine hits all of them. Build first (npm run
-// bench:cluster does).
-//   npm run bench:cluster [-- --only rates,closes,kills,space] [-- --rounds 5] [-- --seconds 8]
+// measured in turn, so that other work on the machine hits all of them.
 // It needs PostgreSQL's programs. Exit status 1 when anything is lost.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { loadavg, tmpdir } from 'node:os';
+import { mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadText, quantile, sum } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
+import { ownFolder } from './harness/processes.js';
 import { startDatabase } from './load/database.js';
 import { measureSpace } from './load/space.js';
 import { startContributors, startServer } from './load/rig.js';
-import { optionsOf } from './options.js';
 
 const {
   only, rounds, seconds, contributors: people, every, lease, keys, directory: place,
@@ -27,7 +27,7 @@ const {
 const columns = 8;
 /** Rows of a batch, by the size of their numbers. */
 const sizes = [['4 KiB', 64], ['256 B', 4]];
-const directory = mkdtempSync(join(place, 'keelson-cluster-'));
+const directory = ownFolder('cluster', place);
 // Not in that folder: PostgreSQL runs as another user where this runs as root.
 const database = await startDatabase(place);
 const running = new Set();
@@ -40,7 +40,6 @@ const middle = (list) => {
 };
 const range = (list, digits = 0) => `${middle(list).toFixed(digits)} `
   + `(${Math.min(...list).toFixed(digits)} to ${Math.max(...list).toFixed(digits)})`;
-const sum = (list) => list.reduce((total, each) => total + each, 0);
 
 /** Servers with one study, and contributors who are spread over them. */
 class Cluster {
@@ -83,11 +82,11 @@ class Cluster {
     const [after, databaseAfter] = [await this.samples(), database.cpuSeconds()];
     await this.settle();
     const grown = (figure) => sum(after.map(figure)) - sum(before.map(figure));
-    const batches = grown((sample) => sample.batches);
+    const batches = grown(({ health }) => health.batches);
     const serverCpu = grown(({ cpu }) => cpu.user + cpu.system);
     return {
       ...result, turnsMs: after.flatMap(({ turnsMs }) => turnsMs),
-      lists: grown((sample) => sample.commits), retries: grown((sample) => sample.retries),
+      lists: grown(({ health }) => health.commits), retries: grown(({ health }) => health.retries),
       serverUs: serverCpu / batches, databaseUs: (databaseAfter - databaseBefore) * 1e6 / batches,
       pauseMs: Math.max(...result.pausesMs),
     };
@@ -157,10 +156,10 @@ async function measureCloses() {
   console.log(`\ncloses every ${every} under full load of 4 KiB, ${rounds} rounds of `
     + `${2 * seconds} s`);
   results.forEach((each, i) => {
-    const turns = each.flatMap(({ turnsMs }) => turnsMs).sort((left, right) => left - right);
-    const at = (share) => turns[Math.min(turns.length - 1, Math.floor(share * turns.length))] ?? 0;
-    console.log(`${clusters[i].name}: ${turns.length} closes, p50 ${at(0.5).toFixed(0)}, p99 `
-      + `${at(0.99).toFixed(0)} ms; longest pause of acks ${range(each.map((one) => one.pauseMs))} `
+    const turns = each.flatMap(({ turnsMs }) => turnsMs);
+    const at = (part) => quantile(turns, part).toFixed(0);
+    console.log(`${clusters[i].name}: ${turns.length} closes, p50 ${at(0.5)}, p99 `
+      + `${at(0.99)} ms; longest pause of acks ${range(each.map((one) => one.pauseMs))} `
       + `ms, p99 of acks ${range(each.map((one) => one.p99))} ms; `
       + `${middle(each.map((one) => one.perSecond)).toFixed(0)} batches/s`);
   });
@@ -207,12 +206,11 @@ const parts = {
   rates: measureRates, closes: measureCloses, kills: measureKills, space: measureParts,
 };
 try {
-  console.log(`load average ${loadavg().map((load) => load.toFixed(1)).join(' ')}`);
+  console.log(loadText());
   for (const name of only.split(',')) await parts[name]();
   console.log(`${lost} lost`);
   process.exitCode = lost === 0 ? 0 : 1;
 } finally {
   for (const cluster of running) await cluster.stop();
   await database.stop();
-  rmSync(directory, { recursive: true, force: true, maxRetries: 5 });
 }

@@ -1,7 +1,4 @@
-// What the dashboard costs: its browser, and the server behind it. Needs Chromium; build first (npm
-// run bench:dashboard does).
-//   npm run bench:dashboard [-- --only page,memory,overview,subscribers] [-- --releases 5000]
-//   [-- --seconds 20] [-- --json]
+// What the dashboard costs: its browser, and the server behind it. Needs Chromium.
 // - page: a study of 4 columns with 2,000 releases: bytes of the first load as they are sent, from
 //   the response to something that can be used, and one redraw of all four charts when a release
 //   comes.
@@ -16,13 +13,13 @@
 //   only the latter means something: a miss is both.
 // Exit status 1 when a target is not met.
 /* global window, document, Event, PerformanceObserver, requestAnimationFrame */
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
 import { scriptedServer } from './dashboard-server.js';
 import { subscribersCost } from './dashboard-subscribers.js';
 import { useTool } from '../scripts/tool.js';
-import { optionsOf } from './options.js';
+import { median } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
+import { ownFolder } from './harness/processes.js';
 
 useTool('browser');
 const { launch } = await import('puppeteer-core');
@@ -47,7 +44,6 @@ const targets = {
   // What a page keeps of a release: its numbers and the line of the table.
   keptBytes: 4_000, detached: 100,
 };
-const middle = (list) => [...list].sort((left, right) => left - right)[Math.floor(list.length / 2)];
 const note = (text) => process.stderr.write(`${text}\n`);
 
 /** Opens the study's page. @returns the page, with the times that it records. */
@@ -174,8 +170,8 @@ async function redraws(page, server, count) {
   // The first redraws run code that is not compiled yet.
   const later = drawn.slice(Math.floor(count / 4));
   return {
-    redrawMs: middle(later), leastMs: Math.min(...later), mostMs: Math.max(...later),
-    verifyMs: middle(verified),
+    redrawMs: median(later), leastMs: Math.min(...later), mostMs: Math.max(...later),
+    verifyMs: median(verified),
   };
 }
 
@@ -264,10 +260,9 @@ async function inBrowser(facts, action) {
   if (!existsSync(chromium)) {
     throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
   }
-  const profile = mkdtempSync(join(tmpdir(), 'keelson-bench-'));
   const server = await scriptedServer(facts);
   const browser = await launch({
-    executablePath: chromium, userDataDir: profile,
+    executablePath: chromium, userDataDir: ownFolder('browser'),
     args: [
       '--headless', '--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-dev-shm-usage',
     ],
@@ -277,7 +272,6 @@ async function inBrowser(facts, action) {
   } finally {
     await browser.close();
     await server.close();
-    rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -1,13 +1,12 @@
 // `keelson estimate` beside DuckDB on one thread: the same question about the same file, with the
-// start of the process: npm run bench:duckdb. The two take turns, and each ratio is one of medians.
-// Needs the build, and a folder in which `npm install @duckdb/node-api` was run for the ratios.
-import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// start of the process. The two take turns, and each ratio is one of medians.
+// The ratios need a folder in which `npm install @duckdb/node-api` was run.
+import { rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { appsOfFile, writeRows } from './duckdb-files.js';
-import { optionsOf } from './options.js';
+import { inTurns, median } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
+import { keelson, ownFolder, projectPath, usedBy } from './harness/processes.js';
 
 const usage = 'Time of keelson estimate beside DuckDB on one thread, from the same files.';
 const { rows, rounds, formats, questions, duckdb, tiny } = optionsOf(usage, {
@@ -19,7 +18,6 @@ const { rows, rounds, formats, questions, duckdb, tiny } = optionsOf(usage, {
 });
 /** Times of DuckDB's processor time, and of its wall time, at most. */
 const asked = 1.5;
-const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 const target = ['--epsilon', '1', '--delta', '1e-6', '--json'];
 const asks = {
   count: { words: ['count'], sql: 'count(*)' },
@@ -38,38 +36,23 @@ const asks = {
   },
 };
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-duckdb-'));
-const report = join(folder, 'used.json');
-
-/** @returns what a program used: seconds of processor and wall time, and MiB at the most. */
-function used(words) {
-  const { status, stderr } = spawnSync(
-    process.execPath, ['--import', here('used-at-exit.js'), ...words],
-    { encoding: 'utf8', env: { ...process.env, KEELSON_USED: report } },
-  );
-  if (status !== 0) throw new Error(`${words.join(' ')}: ${stderr}`);
-  return JSON.parse(readFileSync(report, 'utf8'));
-}
-
-const ours = (file, { words }) => used([
-  here('../bin/keelson.js'), 'estimate', words[0], file, ...words.slice(1), ...target,
+const ours = (file, { words }) => usedBy([
+  keelson, 'estimate', words[0], file, ...words.slice(1), ...target,
 ]);
-const theirs = (file, { sql, rest = '' }) => used([
-  here('duckdb-run.js'), resolve(duckdb), `select ${sql} from '${file}'${rest}`,
+const theirs = (file, { sql, rest = '' }) => usedBy([
+  projectPath('bench/duckdb-run.js'), resolve(duckdb), `select ${sql} from '${file}'${rest}`,
 ]);
 
-const middle = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 const medians = (runs) => Object.fromEntries(['processor', 'wall', 'mebibytes'].map((name) =>
-  [name, middle(runs.map((run) => run[name]))]));
+  [name, median(runs.map((run) => run[name]))]));
 const said = ({ processor, wall, mebibytes }) =>
   `${processor.toFixed(2)} s, wall ${wall.toFixed(2)} s, ${mebibytes.toFixed(0)} MiB`;
 
-function compare(file, format, name) {
-  const [own, peer] = [[], []];
-  for (let round = 0; round < rounds; round++) {
-    own.push(ours(file, asks[name]));
-    if (duckdb !== null) peer.push(theirs(file, asks[name]));
-  }
+async function compare(file, format, name) {
+  const { own, peer } = await inTurns(rounds, {
+    own: () => ours(file, asks[name]),
+    ...(duckdb !== null && { peer: () => theirs(file, asks[name]) }),
+  });
   const mine = medians(own);
   const label = `${format.padEnd(7)} ${name.padEnd(6)}`;
   if (duckdb === null) return console.log(`${label} ${said(mine)}`);
@@ -80,14 +63,11 @@ function compare(file, format, name) {
   if (!tiny && (processor > asked || wall > asked)) process.exitCode = 1;
 }
 
-try {
-  if (duckdb === null) console.log('the ratios are left out: --duckdb names no folder');
-  for (const format of formats.split(',')) {
-    const file = join(folder, `rows.${format}`);
-    writeRows(file, format, rows);
-    for (const name of questions.split(',')) compare(file, format, name);
-    rmSync(file);
-  }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+const folder = ownFolder('duckdb');
+if (duckdb === null) console.log('the ratios are left out: --duckdb names no folder');
+for (const format of formats.split(',')) {
+  const file = join(folder, `rows.${format}`);
+  writeRows(file, format, rows);
+  for (const name of questions.split(',')) await compare(file, format, name);
+  rmSync(file);
 }

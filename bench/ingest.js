@@ -1,23 +1,18 @@
 // How many durable, verified batches per second one aggregator takes, end to end: signed by
 // contributors in another process, over WebSockets, verified, journalled, and acknowledged after
 // the fsync. Beside it what this machine does at best in each single stage, measured in the same
-// run. Build first (npm run bench:ingest does).
-//   npm run bench:ingest [-- --seconds 60] [-- --preload 1000000] [-- --shapes 64x8,256x32] [--
-//   --help]
+// run. The server is killed at the end, and its journal compared with the acks.
 // Exit status 1 when a target is not met; with --tiny only those that hold at any size are judged.
-import { fork, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, statfsSync } from 'node:fs';
+import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { systemClock } from '../dist/server/base/clock.js';
 import { checkThreadsFor } from '../dist/server/checks/threads.js';
 import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
-import { appendAndSync, rawWebSocket, verifySignatures } from './ceilings.js';
-import { beside, memoryOf, report, verdictsOf } from './ingest-report.js';
-import { optionsOf } from './options.js';
+import { optionsOf } from './harness/options.js';
+import { ownFolder } from './harness/processes.js';
+import { appendAndSync, rawWebSocket, verifySignatures } from './load/ceilings.js';
+import { beside, memoryOf, report, verdictsOf } from './load/report.js';
+import { startLoad, startServer } from './load/rig.js';
 
 const values = optionsOf('Durable, verified batches per second of one aggregator, end to end.', {
   seconds: { usual: 60, tiny: 1, means: 'of load for each shape' },
@@ -38,7 +33,6 @@ const values = optionsOf('Durable, verified batches per second of one aggregator
   json: { usual: false, means: 'print JSON' },
 });
 const { seconds, preload, contributors, tiny } = values;
-const here = (name) => fileURLToPath(new URL(name, import.meta.url));
 const note = (text) => process.stderr.write(`${text}\n`);
 /**
  * Bytes of batches that are sent at the same time: half of what the server's queue holds, in rows
@@ -46,66 +40,28 @@ const note = (text) => process.stderr.write(`${text}\n`);
  */
 const inFlightBytes = 16 * 1024 * 1024;
 
+/** What the server of one shape is told. */
+const serverOptions = (directory, { columns, texts }) => ({
+  directory, columns, texts, people: 100_000, contributors, checkThreads: values.checks,
+});
+
 /** Fills the replay table. @returns the seconds it took. */
-async function preloadStore(directory, { columns, texts }) {
-  const settings = JSON.stringify({ directory, columns, texts, preload, contributors });
-  const child = fork(here('ingest-server.js'), [settings]);
-  const ended = once(child, 'exit').then(() => { throw new Error('preloading failed'); });
-  ended.catch(() => undefined);
-  const [{ seconds: took }] = await Promise.race([once(child, 'message'), ended]);
-  await ended.catch(() => undefined);
+async function preloadStore(directory, shape) {
+  const { seconds: took, ended } =
+    await startServer({ ...serverOptions(directory, shape), preload });
+  await ended;
   return took;
 }
 
-/** The server of one shape: its messages, and samples of its resources. */
-async function startServer(directory, { columns, texts }) {
-  const execArgv = values.profile === null
-    ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`];
-  const settings = JSON.stringify({
-    directory, columns, texts, preload: 0, contributors, checkThreads: values.checks,
-  });
-  const child = fork(here('ingest-server.js'), [settings], { execArgv });
-  const ended = once(child, 'exit').then(() => { throw new Error('the server ended by itself'); });
-  ended.catch(() => undefined);
-  const [ready] = await Promise.race([once(child, 'message'), ended]);
-  return {
-    ready, child,
-    async sample() {
-      const answer = once(child, 'message');
-      child.send('sample');
-      return (await Promise.race([answer, ended]))[0];
-    },
-    async kill() {
-      if (values.profile === null) child.kill('SIGKILL');
-      else child.send('exit');
-      await ended.catch(() => undefined);
-    },
-  };
-}
-
-function startLoad(shape, ready, warmUpSeconds) {
+function loadOf(shape, { url, studyId }, warmUpSeconds) {
   const bytes = shape.rows * shape.columns * 8;
   const inFlight = Math.min(contributors, Math.max(64, Math.floor(inFlightBytes / bytes)));
-  const options = {
-    url: ready.url, studyId: ready.studyId, rows: shape.rows, columns: shape.columns,
+  const load = startLoad({
+    url, studyId, rows: shape.rows, columns: shape.columns,
     texts: shape.texts, batchesPerRequest: shape.http ? values.requestBatches : 0, contributors,
     inFlight, sockets: values.sockets, seconds, warmUpSeconds,
-  };
-  const child = spawn(process.execPath, [here('load-generator.js'), JSON.stringify(options)],
-    { stdio: ['ignore', 'pipe', 'inherit'] });
-  const waiting = new Map();
-  const failed = once(child, 'exit').then(([code]) => {
-    if (code !== 0) throw new Error(`the load generator ended with status ${code}`);
   });
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    const message = JSON.parse(line);
-    waiting.get(message.type)?.(message);
-  });
-  const until = (type) => Promise.race([
-    new Promise((resolve) => waiting.set(type, resolve)),
-    failed.then(() => new Promise(() => undefined)),
-  ]);
-  return { inFlight, measuring: until('measuring'), done: until('done'), child };
+  return { ...load, inFlight };
 }
 
 /**
@@ -153,40 +109,32 @@ function meanOf(before, after) {
 }
 
 async function measure(shape) {
-  const directory = mkdtempSync(join(values.directory, 'keelson-ingest-'));
+  const directory = ownFolder('ingest', values.directory);
   const warmUpSeconds = Math.min(10, Math.max(Math.min(2, seconds), seconds / 6));
-  let server;
-  let load;
-  try {
-    note(`${shape.name}: preloading ${preload} replay rows`);
-    const preloadSeconds = preload > 0 ? await preloadStore(directory, shape) : 0;
-    const bytes = shape.rows * shape.columns * 8;
-    const before = await ceilingsOf(bytes);
-    server = await startServer(directory, shape);
-    note(`${shape.name}: preloaded in ${preloadSeconds.toFixed(1)} s, load for ${seconds} s`);
-    load = startLoad(shape, server.ready, warmUpSeconds);
-    await load.measuring;
-    const samples = [await server.sample()];
-    const busyBefore = busySeconds();
-    const done = { result: undefined };
-    load.done.then((result) => { done.result = result; }, () => undefined);
-    while (done.result === undefined) {
-      await Promise.race([load.done, new Promise((resolve) => setTimeout(resolve, 1_000))]);
-      samples.push(await server.sample());
-    }
-    const busy = busyBefore === null ? null : busySeconds() - busyBefore;
-    // The server is killed without warning: acknowledged batches must be in the journal already.
-    await server.kill();
-    const journalled = await countJournalled(directory, server.ready.studyId);
-    const ceilings = meanOf(before, await ceilingsOf(bytes));
-    return summary(
-      shape, { ceilings, preloadSeconds, load, samples, busy, done: done.result, journalled },
-    );
-  } finally {
-    load?.child.kill('SIGKILL');
-    server?.child.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
+  note(`${shape.name}: preloading ${preload} replay rows`);
+  const preloadSeconds = preload > 0 ? await preloadStore(directory, shape) : 0;
+  const bytes = shape.rows * shape.columns * 8;
+  const before = await ceilingsOf(bytes);
+  const server = await startServer(serverOptions(directory, shape), values.profile);
+  note(`${shape.name}: preloaded in ${preloadSeconds.toFixed(1)} s, load for ${seconds} s`);
+  const load = loadOf(shape, server, warmUpSeconds);
+  await load.measuring;
+  const samples = [await server.sample()];
+  const busyBefore = busySeconds();
+  const done = { result: undefined };
+  load.done.then((result) => { done.result = result; }, () => undefined);
+  while (done.result === undefined) {
+    await Promise.race([load.done, new Promise((resolve) => setTimeout(resolve, 1_000))]);
+    samples.push(await server.sample());
   }
+  const busy = busyBefore === null ? null : busySeconds() - busyBefore;
+  // The server is killed without warning: acknowledged batches must be in the journal already.
+  await server.stop();
+  const journalled = await countJournalled(directory, server.studyId);
+  const ceilings = meanOf(before, await ceilingsOf(bytes));
+  return summary(
+    shape, { ceilings, preloadSeconds, load, samples, busy, done: done.result, journalled },
+  );
 }
 
 function summary(shape, { ceilings, preloadSeconds, load, samples, busy, done, journalled }) {

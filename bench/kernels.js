@@ -1,15 +1,15 @@
 // Ratios of the kernels' time to ml-matrix and, where /usr/bin/python3 has numpy and scipy, to
 // theirs on one thread. Rounds are interleaved and medians shown, since other load moves absolute
-// times. CPU time is beside wall time. Needs the build: npm run build && npm run bench:kernels [--
-// --rows 1000000] [-- --rounds 5]
-import { spawn, spawnSync } from 'node:child_process';
+// times. CPU time is beside wall time.
+import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { EigenvalueDecomposition, Matrix } from 'ml-matrix';
 import { createComputePool } from '../dist/server/compute/pool.js';
 import { createKernels } from '../dist/src/numerics/kernels/index.js';
 import { momentsOfRows, sharedDoubles } from '../dist/src/numerics/kernels/shards.js';
-import { optionsOf } from './options.js';
+import { median } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
+import { hasPython, oneThread, projectPath } from './harness/processes.js';
 
 const {
   rows: rowsMax, rounds, dimensions,
@@ -25,19 +25,9 @@ if (python === null) {
 }
 
 function startPython() {
-  // The core type may be one of this process alone; numpy finds the machine's own.
-  const environment = {
-    ...process.env, OPENBLAS_CORETYPE: undefined,
-    OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1', MKL_NUM_THREADS: '1',
-  };
-  if (spawnSync(
-    '/usr/bin/python3', ['-c', 'import numpy, scipy.linalg'], { env: environment },
-  ).status !== 0) {
-    return null;
-  }
-  const script = fileURLToPath(new URL('kernels_numpy.py', import.meta.url));
-  const child =
-    spawn('/usr/bin/python3', [script], { env: environment, stdio: ['pipe', 'pipe', 'inherit'] });
+  if (!hasPython('numpy, scipy.linalg')) return null;
+  const child = spawn('/usr/bin/python3', [projectPath('bench/kernels_numpy.py')],
+    { env: oneThread, stdio: ['pipe', 'pipe', 'inherit'] });
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
   return {
     async time(task) {
@@ -58,7 +48,6 @@ async function time(work) {
   return { wall, cpu: (user + system) / 1e6 };
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
 const shown = (value) => (Number.isFinite(value) ? value.toPrecision(3) : '').padStart(9);
 
 async function compare(name, task, ours, matrixWork) {

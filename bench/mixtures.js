@@ -1,10 +1,9 @@
-// How near mixture and mixture-1d come to mixtures that are known, in total variation. Needs the
-// build: npm run bench:mixtures [-- --seeds 10] [-- --only 'd = 2'].
+// How near mixture and mixture-1d come to mixtures that are known, in total variation.
 import { randomOf } from './accuracy/data.js';
 import { loadFlights } from '../dist/cli/data/flights.js';
 import { lineDistribution } from '../dist/src/estimators/distributions/candidates/line.js';
 import { closePool, planOf, release } from './accuracy/private.js';
-import { optionsOf } from './options.js';
+import { optionsOf } from './harness/options.js';
 
 const { seeds, only } =
   optionsOf('Total variation of mixture and mixture-1d from mixtures that are known.', {

@@ -1,8 +1,6 @@
 // The bars of bench/real-data.js, and the figures that are set beside them.
-const atShare = (list, part) => [...list].sort((a, b) => a - b)[Math.floor(part * list.length)];
-export const median = (list) => atShare(list, 0.5);
-const sum = (list) => list.reduce((total, value) => total + value, 0);
-const rootMeanSquare = (list) => Math.sqrt(sum(list.map((value) => value ** 2)) / list.length);
+import { median, rootMeanSquare, sum } from './harness/measure.js';
+
 /** A figure for people. */
 export const short = (value) => (value === null || value === undefined || Number.isNaN(value)
   ? 'none' : !Number.isFinite(value) ? 'refused'

@@ -1,13 +1,12 @@
 // The page of bench/real-data.js: every bar, and the figures behind it.
 import { attacks } from './accuracy/data.js';
+import { tableLines as table } from './harness/pages.js';
 import {
   cellsOf, mayBeWorse, medianError, metOf, missesOf, overClipped, overOlder, overPeer,
   radiusOverError, rootError, saidSkewed, scalesOf, sharing, short, worstOf,
 } from './real-data-bars.js';
 
 const count = (value) => value.toLocaleString('en');
-const table = (head, rows) => [head, head.map(() => '---'), ...rows]
-  .map((fields) => `| ${fields.join(' | ')} |`);
 const unique = (list) => [...new Set(list)];
 const share = (value) => (value === undefined ? '-' : value === null ? 'none' : value.toFixed(2));
 
@@ -22,7 +21,7 @@ over the seeds. Errors of clean rows are distances from the true mean, in deviat
 \`clipped mean\` knows the true mean and the true deviations, and spends all of the privacy on its noise. The shapes and the
 attacks are in \`bench/accuracy\`.
 
-\`npm run bench:real-data -- --out FILE --page docs/results/bars.md\` measures and writes this page, in as many pieces as wanted
+\`npm run bench:pages -- bars --out FILE --page docs/results/bars.md\` measures and writes this page, in as many pieces as wanted
 (\`--minutes\`). The same seeds give the same figures.
 
 No interval is asked of a column of which the release says that it has none, and why (\`mostly-one-value\`, \`end-unseen\`).`;

@@ -1,13 +1,12 @@
-// What the robust mean is worth on shapes that real columns have: each figure beside its bar. Needs
-// the build: npm run bench:real-data -- --help. Same seeds, same figures.
+// What the robust mean is worth on shapes that real columns have: each figure beside its bar. Same
+// seeds, same figures.
 import { writeFileSync } from 'node:fs';
 import { attacks, shapes } from './accuracy/data.js';
 import { closePool } from './accuracy/private.js';
-import { keptLines } from './kept-lines.js';
-import { writePart } from './marked-part.js';
-import { optionsOf } from './options.js';
-import { overCores, processesOption } from './over-cores.js';
-import { hasNumpy } from './peers/estimates.js';
+import { optionsOf } from './harness/options.js';
+import { measuredRuns, piecesOptions } from './harness/over-cores.js';
+import { writePart } from './harness/pages.js';
+import { hasPython } from './harness/processes.js';
 import { barsOf, summaryOf } from './real-data-bars.js';
 import { guideTable, pageOf } from './real-data-page.js';
 import { measured } from './real-data-runs.js';
@@ -31,9 +30,7 @@ const options = optionsOf('Means of shapes that real columns have, beside their 
   small: { usual: [10, 1e3, 10, 1.6e3, 10, 3e3, 50, 4e3], tiny: [2, 1e3],
     means: 'columns and rows of small cohorts, in pairs' },
   python: { usual: 'python3', means: 'the interpreter that has numpy, for CoinPress' },
-  processes: processesOption,
-  minutes: { usual: 1e3, means: 'no run starts later than this; --out keeps what there is' },
-  out: { usual: null, means: 'file of results: one JSON line each; known ones are not run again' },
+  ...piecesOptions,
   page: { usual: null, means: 'file to write the bars and tables of all lines of --out into' },
   guide: { usual: null, means: 'page of which the table of attacks is written anew' },
 });
@@ -117,7 +114,7 @@ function* peerRuns() {
 
 function wantedRuns() {
   const chosen = options.part === 'all' ? parts : options.part.split(',');
-  const hasPeers = hasNumpy(options.python);
+  const hasPeers = hasPython('numpy', options.python);
   if (!hasPeers) console.log(`CoinPress is left out: ${options.python} has no numpy`);
   const peers = hasPeers ? peerRuns() : [];
   return [...cleanRuns(), ...hostileRuns(), ...diagnosisRuns(), ...peers].filter(({ part }) =>
@@ -127,20 +124,12 @@ function wantedRuns() {
 const keyOf = ({ part, estimator, rows, attack, contributors: count, dimension: columns, seed }) =>
   [part, estimator, rows, attack, count, columns, seed].join(' ');
 
-const runs = wantedRuns();
-const kept = keptLines(options.out, keyOf);
-const measure = (run) =>
-  measured(run, { scales: options.scale.split(','), python: options.python });
-const isComplete = await overCores(runs, measure, kept, options);
+const lines = await measuredRuns(wantedRuns(), (run) =>
+  measured(run, { scales: options.scale.split(','), python: options.python }), keyOf, options);
 await closePool();
-// Copies end in any order. The figures are shown in the order of the runs.
-const places = new Map(runs.map((run, place) => [keyOf(run), place]));
-const place = (line) => places.get(keyOf(line)) ?? runs.length;
-const lines = [...kept.lines].sort((left, right) => place(left) - place(right));
-console.log(isComplete ? 'every run is there' : 'time is up: run again with the same --out');
 const bars = barsOf(lines);
 for (const text of summaryOf(bars)) console.log(text);
 if (options.page !== null) writeFileSync(options.page, pageOf(lines, bars));
 /** Around the table in docs/guides/robust-means.md. */
-const marks = ['<!-- attacks: made by npm run bench:real-data -->', '<!-- end of attacks -->'];
+const marks = ['<!-- attacks: made by npm run bench:pages -- bars -->', '<!-- end of attacks -->'];
 if (options.guide !== null) writePart(options.guide, marks, guideTable(lines));

@@ -1,10 +1,7 @@
 // Studies of real tables, answered as `keelson estimate` answers them, beside the truth of the same
-// people: the page docs/results/real-questions.md. Needs the build:
-// npm run bench:real-questions [-- --seeds 20] [-- --page FILE] [-- --rows FOLDER].
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// people: the page docs/results/real-questions.md.
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { createComputePool } from '../dist/server/compute/pool.js';
 import { parseStudyText } from '../dist/server/study-file/index.js';
 import { estimateStudy } from '../dist/cli/estimate/study.js';
@@ -13,7 +10,8 @@ import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededRandom } from '../dist/src/random/work.js';
 import { utf8 } from '../dist/src/base/bytes.js';
 import { randomOf } from './accuracy/random.js';
-import { optionsOf } from './options.js';
+import { optionsOf } from './harness/options.js';
+import { ownFolder, projectPath } from './harness/processes.js';
 import { pageOf } from './real-questions/page.js';
 import { cohortOf, csvText, tables } from './real-questions/tables.js';
 import { judged } from './real-questions/truth.js';
@@ -26,12 +24,12 @@ const { seeds, studies, rows: rowsFolder, page, json } = optionsOf('Questions to
   json: { usual: false, means: 'print each number of each answer as a line of JSON' },
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-real-questions-'));
+const folder = ownFolder('real-questions');
 const compute = createComputePool(1);
 
 /** All answers of a study about one cohort. */
 async function resultOf(name, table, seed) {
-  const file = fileURLToPath(new URL(`../studies/${name}.yaml`, import.meta.url));
+  const file = projectPath(`studies/${name}.yaml`);
   const definition = parseStudyText(readFileSync(file, 'utf8'), { name: file });
   const { document } = definition;
   const people = cohortOf(table, document.cohort, randomOf(`${name} ${seed}`));
@@ -57,17 +55,13 @@ async function resultOf(name, table, seed) {
 
 const wanted = studies === 'all' ? Object.keys(tables) : studies.split(',');
 const results = [];
-try {
-  for (const name of wanted) {
-    const table = tables[name].rows();
-    const cohorts = [];
-    for (let seed = 0; seed < seeds; seed++) cohorts.push(await resultOf(name, table, seed));
-    results.push({ name, table: tables[name], rows: table.length, cohorts });
-  }
-} finally {
-  await compute.close();
-  rmSync(folder, { recursive: true, force: true });
+for (const name of wanted) {
+  const table = tables[name].rows();
+  const cohorts = [];
+  for (let seed = 0; seed < seeds; seed++) cohorts.push(await resultOf(name, table, seed));
+  results.push({ name, table: tables[name], rows: table.length, cohorts });
 }
+await compute.close();
 if (json) {
   for (const { name, cohorts } of results) {
     for (const answers of cohorts) {

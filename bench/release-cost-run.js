@@ -1,5 +1,4 @@
-// One release in the tree that is named, for bench/release-cost.js: prints its processor time and
-// the peak memory of this process, as JSON.
+// One release in the tree that is named, for bench/release-cost.js: prints its processor time.
 import { pathToFileURL } from 'node:url';
 import { makeRows } from './accuracy/data.js';
 
@@ -55,6 +54,6 @@ else {
   });
   const { user, system } = process.cpuUsage(start);
   console.log(JSON.stringify({
-    seconds: (user + system) / 1e6, mebibytes: process.resourceUsage().maxRSS / 1024, kind,
+    seconds: (user + system) / 1e6, kind,
   }));
 }

@@ -1,13 +1,13 @@
-// Processor time and peak memory of every estimator's release, in two built trees side by side:
-// npm run bench:release-cost -- --before DIR --after DIR. Each release has a process of its own and
-// one thread. The trees take turns, so that a busy machine slows both alike.
-import { spawnSync } from 'node:child_process';
+// Processor time and peak memory of every estimator's release, in two built trees side by side.
+// Each release has a process of its own and one thread. The trees take turns, so that a busy
+// machine slows both alike.
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { optionsOf } from './options.js';
+import { median } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
+import { projectPath, usedBy } from './harness/processes.js';
 
-const root = fileURLToPath(new URL('../', import.meta.url));
+const root = projectPath('');
 const options = optionsOf('Time and memory of every release, before and after a change.', {
   before: { usual: root, means: 'a checkout with its dist' },
   after: { usual: root, means: 'another one' },
@@ -43,18 +43,12 @@ const cases = [
   ['mixture-1d', 1, { components: 1 }, 0.2], ['mixture', 2, { components: 1 }, 0.5],
 ];
 
-const script = fileURLToPath(new URL('release-cost-run.js', import.meta.url));
 /** One release. @returns { seconds, mebibytes, kind } or { missing: why there is none }. */
 function releaseIn(folder, one) {
-  const { status, stdout, stderr } = spawnSync(
-    process.execPath, [script, JSON.stringify({ ...one, folder: resolve(folder) })],
-    { encoding: 'utf8' },
-  );
-  if (status !== 0) throw new Error(`a release of ${one.estimator} failed: ${stderr}`);
-  return JSON.parse(stdout);
+  const asks = JSON.stringify({ ...one, folder: resolve(folder) });
+  const { stdout, mebibytes } = usedBy([projectPath('bench/release-cost-run.js'), asks]);
+  return { ...JSON.parse(stdout), mebibytes };
 }
-
-const median = (list) => [...list].sort((a, b) => a - b)[list.length >> 1];
 
 /** What both trees take for a case. The order changes from release to release. */
 function compared(one) {

@@ -1,7 +1,6 @@
 // The server of bench/release.js, in a process of its own: an aggregator whose epochs find a crowd
 // in them already. The crowd's rows go to the epochs' thread the way journalled rows do; only their
 // sockets and signatures are left out.
-// usage: fork('bench/release-server.js', ['{"directory","columns","crowd","everySeconds"}'])
 import { createAggregator, createLogger, parseStudyText } from '../dist/server/index.js';
 import { WorkerEpochRunner } from '../dist/server/epochs/worker-runner.js';
 

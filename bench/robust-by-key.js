@@ -1,6 +1,5 @@
 // What each way to answer "the usual value per key" is worth when some people lie: the page
-// docs/results/robust-by-key.md. Needs the build:
-// npm run bench:robust-by-key [-- --people 100000] [-- --page FILE].
+// docs/results/robust-by-key.md.
 import { writeFileSync } from 'node:fs';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
 import { forEachKey } from '../dist/src/estimators/keyed/each.js';
@@ -12,7 +11,9 @@ import { analyticGaussianSigma } from '../dist/src/privacy/accounting/analytic-g
 import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededRandom } from '../dist/src/random/work.js';
 import { randomOf } from './accuracy/data.js';
-import { optionsOf } from './options.js';
+import { rootMeanSquare } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
+import { tableLines } from './harness/pages.js';
 
 const { people, runs, page } = optionsOf('Answers per key when some people lie.', {
   people: { usual: 100_000, tiny: 30_000, means: 'in all keys together' },
@@ -110,8 +111,7 @@ function rowOf(name, epsilon, crowd, results) {
   const all = results.flat();
   const answered = all.filter((answer) => answer !== null);
   const worst = Math.max(...answered.map(({ error }) => Math.abs(error)));
-  const root = Math.sqrt(answered.reduce((sum, { error }) => sum + error * error, 0)
-    / answered.length);
+  const root = rootMeanSquare(answered.map(({ error }) => error));
   const holds = answered.filter((answer) => answer.holds).length;
   return [name, epsilon, crowd, root.toFixed(2), worst.toFixed(2),
     answered.some(({ hasInterval }) => hasInterval === false)
@@ -135,8 +135,7 @@ for (const [crowd, liars, corruption] of crowds) {
   }
 }
 const head = ['way', 'epsilon', 'who lies', 'error', 'worst key', 'interval holds', 'no answer'];
-const table = [head, head.map(() => '---'), ...rows]
-  .map((fields) => `| ${fields.join(' | ')} |`).join('\n');
+const table = tableLines(head, rows).join('\n');
 console.log(table);
 if (page !== null) {
   writeFileSync(page, `# Answers per key when people lie
@@ -159,6 +158,6 @@ over regions and ${runs} seeds, and the largest one. An interval holds when the 
 
 ${table}
 
-\`npm run bench:robust-by-key -- --page docs/results/robust-by-key.md\` measures and writes this page.
+\`npm run bench:pages -- robust-by-key --page docs/results/robust-by-key.md\` measures and writes this page.
 `);
 }

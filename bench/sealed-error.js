@@ -19,7 +19,8 @@ import { beyondGrid } from '../dist/src/sealed/programs/centre.js';
 import { columnGrid, stepsOfRow, valueOfStep } from '../dist/src/sealed/shares/column-grid.js';
 import { attacks, makeRows } from './accuracy/data.js';
 import { closePool, planOf, releaseOfOwned } from './accuracy/private.js';
-import { optionsOf } from './options.js';
+import { rootMeanSquare } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
 import { clearRobustMean } from './sealed/clear.js';
 
 const options = optionsOf('The error of a sealed robust mean beside the clear one.', {
@@ -105,8 +106,6 @@ async function clearError(method, values, truth, seed) {
 
 const distance = (estimate, truth) => Math.hypot(...estimate.map((entry, j) => entry - truth[j]));
 
-const rootMeanSquare = (list) =>
-  Math.sqrt(list.reduce((sum, one) => sum + one ** 2, 0) / list.length);
 const shown = (list) => (list.includes(null) ? 'none' : rootMeanSquare(list).toFixed(4));
 
 console.log(`${contributors} x ${dimension}, epsilon ${epsilon}, ${seeds} seeds, corruption ${corruption}: `

@@ -20,7 +20,7 @@ import { boxKeysOf } from '../dist/src/signing/boxes.js';
 import { signBatch } from '../dist/src/signing/index.js';
 import { signing } from '../dist/src/signing/node.js';
 import { makeRows } from './accuracy/data.js';
-import { optionsOf } from './options.js';
+import { optionsOf } from './harness/options.js';
 import { joinedTo, portOf } from './sealed/links.js';
 
 const flag = 'KEELSON_BENCH_SERVER';

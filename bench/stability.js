@@ -1,5 +1,5 @@
-// What one row can do to projected weights, and how long the solver takes. Needs the build:
-// npm run bench:stability [-- --pairs 100000] [-- --contributors 100000]. Same seeds, same figures.
+// The effect of one row on projected weights, and how long the solver takes. Same seeds, same
+// figures.
 import { inlineCompute } from '../dist/src/estimators/contract/compute.js';
 import { stepRows } from '../dist/src/estimators/mean/stable-mean/dual-rows.js';
 import {
@@ -10,7 +10,7 @@ import {
 } from '../dist/src/estimators/mean/stable-mean/projection.js';
 import { clipBall } from '../dist/src/privacy/stages/clip.js';
 import { attacks, makeRows, randomOf } from './accuracy/data.js';
-import { optionsOf } from './options.js';
+import { optionsOf } from './harness/options.js';
 
 const compute = inlineCompute();
 const unit = 2 ** -10;

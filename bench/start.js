@@ -1,36 +1,30 @@
 // What starts cost: the bundle that is published beside the modules that it is made of, in turns.
-// npm run bench:start [-- --rounds 4]. Figures are processor time of the process and its threads in
-// ms, the best of all rounds, and its resident memory in MiB. Needs the build, and Linux.
-import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+// Figures are processor time of the process and its threads in ms, the best of all rounds, and its
+// resident memory in MiB. Needs Linux.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { optionsOf } from './options.js';
+import { pathToFileURL } from 'node:url';
+import { inTurns } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
+import { ownFolder, projectPath, statOf, usedBy } from './harness/processes.js';
 
 const { rounds, tiny } = optionsOf('Processor time of starts: the bundle beside its modules.', {
   rounds: { usual: 4, tiny: 1, means: 'of which the best is shown' },
 });
-const dist = fileURLToPath(new URL('../dist/', import.meta.url));
-const forms = [join(dist, 'bundle'), dist];
-const folder = mkdtempSync(join(tmpdir(), 'keelson-start-'));
+const dist = projectPath('dist');
+const forms = { bundle: join(dist, 'bundle'), modules: dist };
+const folder = ownFolder('start');
 const table = join(folder, 'rows.csv');
 writeFileSync(table, `a,b\n${Array.from({ length: 200 }, (_, row) =>
   `${(row % 17) / 4},${(row % 11) / 3}\n`).join('')}`);
-const study = fileURLToPath(new URL('../studies/flights-mean.yaml', import.meta.url));
+const study = projectPath('studies/flights-mean.yaml');
 
 /** What a process and its threads cost until it ended. */
 function spent(words) {
-  const watched = `process.on('exit', () => { const { user, system } = process.cpuUsage();
-    process.stderr.write('\\nspent ' + (user + system) / 1000 + ' '
-      + process.resourceUsage().maxRSS / 1024); })`;
-  const { status, stderr } = spawnSync(process.execPath, [
-    '--import', `data:text/javascript,${encodeURIComponent(watched)}`, ...words,
-  ], { encoding: 'utf8' });
-  const found = /\nspent (\S+) (\S+)$/.exec(stderr);
-  if (status !== 0 || found === null) throw new Error(`${words.join(' ')}: ${stderr}`);
-  return { ms: Number(found[1]), mib: Number(found[2]) };
+  const { processor, mebibytes } = usedBy(words);
+  return { ms: 1000 * processor, mib: mebibytes };
 }
 
 /** What `keelson serve` has cost when it listens. */
@@ -44,7 +38,7 @@ async function served(form) {
   try {
     for await (const line of createInterface(child.stdout)) {
       if (JSON.parse(line).type !== 'listening') continue;
-      const [, , ...fields] = readFileSync(`/proc/${child.pid}/stat`, 'utf8').split(/\) | /);
+      const fields = statOf(`/proc/${child.pid}/stat`);
       const status = readFileSync(`/proc/${child.pid}/status`, 'utf8');
       // Fields 14 and 15, in hundredths of a second.
       return {
@@ -82,19 +76,13 @@ const shown = (label, [ours, theirs], bar) => {
   console.log(`${label.padEnd(34)}${ours.toFixed(0).padStart(8)}${theirs.toFixed(0).padStart(9)}`
     + `${ratio.toFixed(2).padStart(8)}${judged}`);
 };
-try {
-  console.log(`${''.padEnd(34)}  bundle  modules   ratio`);
-  for (const { name, bar, barOfMemory, run } of cases) {
-    const best = forms.map(() => ({ ms: Infinity, mib: Infinity }));
-    for (let round = 0; round < rounds; round++) {
-      for (const [i, form] of forms.entries()) {
-        const { ms, mib } = await run(form);
-        best[i] = { ms: Math.min(best[i].ms, ms), mib: Math.min(best[i].mib, mib) };
-      }
-    }
-    shown(name, best.map(({ ms }) => ms), bar);
-    shown(`${name}, RSS`, best.map(({ mib }) => mib), barOfMemory);
-  }
-} finally {
-  rmSync(folder, { recursive: true, force: true });
+console.log(`${''.padEnd(34)}  bundle  modules   ratio`);
+for (const { name, bar, barOfMemory, run } of cases) {
+  const found = await inTurns(rounds, {
+    bundle: () => run(forms.bundle), modules: () => run(forms.modules),
+  });
+  const best = (field) => Object.values(found).map((list) =>
+    Math.min(...list.map((one) => one[field])));
+  shown(name, best('ms'), bar);
+  shown(`${name}, RSS`, best('mib'), barOfMemory);
 }

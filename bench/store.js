@@ -1,18 +1,17 @@
 // The store's hot path: verified batches through `admit` with group commit, beside a raw file that
-// is written and fdatasync'ed in pieces of the same size in the same run. Build first (npm run
-// build).
+// is written and fdatasync'ed in pieces of the same size in the same run.
 // With an address, the same cases run on PostgreSQL too, in turn with SQLite. It makes a schema of
 // its own there, and leaves nothing. Its data should lie on the disk of --directory.
-//   npm run bench:store [-- --contributors 1000000] [-- --seconds 5] [-- --directory DIR]
-//     [-- --postgres postgres://user:password@host/database]
-import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, fdatasyncSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../dist/server/base/clock.js';
 import { openPostgresStore } from '../dist/server/store/postgres/open.js';
 import { dropSchema, migrateSchema } from '../dist/server/store/postgres/schema.js';
 import { openSqliteStore } from '../dist/server/store/sqlite/open.js';
-import { optionsOf } from './options.js';
+import { quantile } from './harness/measure.js';
+import { optionsOf } from './harness/options.js';
+import { ownFolder } from './harness/processes.js';
 
 const {
   contributors, seconds, directory: place, postgres,
@@ -23,7 +22,7 @@ const {
   postgres: { usual: '', means: 'address of a database to measure beside SQLite' },
 });
 const studyId = 'ab'.repeat(32);
-const directory = mkdtempSync(join(place, 'keelson-bench-'));
+const directory = ownFolder('store', place);
 
 const keyOf = (index) => index.toString(16).padStart(64, '0');
 const digestOf = (index) => {
@@ -38,10 +37,6 @@ function batch(contributor, sequence, epoch, body) {
     studyId, contributor: keyOf(contributor), sequence: BigInt(sequence), epoch, last: true,
     rows: 1, digest: digestOf(contributor * 64 + sequence), body, signature, peopleMax: 2 ** 30,
   };
-}
-
-function quantile(sorted, share) {
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 }
 
 async function openEpoch(store, epoch) {
@@ -90,10 +85,10 @@ async function measure(store, epoch, sequence, bytes, inFlight) {
   await Promise.all(Array.from({ length: inFlight }, caller));
   const took = (performance.now() - started) / 1_000;
   const after = await store.health();
-  const sorted = latencies.sort((left, right) => left - right);
   return {
-    perSecond: latencies.length / took, median: quantile(sorted, 0.5), p99: quantile(sorted, 0.99),
-    max: sorted.at(-1), perCommit: latencies.length / (after.commits - before.commits),
+    perSecond: latencies.length / took, median: quantile(latencies, 0.5),
+    p99: quantile(latencies, 0.99), max: quantile(latencies, 1),
+    perCommit: latencies.length / (after.commits - before.commits),
     commitMedian: after.commitSecondsMedian * 1_000, commit99: after.commitSeconds99 * 1_000,
     wal: after.walBytes,
   };
@@ -181,5 +176,4 @@ try {
 } finally {
   for (const { store } of kinds) await store?.close();
   if (postgres !== '') await dropSchema({ url: postgres, schema });
-  rmSync(directory, { recursive: true, force: true });
 }

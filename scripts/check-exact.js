@@ -1,7 +1,7 @@
 // Compares mechanisms and estimators with their charges without sampling: see
 // docs/results/exactness.md, which --page writes. Needs the build. Ends with status 1 on a fault.
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
-import { optionsOf } from '../bench/options.js';
+import { optionsOf } from '../bench/harness/options.js';
 import { checkComposed, composedCases } from '../dist/src/audit/exact/composed.js';
 import { gridPairs, largerPairs } from '../dist/src/audit/exact/grid-pairs.js';
 import { mechanismChecks } from '../dist/src/audit/exact/mechanism-cases.js';

@@ -7,7 +7,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { transformSync } from 'esbuild';
-import { optionsOf } from '../bench/options.js';
+import { optionsOf } from '../bench/harness/options.js';
 import { root } from './generated.js';
 import { mutations, testsOf } from './mutations/list.js';
 import { recordLines } from './record-lines.js';

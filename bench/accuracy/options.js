@@ -2,10 +2,10 @@ import { parseArgs } from 'node:util';
 import { attacks, shapes } from './data.js';
 
 const usage =
-  `npm run bench:accuracy -- [--estimator mean,prime] [--attack all] [--dimension 10] [--contributors 1e5]
+  `npm run bench:accuracy -- means [--estimator mean,prime] [--attack all] [--dimension 10] [--contributors 1e5]
   [--corruption .05] [--epsilon 1] [--delta 1e-6] [--seeds 7] [--set name=value] [--noise seeded|secure]
   [--rows normal,lognormal,...] [--peer run_prime.py] [--out FILE] [--tiny] [--quick] [--grid]
-npm run bench:accuracy -- --table FILE[,FILE] [--into docs/results/accuracy.md]
+npm run bench:accuracy -- means --table FILE[,FILE] [--into docs/results/accuracy.md]
 Lists are separated by commas; epsilon and delta are paired by place, a single delta serves all.
 --out: every seed's errors are added to FILE, a line each; what FILE holds already is not measured again, so that a
 table can be made in pieces. --table: a line for each cell of such files, and all their tables; --into writes the lines

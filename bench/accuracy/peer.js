@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { hasPython, oneThread, ownFolder, projectPath } from '../harness/processes.js';
 
 const python = '/usr/bin/python3';
 
@@ -21,23 +20,19 @@ export function npyOf(values, dimension) {
 
 /**
  * The numpy reference for PRIME, if its script and numpy are on this machine.
- * @returns {{ missing: string } | { run(values, dimension, options): Promise<number[] | null>,
- *   close(): void }}
+ * @returns {{ missing: string } | { run(values, dimension, options): Promise<number[] | null> }}
  */
 export async function openPeer(path = process.env.KEELSON_PEER ?? '') {
   if (path === '') {
     return { missing: 'the numpy peer is left out: name its script with --peer or KEELSON_PEER' };
   }
-  const script = resolve(fileURLToPath(new URL('../../', import.meta.url)), path);
+  const script = resolve(projectPath(''), path);
   if (!existsSync(script)) return { missing: `the numpy peer is left out: there is no ${script}` };
-  const run = promisify(execFile);
-  try {
-    await run(python, ['-c', 'import numpy, scipy']);
-  } catch {
+  if (!hasPython('numpy, scipy')) {
     return { missing: `the numpy peer is left out: ${python} has no numpy and scipy` };
   }
-  const folder = mkdtempSync(join(tmpdir(), 'keelson-accuracy-'));
-  const file = join(folder, 'rows.npy');
+  const run = promisify(execFile);
+  const file = join(ownFolder('accuracy'), 'rows.npy');
   return {
     place(values, dimension) {
       writeFileSync(file, npyOf(values, dimension));
@@ -47,10 +42,8 @@ export async function openPeer(path = process.env.KEELSON_PEER ?? '') {
         script, file, '--profile', 'sound', '--corruption', String(Math.max(corruption, 0.01)),
         '--epsilon', String(epsilon), '--delta', String(delta), '--seed', String(seed),
       ];
-      const environment = { ...process.env, OPENBLAS_NUM_THREADS: '1', OMP_NUM_THREADS: '1' };
-      const { stdout } = await run(python, args, { env: environment });
+      const { stdout } = await run(python, args, { env: oneThread });
       return JSON.parse(stdout).estimate;
     },
-    close: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

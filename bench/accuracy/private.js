@@ -9,7 +9,7 @@ import { privacyTarget } from '../../dist/src/privacy/accounting/target.js';
 import { seededNoise } from '../../dist/src/random/insecure.js';
 import { secureNoise } from '../../dist/src/random/secure.js';
 import { seededRandom } from '../../dist/src/random/work.js';
-import { threadsOfRun } from '../over-cores.js';
+import { threadsOfRun } from '../harness/over-cores.js';
 
 /**
  * Estimators that are measured in two forms. The stored figures of `robust-mean` are of normal

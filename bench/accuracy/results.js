@@ -1,6 +1,7 @@
 // Measured errors, one JSON line for each cell, attack and seed, so that a table can be made in
 // pieces and resumed.
-import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { appendFileSync } from 'node:fs';
+import { readLines } from '../harness/pages.js';
 
 const keys = [
   'rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'delta', 'attack', 'seed',
@@ -21,11 +22,7 @@ export function openResults(file, ...others) {
     else Object.assign(known.errors, line.errors);
   };
   for (const one of [file, ...others]) {
-    if (one === undefined || !existsSync(one)) continue;
-    for (const text of readFileSync(one, 'utf8').split('\n')) {
-      // The last line may be incomplete.
-      if (text.endsWith('}')) keep(JSON.parse(text));
-    }
+    if (one !== undefined) for (const line of readLines(one)) keep(line);
   }
   return {
     get lines() {

@@ -1,8 +1,7 @@
-// Errors of every private mean under every attack, beside what is possible without privacy. Needs
-// the build: npm run bench:accuracy -- --help. Same seeds, same figures, whatever else the machine
-// does (unless --noise secure).
+// Errors of every private mean under every attack, beside what is possible without privacy. Same
+// seeds, same figures, whatever else the machine does (unless --noise secure).
 import { filteredMean } from '../../dist/src/robust/filtered-mean.js';
-import { writePart } from '../marked-part.js';
+import { writePart } from '../harness/pages.js';
 import { makeRows } from './data.js';
 import { readOptions } from './options.js';
 import { openPeer } from './peer.js';
@@ -85,7 +84,6 @@ async function measure(options) {
     }
   }
   console.log(boundsTable(cellsOf(results.lines)));
-  if (!('missing' in peer)) peer.close();
 }
 
 async function main() {
@@ -101,7 +99,7 @@ async function main() {
 
 /** Around the tables in a page. */
 const marks = [
-  '<!-- tables: made by npm run bench:accuracy -- --table -->', '<!-- end of tables -->',
+  '<!-- tables: made by npm run bench:accuracy -- means --table -->', '<!-- end of tables -->',
 ];
 
 main().catch((error) => {

@@ -1,8 +1,8 @@
 // Discovered keys beside other libraries, and what liars do to answers that are split by keys: the
-// page docs/results/keys.md. Needs the build: npm run bench:keys [-- --people 20000]
-// [-- --page FILE]. Ends with 1 when liars move an answer farther than is promised.
+// page docs/results/keys.md. Ends with 1 when liars move an answer farther than is promised.
 import { writeFileSync } from 'node:fs';
-import { optionsOf } from '../options.js';
+import { optionsOf } from '../harness/options.js';
+import { tableLines } from '../harness/pages.js';
 import {
   gaussianThreshold, inLedger, keelson, laplaceThreshold, optimalHalf, optimalWithCounts,
 } from './formulas.js';
@@ -17,8 +17,7 @@ const { people, shares, runs, page, tiny } = optionsOf('Liars and discovered key
 const delta = 1e-6;
 const seed = 'keys';
 
-const table = (head, rows) => [head, head.map(() => '---'), ...rows]
-  .map((fields) => `| ${fields.join(' | ')} |`).join('\n');
+const table = (head, rows) => tableLines(head, rows).join('\n');
 const cell = ({ half, error }) => `${half} (${error.toFixed(1)})`;
 const percent = (part) => `${Math.round(100 * part)} %`;
 const short = (value) => (value >= 100 ? Math.round(value).toLocaleString('en')
@@ -173,6 +172,6 @@ fill \`top\`, with forged keys that have more people than honest ones.
 
 ${table(forgedHead, forgedRows)}
 
-\`npm run bench:keys -- --page docs/results/keys.md\` computes, measures and writes this page (${runs} seeds for forged keys).
+\`npm run bench:keys -- page --page docs/results/keys.md\` computes, measures and writes this page (${runs} seeds for forged keys).
 `;
 }

@@ -1,58 +1,38 @@
 // Contributors for the benchmarks of load, in a process of their own. Each has a key and signs
 // every batch live; what the server puts off is sent again, so nothing is lost, and at the end
-// everything that was offered has to be acknowledged.
-// usage: node bench/load/contributors.js
-// '{"url","studyId","first","contributors","sockets","rows","columns"}' If `url` is a list, sockets
-// use its addresses in turn. Then one JSON command a line on standard input, answered by one line
-// each:
-//   {"offer": batches per second, "seconds", "inFlight"?,   with "rows", of so many rows from now
-//    "rows"?}                                               on: everything is acknowledged;
-//                                                           sends on schedule whether or not acks
-//                                                           come, each contributor at most
-//                                                           so many at once (48: within the credit)
-//   {"settle": seconds}                                     sends again what was put off, until
-//                                                           all is acknowledged
-//   {"connected": true}                                     how many are connected
-import { createHash, randomBytes } from 'node:crypto';
-import { createInterface } from 'node:readline';
+// everything that was offered has to be acknowledged. Its options are one JSON text:
+//   {"url","studyId","first","contributors","sockets","rows","columns"}
+// If `url` is a list, sockets use its addresses in turn. Then it answers each message with one:
+//   {"offer": batches per second, "seconds", "inFlight"?, "rows"?}
+//       sends on schedule whether or not acks come, each contributor at most so many at once (48:
+//       within the credit); with "rows", of so many rows from now on
+//   {"settle": seconds}    sends again what was put off, until all is acknowledged
 import { WebSocket } from 'ws';
 import { fromHex } from '../../dist/src/base/bytes.js';
-import { signBatch, signHello } from '../../dist/src/signing/message.js';
-import { signing } from '../../dist/src/signing/node.js';
-import {
-  decodeServerFrame, encodeBatchBody, encodeClientFrame, subprotocol,
-} from '../../dist/src/wire/index.js';
+import { decodeServerFrame, encodeClientFrame, subprotocol } from '../../dist/src/wire/index.js';
+import { quantile } from '../harness/measure.js';
+import { helloFrame, hexOf, rowsBytes, signedBatch, signerOf } from './frames.js';
 
 const options = JSON.parse(process.argv[2]);
 const studyId = fromHex(options.studyId);
 const urls = [options.url].flat();
 let { rows } = options;
-let data = dataOf(rows);
+let data = rowsBytes(rows, options.columns);
 const channels = [];
 const counts = { offered: 0, sent: 0, acked: 0, putOff: 0, lost: 0, reconnects: 0 };
 let latencies = [];
 /** Batches that were refused for now and are sent again later. */
 const again = [];
-let connected = 0;
 /** By address: when the newest ack came, and the longest time without one. */
 let pauses = new Map();
 
-function dataOf(count) {
-  const numbers = Float64Array.from({ length: count * options.columns }, (_, i) => Math.sin(i) * 3);
-  return new Uint8Array(numbers.buffer);
-}
-
 function send(channel, sequence) {
-  const body = encodeBatchBody({
-    studyId, sequence, epoch: channel.epoch, last: false, rows,
-    columns: options.columns, dataType: 'float64', data,
+  const batch = signedBatch(channel.signer, channel.socket.serverKey, {
+    studyId, sequence, epoch: channel.epoch, rows, columns: options.columns, data,
   });
-  const signature = signBatch(
-    channel.signer, { serverKey: channel.socket.serverKey, studyId }, signing.sha512(body),
-  );
   channel.flight.set(sequence, channel.flight.get(sequence) ?? performance.now());
   if (channel.socket.readyState !== WebSocket.OPEN) return;
-  channel.socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, body, signature }));
+  channel.socket.send(encodeClientFrame({ kind: 'batch', channel: channel.id, ...batch }));
   counts.sent += 1;
 }
 
@@ -94,9 +74,9 @@ function connect(group, address, onReady = () => undefined) {
     const frame = decodeServerFrame(bytes);
     if (frame.kind === 'welcome') {
       socket.serverKey = frame.serverKey;
-      for (const { signer } of group) greet(socket, frame, signer);
+      for (const { signer } of group) socket.send(helloFrame(signer, { ...frame, studyId }));
     } else if (frame.kind === 'ready') {
-      const key = Buffer.from(frame.publicKey).toString('hex');
+      const key = hexOf(frame.publicKey);
       const channel = group.find((candidate) => candidate.key === key);
       onWelcomed(socket, channel, frame);
       if (socket.channels.size === group.length) onReady();
@@ -118,20 +98,10 @@ function onWelcomed(socket, channel, { channel: id, epoch, nextSequence }) {
   if (isNew) {
     channel.sequence = nextSequence - 1n;
     channels.push(channel);
-    connected += 1;
     return;
   }
   // For a batch that was settled meanwhile, the server repeats its first answer.
   for (const sequence of channel.flight.keys()) again.push([channel, sequence]);
-}
-
-function greet(socket, welcome, signer) {
-  const clientNonce = randomBytes(32);
-  const nonces = { serverNonce: welcome.serverNonce, clientNonce };
-  const signature = signHello(signer, { serverKey: welcome.serverKey, studyId }, nonces);
-  socket.send(encodeClientFrame({
-    kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature,
-  }));
 }
 
 /**
@@ -140,7 +110,7 @@ function greet(socket, welcome, signer) {
  */
 async function offer({ offer: perSecond, seconds, inFlight = 48, rows: asked = rows }) {
   latencies = [];
-  if (asked !== rows) [rows, data] = [asked, dataOf(asked)];
+  if (asked !== rows) [rows, data] = [asked, rowsBytes(asked, options.columns)];
   pauses = new Map(urls.map((url) => [url, { atMs: performance.now(), longestMs: 0 }]));
   const before = { ...counts };
   const startedMs = performance.now();
@@ -166,7 +136,8 @@ async function offer({ offer: perSecond, seconds, inFlight = 48, rows: asked = r
   const change =
     Object.fromEntries(Object.keys(counts).map((name) => [name, counts[name] - before[name]]));
   return {
-    ...change, seconds: took, perSecond: change.acked / took, ...quantiles(),
+    ...change, seconds: took, perSecond: change.acked / took,
+    p50: quantile(latencies, 0.5), p99: quantile(latencies, 0.99), p999: quantile(latencies, 0.999),
     pausesMs: [...pauses.values()].map(({ longestMs }) => longestMs),
   };
 }
@@ -189,20 +160,13 @@ async function settle(seconds) {
   return { ...counts, waiting: waiting() };
 }
 
-function quantiles() {
-  const sorted = Float64Array.from(latencies).sort();
-  const at = (share) =>
-    sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
-  return { p50: at(0.5), p99: at(0.99), p999: at(0.999) };
-}
-
 const groupOf = (signers) => signers.map((signer) => ({
-  signer, key: Buffer.from(signer.publicKey).toString('hex'), flight: new Map(),
+  signer, key: hexOf(signer.publicKey), flight: new Map(),
 }));
 
 async function main() {
-  const signers = Array.from({ length: options.contributors }, (_, i) => signing.createSigner(
-    new Uint8Array(createHash('sha256').update(`keelson load ${options.first + i}`).digest())));
+  const signers =
+    Array.from({ length: options.contributors }, (_, i) => signerOf(options.first + i));
   const share = Math.ceil(signers.length / options.sockets);
   // A few at a time: the number of connections is tested, and not the rate of connecting.
   for (let from = 0; from < options.sockets; from += 20) {
@@ -212,16 +176,11 @@ async function main() {
         connect(group, urls[(from + i) % urls.length], resolve);
       })));
   }
-  console.log(JSON.stringify({ connected }));
-  for await (const line of createInterface({ input: process.stdin })) {
-    const command = JSON.parse(line);
-    if (command.offer !== undefined) {
-      console.log(JSON.stringify(await offer(command)));
-    } else if (command.settle !== undefined) {
-      console.log(JSON.stringify(await settle(command.settle)));
-    } else console.log(JSON.stringify({ connected }));
-  }
-  process.exit(0);
+  process.on('message', async (command) => {
+    process.send(command.offer === undefined ? await settle(command.settle) : await offer(command));
+  });
+  process.on('disconnect', () => process.exit(0));
+  process.send({});
 }
 
 await main();

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPrivatePostgres } from '../../dist/cli/demo/cluster/private-postgres.js';
 import { migrateSchema } from '../../dist/server/store/postgres/schema.js';
+import { statOf } from '../harness/processes.js';
 
 /** A server for one machine, as its manual advises, instead of the small one of the tests. */
 const settings = { shared_buffers: '512MB', max_wal_size: '4GB' };
@@ -29,7 +30,7 @@ export async function startDatabase(place) {
 /** Processor time of a process, of its children, and of children that have ended. */
 function cpuSecondsOf(root) {
   const ticks = readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map((name) => {
-    const fields = statOf(name);
+    const fields = statOf(`/proc/${name}/stat`);
     if (fields === null) return 0;
     const [own, ended] = [Number(fields[11]) + Number(fields[12]),
       Number(fields[13]) + Number(fields[14])];
@@ -37,14 +38,4 @@ function cpuSecondsOf(root) {
     return Number(fields[1]) === root ? own : 0;
   });
   return ticks.reduce((sum, each) => sum + each, 0) / 100;
-}
-
-/** From the state on; null when the process has ended. */
-function statOf(id) {
-  try {
-    const text = readFileSync(`/proc/${id}/stat`, 'utf8');
-    return text.slice(text.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return null;
-  }
 }

@@ -1,51 +1,22 @@
 // Starts the processes of the benchmarks of load, and speaks with them.
-import { fork, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
-
-const here = (name) => fileURLToPath(new URL(name, import.meta.url));
+import { projectPath, startChild } from '../harness/processes.js';
 
 /** @returns the server's address and study, `sample()`, and `stop()`. */
-export async function startServer(options) {
-  const child = fork(here('server.js'), [JSON.stringify(options)]);
-  const ended = once(child, 'exit').then(() => { throw new Error('the server ended by itself'); });
-  ended.catch(() => undefined);
-  const [ready] = await Promise.race([once(child, 'message'), ended]);
-  return {
-    ...ready,
-    async sample() {
-      const answer = once(child, 'message');
-      child.send('sample');
-      return (await Promise.race([answer, ended]))[0];
-    },
-    stop: () => child.kill('SIGKILL'),
-  };
+export async function startServer(options, profile = null) {
+  const server = await startChild(projectPath('bench/load/server.js'), options, profile);
+  return { ...server, sample: () => server.ask('sample') };
 }
 
 /** @returns `ask(command)`, which resolves to the answer, and `stop()`, once all are connected. */
-export async function startContributors(options) {
-  const child = spawn(process.execPath, [here('contributors.js'), JSON.stringify(options)],
-    { stdio: ['pipe', 'pipe', 'inherit'] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const next = async () => {
-    const { value, done } = await lines.next();
-    if (done) throw new Error('the contributors ended by themselves');
-    return JSON.parse(value);
-  };
-  await next();
-  return {
-    ask(command) {
-      child.stdin.write(`${JSON.stringify(command)}\n`);
-      return next();
-    },
-    stop: () => child.kill('SIGKILL'),
-  };
-}
+export const startContributors = (options) =>
+  startChild(projectPath('bench/load/contributors.js'), options);
 
 /**
- * Acknowledged batches per second if each contributor always has a few unacknowledged. @param
- * inFlight number for each.
+ * Acknowledged batches per second if each contributor always has a few unacknowledged.
+ * @param inFlight - number for each.
  */
 export async function peakOf(contributors, seconds, inFlight = 2) {
   await contributors.ask({ offer: 1e6, seconds: Math.min(5, seconds), inFlight });
@@ -54,4 +25,26 @@ export async function peakOf(contributors, seconds, inFlight = 2) {
   return perSecond;
 }
 
-export const mebibytes = (bytes) => (bytes / 2 ** 20).toFixed(0);
+/**
+ * Starts bench/load/generator.js.
+ * @returns promises of its messages: `measuring`, and `done` with what it counted; and `child`.
+ */
+export function startLoad(options) {
+  const child = spawn(process.execPath,
+    [projectPath('bench/load/generator.js'), JSON.stringify(options)],
+    { stdio: ['ignore', 'pipe', 'inherit'] });
+  process.once('exit', () => child.kill('SIGKILL'));
+  const waiting = new Map();
+  const failed = once(child, 'exit').then(([code]) => {
+    if (code !== 0) throw new Error(`the load generator ended with status ${code}`);
+  });
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    const message = JSON.parse(line);
+    waiting.get(message.type)?.(message);
+  });
+  const until = (type) => Promise.race([
+    new Promise((resolve) => waiting.set(type, resolve)),
+    failed.then(() => new Promise(() => undefined)),
+  ]);
+  return { measuring: until('measuring'), done: until('done'), child };
+}

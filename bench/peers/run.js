@@ -1,13 +1,14 @@
 // Keelson beside two published private estimators: CoinPress (mean and covariance) and the shifted
-// clipped mean of Huang, Liang and Yi. Needs the build, python3 and numpy:
-// npm run bench:peers [-- --part mean] [-- --page docs/results/peers.md]. Same seeds, same figures.
+// clipped mean of Huang, Liang and Yi. Needs python3 and numpy. Same seeds, same figures.
 import { findEstimator } from '../../dist/src/estimators/registry.js';
 import { makeRows } from '../accuracy/data.js';
 import { closePool, planOf, release } from '../accuracy/private.js';
 import { mapOf, mappedRows, relativeErrorMatrix } from '../linear.js';
-import { writePart } from '../marked-part.js';
-import { optionsOf } from '../options.js';
-import { estimatesOf, hasNumpy, rho, steps } from './estimates.js';
+import { rootMeanSquare } from '../harness/measure.js';
+import { optionsOf } from '../harness/options.js';
+import { tableLines, writePart } from '../harness/pages.js';
+import { hasPython } from '../harness/processes.js';
+import { estimatesOf, rho, steps } from './estimates.js';
 
 const options = optionsOf('Keelson beside CoinPress and the shifted clipped mean.', {
   part: { usual: 'all', means: 'mean, covariance or all' },
@@ -21,13 +22,11 @@ const options = optionsOf('Keelson beside CoinPress and the shifted clipped mean
   page: { usual: null, means: 'page whose tables are written anew' },
 });
 /** Around the tables of docs/results/peers.md. */
-const marks = ['<!-- tables: made by npm run bench:peers -->', '<!-- end of tables -->'];
+const marks = ['<!-- tables: made by npm run bench:pages -- peers -->', '<!-- end of tables -->'];
 const target = { epsilon: 1, delta: 1e-6 };
 /** What peers are told: every mean is within this many deviations of 0. */
 const reach = 10;
 
-const rootMeanSquare = (list) =>
-  Math.sqrt(list.reduce((sum, value) => sum + value ** 2, 0) / list.length);
 const short = (value) => (Number.isFinite(value) ? value.toPrecision(3) : 'refused');
 const figureOf = (list) => (list.includes('no plan') ? 'no plan' : short(rootMeanSquare(list)));
 
@@ -39,10 +38,8 @@ function print(title, errors) {
 /** A line for each setting, in Markdown. @param settings - { facts by name, errors by method }. */
 function tableOf(settings) {
   const [{ facts, errors }] = settings;
-  const heads = [...Object.keys(facts), ...errors.keys()];
-  const lines = settings.map((setting) =>
-    [...Object.values(setting.facts), ...[...setting.errors.values()].map(figureOf)]);
-  return [heads, heads.map(() => '---'), ...lines].map((fields) => `| ${fields.join(' | ')} |`);
+  return tableLines([...Object.keys(facts), ...errors.keys()], settings.map((setting) =>
+    [...Object.values(setting.facts), ...[...setting.errors.values()].map(figureOf)]));
 }
 
 const add = (errors, name, error) => errors.set(name, [...(errors.get(name) ?? []), error]);
@@ -161,7 +158,7 @@ const tablesOf = ([ofMeans, ofCovariances]) => [
 if (options.page !== null && options.part !== 'all') {
   console.error('--page writes all tables: leave out --part');
   process.exitCode = 2;
-} else if (!hasNumpy(options.python)) {
+} else if (!hasPython('numpy', options.python)) {
   console.log(`peers are left out: ${options.python} has no numpy (on Debian: python3-numpy)`);
 } else {
   const settings = await measured();

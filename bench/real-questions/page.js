@@ -1,4 +1,6 @@
 // The page docs/results/real-questions.md.
+import { median } from '../harness/measure.js';
+import { tableLines } from '../harness/pages.js';
 
 /** Keys of one answer that the page lists. */
 const keysShown = 8;
@@ -6,9 +8,7 @@ const keysShown = 8;
 const digits = (value) => (value === null || Number.isNaN(value) ? '-'
   : Math.abs(value) >= 100 ? Math.round(value).toLocaleString('en')
     : String(Number(value.toPrecision(3))));
-const tableOf = (head, rows) => [head, head.map(() => '---'), ...rows]
-  .map((cells) => `| ${cells.join(' | ')} |`).join('\n');
-const median = (values) => [...values].sort((one, two) => one - two)[values.length >> 1] ?? null;
+const tableOf = (head, rows) => tableLines(head, rows).join('\n');
 
 /** @param results - for each study its cohorts, each with all answers. */
 export function pageOf(results, seeds) {
@@ -31,11 +31,11 @@ go through the same code as \`keelson estimate --study\`. The figures are of ${s
 
 ${results.map((result) => sectionOf(result)).join('\n\n')}
 
-\`npm run bench:real-questions -- --page docs/results/real-questions.md\` measures and writes this page. With
+\`npm run bench:pages -- real-questions --page docs/results/real-questions.md\` measures and writes this page. With
 \`--rows FOLDER\` it also writes the rows of the first cohort, so that you can ask them yourself:
 
 \`\`\`text
-npm run bench:real-questions -- --seeds 1 --rows .
+npm run bench:pages -- real-questions --seeds 1 --rows .
 npx keelson estimate --study studies/flights-by-origin.yaml flights-by-origin.csv
 \`\`\`
 

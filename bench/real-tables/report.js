@@ -1,4 +1,7 @@
 // The report of real tables: a line for each estimator, what is wrong, and the bars.
+import { quantile } from '../harness/measure.js';
+import { tableLines as table } from '../harness/pages.js';
+
 /** The estimators that a person is advised to take. */
 export const recommended = ['mean', 'robust-mean', 'prime-heavy', 'quantile'];
 
@@ -7,8 +10,6 @@ const short = (value) => (value === null || value === undefined
   ? 'none' : value !== 0 && (value >= 100 || value < 0.001)
     ? value.toExponential(1) : value.toPrecision(2));
 const count = (value) => value.toLocaleString('en');
-const table = (head, rows) => [head, head.map(() => '---'), ...rows]
-  .map((fields) => `| ${fields.join(' | ')} |`);
 
 /** Groups in the order in which they first come. */
 function groupsOf(lines, keyOf) {
@@ -20,7 +21,6 @@ function groupsOf(lines, keyOf) {
   return groups;
 }
 
-const atShare = (list, part) => [...list].sort((a, b) => a - b)[Math.floor(part * list.length)];
 const isForeseen = (line) => line.isForeseen === true;
 const isRefused = (line) => line.kind === 'refused' && !isForeseen(line);
 const isOff = ({ kind, error, half }) => kind === 'value' && half !== null && error > 3 * half
@@ -43,7 +43,7 @@ const withoutEnd = (lines, saysWhy) =>
 function errorFields(lines) {
   const errors = lines.filter(({ kind }) => kind === 'value').map(({ error }) => error ?? Infinity);
   return errors.length === 0 ? ['-', '-', '-']
-    : [atShare(errors, 0.5), atShare(errors, 0.9), Math.max(...errors)].map(short);
+    : [quantile(errors, 0.5), quantile(errors, 0.9), Math.max(...errors)].map(short);
 }
 
 function summaryRow([name, lines]) {
@@ -122,7 +122,7 @@ function columnFields(lines, column, size) {
     if (own.length === 0) return '';
     if (values.length === 0) return own[0].kind === 'refused' ? 'refused' : 'no plan';
     return fields.map((field) => {
-      const middle = atShare(values.map((line) => line[field] ?? Infinity), 0.5);
+      const middle = quantile(values.map((line) => line[field] ?? Infinity), 0.5);
       return short(Number.isFinite(middle) ? middle : null);
     }).join(' / ');
   });
@@ -178,7 +178,7 @@ Epsilon is 1 and delta 1e-6. \`mean\`, \`robust-mean\` and the other means find 
 and the heavy-tailed means: those are given the deviation to one digit. \`quantile\` is given a range of four to eight times the
 width of the column. Nobody lies.
 
-\`npm run bench:real-tables -- --out FILE --page docs/results/real-data.md\` measures and writes this page, in as many pieces as
+\`npm run bench:pages -- real-tables --out FILE --page docs/results/real-data.md\` measures and writes this page, in as many pieces as
 wanted (\`--minutes\`). Errors are in deviations of the column, from the mean (or quantile) of the whole table. A study of all
 columns has at most ten, and rows without a missing entry. The recommended estimators are \`mean\`, \`robust-mean\`, \`prime-heavy\`
 and \`quantile\`: they have ${each} of each of four sizes. The others have one of 20,000 contributors.

@@ -1,11 +1,10 @@
-// Every private mean and the quantiles on every numeric column of public tables. Needs the build:
-// npm run bench:real-tables -- --help. Same seeds, same figures.
+// Every private mean and the quantiles on every numeric column of public tables. Same seeds, same
+// figures.
 import { writeFileSync } from 'node:fs';
 import { closePool, outcomeOf, planOf } from '../accuracy/private.js';
 import { randomOf } from '../accuracy/random.js';
-import { keptLines } from '../kept-lines.js';
-import { optionsOf } from '../options.js';
-import { overCores, processesOption } from '../over-cores.js';
+import { optionsOf } from '../harness/options.js';
+import { measuredRuns, piecesOptions } from '../harness/over-cores.js';
 import { pageOf, recommended, verdictsOf } from './report.js';
 import { rangeOf, readTable, tables } from './tables.js';
 
@@ -24,9 +23,7 @@ const options = optionsOf('Private means and quantiles of real columns.', {
     usual: 'both', tiny: 'each',
     means: 'each (one study per column), whole (one per table) or both',
   },
-  processes: processesOption,
-  minutes: { usual: 1e3, means: 'no run starts later than this; --out keeps what there is' },
-  out: { usual: null, means: 'file of results: one JSON line each; known ones are not run again' },
+  ...piecesOptions,
   page: { usual: null, means: 'file to write the report of all lines of --out into' },
 });
 
@@ -217,15 +214,8 @@ function* wantedRuns() {
   }
 }
 
-const runs = [...wantedRuns()];
-const kept = keptLines(options.out, keyOf);
-const isComplete = await overCores(runs, linesOf, kept, options);
+const lines = await measuredRuns([...wantedRuns()], linesOf, keyOf, options);
 await closePool();
-// Copies end in any order. The report has the order of the runs.
-const places = new Map(runs.map((run, place) => [keyOf(run), place]));
-const place = (line) => places.get(keyOf(line)) ?? runs.length;
-const lines = [...kept.lines].sort((left, right) => place(left) - place(right));
-console.log(isComplete ? 'every run is there' : 'time is up: run again with the same --out');
 for (const text of verdictsOf(lines)) console.log(text);
 if (options.page !== null) {
   const read = tables.map((entry) => ({ ...entry, ...tableNamed(entry.name) }));

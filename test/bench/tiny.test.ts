@@ -1,8 +1,9 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { commands } from '../../bench/run.js';
 import { hasBrowser } from '../support/browser.js';
 import { programs } from '../../cli/demo/cluster/private-postgres.js';
 import { root } from '../support/sources.js';
@@ -14,14 +15,15 @@ afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 /** Far more than any takes: a busy machine is no defect. */
 const timeoutMs = 580_000;
 
-const titleOf = ({ file, words = ['--tiny'] }: TinyRun): string => `${file} ${words.join(' ')}`;
+/** The script and its words. */
+const wordsOf = ({ bench, file, words }: TinyRun): readonly string[] => (bench === undefined
+  ? [file!, ...words ?? ['--tiny']]
+  : ['bench/run.js', ...bench.split(' '), '--tiny', ...words ?? []]);
 
-async function outputOf(
-  { file, words = ['--tiny'] }: TinyRun,
-): Promise<{ status: number | null; text: string }> {
-  const own = words.map((word) => word.replace('FOLDER', folder));
+async function outputOf(run: TinyRun): Promise<{ status: number | null; text: string }> {
+  const [file, ...own] = wordsOf(run).map((word) => word.replace('FOLDER', folder));
   const env = { ...process.env, KEELSON_PEER: '', KEELSON_INSECURE_SEED: '' };
-  const child = spawn(process.execPath, [join(root, file), ...own], {
+  const child = spawn(process.execPath, [join(root, file!), ...own], {
     cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'], detached: true,
   });
   // A run that does not end would go on beside all later tests, with the processes that it started.
@@ -40,7 +42,7 @@ describe('a tiny run of', { tags: ['slow'] }, () => {
   for (const run of tinyRuns) {
     const isMissing = (run.needs === 'chromium' && !hasBrowser)
       || (run.needs === 'postgres' && programs === null);
-    it.skipIf(isMissing)(titleOf(run), async () => {
+    it.skipIf(isMissing)(wordsOf(run).join(' '), async () => {
       const { status, text } = await outputOf(run);
       expect(status, text).toBe(run.status ?? 0);
       const lines = text.split('\n');
@@ -52,26 +54,27 @@ describe('a tiny run of', { tags: ['slow'] }, () => {
   }
 });
 
+const files = [...new Set(tinyRuns.map((run) => wordsOf(run)[0]!))];
 const scriptsIn = (place: string): string[] =>
   readdirSync(join(root, place), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.js')).map((name) => `${place}/${name}`);
 
 describe('the list of tiny runs', () => {
   it('has every file in bench/ and scripts/, or a file that uses it', () => {
-    const files = [...scriptsIn('bench'), ...scriptsIn('scripts')];
-    const covered = new Set([...tinyRuns.map(({ file }) => file), ...Object.keys(runElsewhere)]);
+    const all = [...scriptsIn('bench'), ...scriptsIn('scripts')];
+    const covered = new Set([...files, ...Object.keys(runElsewhere)]);
     // What a covered file imports or starts is run with it.
     for (let size = 0; size !== covered.size;) {
       size = covered.size;
       const texts = [...covered].map((file) => readFileSync(join(root, file), 'utf8'));
-      for (const file of files) if (texts.some((text) => text.includes(`/${basename(file)}'`)
+      for (const file of all) if (texts.some((text) => text.includes(`/${basename(file)}'`)
         || text.includes(`'${basename(file)}'`))) covered.add(file);
     }
-    expect(files.filter((file) => !covered.has(file))).toEqual([]);
+    expect(all.filter((file) => !covered.has(file))).toEqual([]);
   });
 
   it('names files that exist, and tests that run the others', () => {
-    for (const { file } of tinyRuns) expect(existsSync(join(root, file)), file).toBe(true);
+    for (const file of files) expect(existsSync(join(root, file)), file).toBe(true);
     for (const [file, test] of Object.entries(runElsewhere)) {
       expect([existsSync(join(root, file)), existsSync(join(root, test))], file)
         .toEqual([true, true]);
@@ -85,9 +88,7 @@ describe('the list of tiny runs', () => {
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    const known = new Set([
-      ...tinyRuns.map(({ file }) => file), ...Object.keys(runElsewhere), 'bin/keelson.js',
-    ]);
+    const known = new Set([...files, ...Object.keys(runElsewhere), 'bin/keelson.js']);
     for (const [name, command] of Object.entries(scripts)) {
       const file = /node (?:--\S+ )?(\S+\.js)/.exec(command)?.[1];
       // What runs no file of ours is a tool: tests, types, lint and documentation, and other
@@ -98,13 +99,32 @@ describe('the list of tiny runs', () => {
     }
   });
 
-  it('is told in bench/README.md for every benchmark', () => {
+  it('has every case of every benchmark, and bench/README.md names each', () => {
     const page = readFileSync(join(root, 'bench/README.md'), 'utf8');
     const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
-    for (const name of Object.keys(scripts)
-      .filter((script) => script.startsWith('bench:'))) expect(page).toContain(`npm run ${name}`);
+    const cases = Object.entries(commands).flatMap(([command, own]) => {
+      expect(scripts[`bench:${command}`]).toBe(`npm run build && node bench/run.js ${command}`);
+      return Object.keys(own).map((name) => [command, name] as const);
+    });
+    expect(Object.keys(scripts).filter((name) => name.startsWith('bench:'))).toHaveLength(12);
+    const run = new Set(tinyRuns.map(({ bench }) => bench));
+    for (const [command, name] of cases) {
+      expect(run).toContain(`${command} ${name}`);
+      expect(page).toContain(command === name
+        ? `\`npm run bench:${command}` : `\`npm run bench:${command} -- ${name}`);
+    }
     expect(page).toContain('--tiny');
+  });
+
+  it('says which commands and cases there are', () => {
+    const said = (...words: string[]): string =>
+      spawnSync(process.execPath, [join(root, 'bench/run.js'), ...words], { encoding: 'utf8' })
+        .output.join('');
+    expect(said()).toContain('one of start, people, rows, ingest');
+    expect(said('ingest', '--help')).toContain('rates | overload | connections | soak');
+    expect(said('ingest', 'nothing')).toContain('bench:ingest nothing: one of rates, overload');
+    expect(said('start', '--help')).toContain('--rounds');
   });
 });

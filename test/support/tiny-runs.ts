@@ -1,8 +1,10 @@
 /** How a benchmark or script is run in seconds, and what it then prints. */
 export interface TinyRun {
-  /** From the project's root. */
-  readonly file: string;
-  /** Default: `--tiny`. FOLDER stands for a folder of the test. */
+  /** Command and case of a benchmark. It is run with `--tiny`. */
+  readonly bench?: string;
+  /** A script, from the project's root. Its `words` are `--tiny` where there are none. */
+  readonly file?: string;
+  /** FOLDER stands for a folder of the test. */
   readonly words?: readonly string[];
   /** Where it is missing, the run is skipped. */
   readonly needs?: 'chromium' | 'postgres';
@@ -15,16 +17,16 @@ export interface TinyRun {
 /** Every benchmark and script of the project that is run here, each by its own row. */
 export const tinyRuns: readonly TinyRun[] = [
   {
-    file: 'bench/accuracy/run.js',
+    bench: 'accuracy means',
     lines: [/^attack +.*robust-mean/, /^none +/, /^coordinate +/, /^moved +/],
   },
-  { file: 'bench/audit.js', lines: [
+  { bench: 'audit audit', lines: [
     /^\| estimator \|/, /^\| count \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
     /^\| count, by key \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
     /^\| count, keys that nobody listed \| 1 \| 1\.\d+ \| \d\.\d+ \|/,
   ] },
   {
-    file: 'bench/cluster.js', needs: 'postgres',
+    bench: 'cluster servers', needs: 'postgres',
     lines: [
       /^two servers +\d+ \(/, /^4 KiB, one server \/ SQLite: \d/, /^SQLite: \d+ closes, p50 \d/,
       /^two servers: \d+ closes, p50 \d/, /^1 leaders killed, .* next epoch after \d/, /^0 lost$/,
@@ -32,73 +34,56 @@ export const tinyRuns: readonly TinyRun[] = [
     ],
   },
   {
-    file: 'bench/connections.js',
+    bench: 'ingest connections',
     lines: [
       /^connected: rss \d+ to \d+ MiB/, /batches\/s: ack p50 \d+/, /^met +60 connections/,
       /^met +nothing lost/,
     ],
   },
   {
-    file: 'bench/covariance.js',
-    lines: [/^bounded .*condition 1e12: median/, /^bounded .*condition 1: median/],
-  },
-  {
-    file: 'bench/dashboard.js', words: ['--tiny', '--only', 'subscribers'],
+    bench: 'dashboard dashboard', words: ['--only', 'subscribers'],
     lines: [/^alone +\d/, /^withDashboards +\d/, /^processor /],
   },
   {
-    file: 'bench/dashboard.js', words: ['--tiny', '--only', 'page,memory'], needs: 'chromium',
+    bench: 'dashboard dashboard', words: ['--only', 'page,memory'], needs: 'chromium',
     lines: [/^firstLoadBytes +\d/, /^redrawMs +\d/, /^growth /],
   },
-  { file: 'bench/gaussian.js', lines: [/^robust, 2 % far, 2 columns, .*measured \d/] },
-  { file: 'bench/groups.js', lines: [
-    /^release of populous-mean: .*error \d/, /^populous-mean, local mean +\d/,
-    /^covariance of \d+ groups +\d/,
-  ] },
   {
-    file: 'bench/heavy-tailed.js',
-    lines: [
-      /^t\(3\), .* 9 groups: mean of 2 runs/, /^lognormal, .* 5 % far: error \d/,
-      /^flight delays .* mean errs by \d/,
-    ],
-  },
-  {
-    file: 'bench/ingest.js',
+    bench: 'ingest rates',
     lines: [
       /^accepted per second +\d+ +\d+ +\d+$/, /^contributors; replay rows( +64; 2000){3}$/,
       /^ceiling: digest and verify\/s/, /^met +4x2: every ack after/, /^met +4x2t: every ack/,
       /^met +4x2h: every ack/,
     ],
   },
-  { file: 'bench/kernels.js', lines: [
+  { bench: 'rows kernels', lines: [
     /^eigenvectors, d = 20 +\d/, /^exponential, d = 20 +\d/, /^X\^T X, n = 2000, .* 2 threads +\d/,
   ] },
-  { file: 'bench/memory.js', lines: [/^prime +4 +\d+ +\d+/, /^prime, scale auto +4 +\d/] },
-  { file: 'bench/mixtures.js', lines: [/^line: one, 100000: 1 of 1 within 0\.15;/] },
+  { bench: 'accuracy mixtures', lines: [/^line: one, 100000: 1 of 1 within 0\.15;/] },
   {
-    file: 'bench/overload.js',
+    bench: 'ingest overload',
     lines: [/^peak +at will +\d+/, /^overload +\d+ +\d+/, /acknowledged, 0 waiting, 0 lost/],
   },
   {
-    file: 'bench/duckdb.js',
+    bench: 'rows duckdb',
     lines: [/^csv +count +\d/, /^ndjson +median +\d/, /^parquet +groups +\d/],
   },
   {
-    file: 'bench/people.js',
+    bench: 'people people',
     lines: [
-      /^WebSocket +\d+ +\d+$/, /^once +\d+ +\d+$/, /^once \/ WebSocket, main thread +\d\.\d\d$/,
+      /^WebSocket +\d+ +\d+$/, /^once +\d+ +\d+$/, / once \/ WebSocket, main thread +\d\.\d\d /,
     ],
   },
-  { file: 'bench/rows.js', lines: [/^scale 1: \d/, /^scale auto: \d/] },
-  { file: 'bench/prime.js', lines: [/^ +4 +given +\d/, /^ +4 +auto +\d/] },
+  { bench: 'rows mean', lines: [/ scale 1: \d/, / scale auto: \d/] },
+  { bench: 'rows prime', lines: [/ 4 +given +\d/, / 4 +auto +\d/] },
   {
     // The figures are there where python3 has numpy.
-    file: 'bench/peers/run.js',
+    bench: 'pages peers',
     lines: [/^mean, lognormal, d = 2, n = 5000;|^peers are left out: /],
   },
   {
     // The bars of CoinPress are there where python3 has numpy.
-    file: 'bench/real-data.js', words: ['--tiny', '--page', 'FOLDER/bars.md'],
+    bench: 'pages bars', words: ['--page', 'FOLDER/bars.md'],
     lines: [
       /^every run is there$/, /^bar 1, refused releases of clean rows: \d+ of 28 cells; worst /,
       /^bar 3, .*: \d+ of 20 cells; /, /^bar 5, /,
@@ -107,79 +92,64 @@ export const tinyRuns: readonly TinyRun[] = [
     ],
   },
   {
-    file: 'bench/real-tables/run.js',
+    bench: 'pages real-tables',
     lines: [/^every run is there$/, /^\| mean \| \d+ \|/, /^\| quantile \| 69 \| 0 \| 0 \|/],
   },
   {
-    file: 'bench/release.js',
+    bench: 'release latency',
     // On a busy machine an epoch may close before its crowd is whole.
-    lines: [/^releases: [1-9]\d*, .*value/, /^idle: +p50 \d/, /^p99 while releasing is /],
+    lines: [/^releases: [1-9]\d*, .*value/, /^idle: +p50 \d/, / p99 while releasing is /],
   },
   {
-    file: 'bench/release-cost.js',
+    bench: 'release cost',
     lines: [
       /^count, normal +2000 x 1 +\d.* s x \d+\.\d\d, \d+ to \d+ MiB x \d/, /^\d of 1 take at most 1\.5 /,
     ],
   },
   {
-    file: 'bench/samplers.js',
-    lines: [/^gaussian, sigma 2\^40 +\d+ +x \d/, /^laplace, scale 2\^20 +\d+/],
-  },
-  {
-    file: 'bench/real-questions.js',
+    bench: 'pages real-questions',
     lines: [/^\| days: count by city and sky \| 10 of 10 \|/, /^\| medians \| Seattle at 0\.5 \|/],
   },
   {
-    file: 'bench/robust-by-key.js',
+    bench: 'pages robust-by-key',
     lines: [/^\| plain sum over plain count \| 1 \|/, /^\| Keelson `robust-mean` .* nobody lies /],
   },
   {
-    file: 'bench/keys/run.js',
+    bench: 'keys page',
     lines: [
       /^\| 1 \| 1 \| 35 \(6\.6\) \| 27 \|/, /^\| 4 \| 4 \| \d+ \(\d\.\d\) \| \d+ \|/,
       /^\| `sum` \| 10 % \| `heavy-hitter-poisoning` \|/, /^\| 45 \| 100 % \| 100 % \| 0 of \d+ \|$/,
     ],
   },
   {
-    file: 'bench/keys/cost.js',
+    bench: 'keys cost',
     lines: [
       /estimate, 3000 rows, listed texts, by person +\d/, /20000 distinct keys counted +\d/,
       /planning of 16 questions +\d/, /release of 200 keys +\d/,
     ],
   },
-  { file: 'bench/sealed.js', lines: [
+  { bench: 'sealed cost', lines: [
     /^ +300 +dense +0 ms +\d+ to \d+ +\d+ /, /^ +300 +dense +2 ms /,
     /^entry: 584 bytes, sealed in \d/,
   ] },
-  { file: 'bench/sealed-error.js', lines: [/^none +0\.\d+ /, /^dense +0\.\d+ /, /^all attacks +0/] },
-  { file: 'bench/select.js', lines: [
-    /^normals, 20 x 100000: /, /^three columns, 20 x 100000: /, /^promise: within 0\.2 .* of 2;/,
-  ] },
+  { bench: 'sealed error', lines: [/^none +0\.\d+ /, /^dense +0\.\d+ /, /^all attacks +0/] },
   {
-    file: 'bench/soak.js',
+    bench: 'ingest soak',
     lines: [/^met +nothing lost: \d+ acked, 0 waiting/, /^met +releases went on: [1-9]/],
   },
   {
-    file: 'bench/stability.js',
+    bench: 'accuracy stability',
     lines: [/^400 pairs, climbing/, /^nearly one line, bound 0\.25 +\d+ passes of \d+ at most/],
   },
   {
-    file: 'bench/stable-covariance.js',
-    lines: [/^stable-covariance: promised \d/, /^none +\d/, /^far +\d/],
-  },
-  {
-    file: 'bench/stable-moments.js',
-    lines: [/^0 % at 1000: told apart in \d of 1/, /^2 % at 1000: told apart/],
-  },
-  {
-    file: 'bench/start.js',
+    bench: 'start start',
     lines: [
       /^estimate count, 200 rows +\d+ +\d+ +\d\.\d\d/, /^import of the server +\d/,
       /^serve until it listens, RSS +\d/,
     ],
   },
   {
-    file: 'bench/store.js',
+    bench: 'cluster store',
     lines: [
       /^filled 5000 replay rows/, /^SQLite, 65536 B, 256 in flight: \d+ batches\/s/,
       /^SQLite: \d+ MB/,

@@ -1,30 +1,25 @@
 // The people of bench/people.js, in a process of their own. Each has a new key, sends one row and
 // waits for its verdict.
-// usage: fork('bench/people-load.js', ['{"url","studyId","atOnce","columns"}']), then messages
-//   {"way","count"}, each answered by {"refused"} when all have left.
-import { randomBytes } from 'node:crypto';
+// Its options are one JSON text, {"url","studyId","atOnce","columns"}. It answers each message
+// {"way","count"} by {"refused"} when all have left.
 import { Agent, request } from 'node:http';
 import { WebSocket } from 'ws';
-import { fromHex } from '../dist/src/base/bytes.js';
-import { signBatch, signHello } from '../dist/src/signing/message.js';
-import { signing } from '../dist/src/signing/node.js';
+import { fromHex } from '../../dist/src/base/bytes.js';
+import { signing } from '../../dist/src/signing/node.js';
 import {
-  decodeServerFrame, encodeBatchBody, encodeClientFrame, encodeOnce, subprotocol,
-} from '../dist/src/wire/index.js';
+  decodeServerFrame, encodeClientFrame, encodeOnce, subprotocol,
+} from '../../dist/src/wire/index.js';
+import { helloFrame, rowsBytes, signedBatch } from './frames.js';
 
 const { url, studyId: studyIdHex, atOnce, columns } = JSON.parse(process.argv[2]);
 const studyId = fromHex(studyIdHex);
 const address = url.replace('ws', 'http');
-const data = new Uint8Array(Float64Array.from({ length: columns }, (_, i) => i / 2).buffer);
+const data = rowsBytes(1, columns);
 
 /** The one row of a person, for its epoch. */
-function signedBatch(signer, { serverKey, epoch }) {
-  const body = encodeBatchBody({
-    studyId, sequence: 1n, epoch, last: true, rows: 1, columns, dataType: 'float64', data,
-  });
-  const signature = signBatch(signer, { serverKey, studyId }, signing.sha512(body));
-  return { body, signature };
-}
+const rowOf = (signer, { serverKey, epoch }) => signedBatch(signer, serverKey, {
+  studyId, sequence: 1n, epoch, last: true, rows: 1, columns, data,
+});
 
 /** @returns the reason of a verdict that is not `accepted`, if it is none. */
 const faultOf = (frame) => (frame.kind === 'ack' && frame.accepted.length === 1
@@ -40,17 +35,11 @@ function overSocket(signer) {
     socket.on('close', () => resolve(fault));
     socket.on('message', (bytes) => {
       const frame = decodeServerFrame(bytes);
-      const { publicKey } = signer;
       if (frame.kind === 'welcome') {
         ({ serverKey } = frame);
-        const nonces = { serverNonce: frame.serverNonce, clientNonce: randomBytes(32) };
-        const signature = signHello(signer, { serverKey, studyId }, nonces);
-        const { clientNonce } = nonces;
-        socket.send(encodeClientFrame({
-          kind: 'hello', studyId, publicKey, clientNonce, signature,
-        }));
+        socket.send(helloFrame(signer, { ...frame, studyId }));
       } else if (frame.kind === 'ready') {
-        const batch = signedBatch(signer, { serverKey, epoch: frame.epoch });
+        const batch = rowOf(signer, { serverKey, epoch: frame.epoch });
         socket.send(encodeClientFrame({ kind: 'batch', channel: frame.channel, ...batch }));
       } else if (frame.kind === 'ack' || frame.kind === 'refusal') {
         fault = faultOf(frame);
@@ -80,7 +69,7 @@ function answerOf(asked, body) {
 
 async function inOneRequest(signer, study, agent) {
   const { publicKey } = signer;
-  const message = encodeOnce({ studyId, publicKey, ...signedBatch(signer, study) });
+  const message = encodeOnce({ studyId, publicKey, ...rowOf(signer, study) });
   const headers = { 'Content-Type': 'application/x-protobuf', 'Content-Length': message.length };
   const asked = request(new URL('v1/once', address), { agent, method: 'POST', headers });
   return faultOf(decodeServerFrame(await answerOf(asked, message)));
@@ -118,4 +107,4 @@ process.on('message', (wish) => {
   everybody(wish).then((answer) => process.send(answer));
 });
 process.on('disconnect', () => process.exit(0));
-process.send({ type: 'ready' });
+process.send({});

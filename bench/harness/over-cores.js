@@ -1,6 +1,7 @@
 // Independent runs of a benchmark, side by side in copies of its own script: one for each core.
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
+import { keptLines } from './pages.js';
 
 const flag = 'KEELSON_BENCH_COPY';
 /** Whether this process is such a copy. Copies print nothing and write no file. */
@@ -9,24 +10,30 @@ export const isCopy = process.env[flag] !== undefined;
 /** Threads for the work of one run, so that all copies together have one for each core. */
 export const threadsOfRun = isCopy ? 1 : availableParallelism();
 
-/** The option `processes` of a benchmark, for `optionsOf`. */
-export const processesOption = {
-  usual: availableParallelism(), tiny: 2, means: 'runs that are measured side by side',
+/** Options of every benchmark that is measured in pieces, for `optionsOf`. */
+export const piecesOptions = {
+  processes: {
+    usual: availableParallelism(), tiny: 2, means: 'runs that are measured side by side',
+  },
+  minutes: { usual: 1e3, means: 'no run starts later than this; --out keeps what there is' },
+  out: { usual: null, means: 'file of results: one JSON line each; known ones are not run again' },
 };
 
 const progressEveryMs = 20_000;
 
 /**
- * Measures runs in copies of this script. Every copy makes the same list of runs from the command
- * line, and calls this function too: there it answers to its parent, and never returns.
+ * Measures runs in copies of this script, and says whether every run is there. Every copy makes the
+ * same list of runs from the command line, and calls this function too: there it answers to its
+ * parent, and never returns.
  * @param runs - a run needs nothing that another run leaves behind.
  * @param measure - (run) => Promise of its lines of results, an array of JSON values.
- * @param kept - see `keptLines`: it has the runs that are known, and gets the others.
- * @param minutes - no run starts later than this. The result is then `false`.
- * @returns {Promise<boolean>} whether every run is known.
+ * @param keyOf - what a line is of: lines with the same key come from one run.
+ * @param options - `piecesOptions`, as they were read.
+ * @returns the lines of all runs that are known, in the order of the runs.
  */
-export async function overCores(runs, measure, kept, { processes, minutes }) {
+export async function measuredRuns(runs, measure, keyOf, { processes, minutes, out }) {
   if (isCopy) await answerParent(runs, measure);
+  const kept = keptLines(out, keyOf);
   const left = runs.flatMap((run, index) => (kept.has(run) ? [] : [index]));
   const known = runs.length - left.length;
   if (known > 0) console.log(`${known} of ${runs.length} runs are known`);
@@ -39,7 +46,9 @@ export async function overCores(runs, measure, kept, { processes, minutes }) {
   };
   const wanted = Math.min(processes, left.length);
   await Promise.all(Array.from({ length: wanted }, () => oneCopy(next, done)));
-  return left.length === 0;
+  console.log(left.length === 0 ? 'every run is there'
+    : 'time is up: run again with the same --out');
+  return kept.inOrderOf(runs);
 }
 
 /** Says now and then how many runs are done, and how long the others may take. */

@@ -1,29 +1,20 @@
-// The load for bench/ingest.js, in a process of its own: many contributors on a few sockets, each
+// A load in a process of its own: many contributors on a few sockets, each
 // with its own key, signing every batch live. A fixed number of batches is in flight; contributors
 // take turns, so all of them are active.
-// usage: node bench/load-generator.js
+// usage: node bench/load/generator.js
 // '{"url","studyId","rows","columns","texts"?,"contributors","sockets","seconds",
 //        "warmUpSeconds","inFlight","pauseMs"?,"trace"?,"batchesPerRequest"?}'
 // With "batchesPerRequest" the batches travel over HTTP requests, so many in each.
 // With "texts" the last column is a text, and a batch has as many bytes as one of numbers.
-// Prints JSON lines: ready, measuring, done.
-import { createHash, randomBytes } from 'node:crypto';
-import { pathToFileURL } from 'node:url';
+// Prints JSON lines: measuring, done.
 import { WebSocket } from 'ws';
-import { startUploads } from './upload-load.js';
-import { fromHex } from '../dist/src/base/bytes.js';
-import { signBatch, signHello } from '../dist/src/signing/message.js';
-import { signing } from '../dist/src/signing/node.js';
+import { fromHex } from '../../dist/src/base/bytes.js';
 import {
-  decodeServerFrame, encodeBatchBody, encodeCells, encodeClientFrame, subprotocol,
-} from '../dist/src/wire/index.js';
-
-/**
- * The key of contributor `index`. The server's preload puts the same keys among its million rows.
- */
-export function seedOf(index) {
-  return new Uint8Array(createHash('sha256').update(`keelson bench contributor ${index}`).digest());
-}
+  decodeServerFrame, encodeCells, encodeClientFrame, subprotocol,
+} from '../../dist/src/wire/index.js';
+import { quantile } from '../harness/measure.js';
+import { helloFrame, hexOf, rowsBytes, signedBatch, signerOf } from './frames.js';
+import { startUploads } from './uploads.js';
 
 function generate(options) {
   const studyId = fromHex(options.studyId);
@@ -39,15 +30,13 @@ function generate(options) {
   let stopping = false;
 
   function batchFrame({ signer, sentAt, epoch, id }, sequence, serverKey) {
-    const body = encodeBatchBody({
-      studyId, sequence, epoch, last: false, rows: options.rows, columns: options.columns,
-      dataType: 'float64', ...parts[totals.sent % parts.length],
+    const batch = signedBatch(signer, serverKey, {
+      studyId, sequence, epoch, rows: options.rows, columns: options.columns,
+      ...parts[totals.sent % parts.length],
     });
-    const signature =
-      signBatch(signer, { serverKey, studyId }, signing.sha512(body));
     sentAt.set(sequence, performance.now());
     totals.sent += 1;
-    return encodeClientFrame({ kind: 'batch', channel: id, body, signature });
+    return encodeClientFrame({ kind: 'batch', channel: id, ...batch });
   }
 
   function sendBatch(channel, sequence) {
@@ -115,13 +104,8 @@ function generate(options) {
   function greet(socket, welcome, signers, waiting) {
     socket.serverKey = welcome.serverKey;
     for (const signer of signers) {
-      const clientNonce = randomBytes(32);
-      const nonces = { serverNonce: welcome.serverNonce, clientNonce };
-      waiting.set(Buffer.from(signer.publicKey).toString('hex'), signer);
-      const signature = signHello(signer, { serverKey: welcome.serverKey, studyId }, nonces);
-      socket.send(encodeClientFrame({
-        kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature,
-      }));
+      waiting.set(hexOf(signer.publicKey), signer);
+      socket.send(helloFrame(signer, { ...welcome, studyId }));
     }
   }
 
@@ -137,7 +121,7 @@ function generate(options) {
         const frame = decodeServerFrame(bytes);
         if (frame.kind === 'welcome') greet(socket, frame, signers, waiting);
         else if (frame.kind === 'ready') {
-          const signer = waiting.get(Buffer.from(frame.publicKey).toString('hex'));
+          const signer = waiting.get(hexOf(frame.publicKey));
           const channel = {
             id: frame.channel, socket, signer, epoch: frame.epoch,
             sequence: frame.nextSequence - 1n, sentAt: new Map(),
@@ -155,24 +139,16 @@ function generate(options) {
     const seconds = (performance.now() - from.at) / 1_000;
     const cpu = process.cpuUsage(from.cpu);
     stopping = true;
-    const sorted = Float64Array.from(latencies).sort();
-    const quantile = (share) =>
-      sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
     say({
       type: 'done', seconds, perSecond: (totals.acked - from.acked) / seconds,
       measured: totals.acked - from.acked, acked: totals.acked, refused: totals.refused,
-      refusals: Object.fromEntries(refusals), p50: quantile(0.5), p99: quantile(0.99),
-      p999: quantile(0.999), cpuShare: (cpu.user + cpu.system) / 1e6 / seconds, trace,
+      refusals: Object.fromEntries(refusals), p50: quantile(latencies, 0.5),
+      p99: quantile(latencies, 0.99), p999: quantile(latencies, 0.999),
+      cpuShare: (cpu.user + cpu.system) / 1e6 / seconds, trace,
     }, () => process.exit(0));
   }
 
   return { totals, connect, upload, next, start: () => { measuring = true; }, finish };
-}
-
-function rowsBytes(rows, columns) {
-  const values = new Float64Array(rows * columns);
-  for (let i = 0; i < values.length; i++) values[i] = Math.sin(i) * 3;
-  return new Uint8Array(values.buffer);
 }
 
 /** Different texts in all batches together. */
@@ -185,7 +161,7 @@ const rowsPerText = 2;
  * takes 8 bytes, a row has 1 byte for its code and 7 for its part of a text with its length.
  */
 function textParts(rows, columns) {
-  const numbers = new Float64Array(new Uint8Array(rowsBytes(rows, columns)).buffer);
+  const numbers = new Float64Array(rowsBytes(rows, columns).buffer);
   const types = Array.from({ length: columns }, (_, i) =>
     (i < columns - 1 ? { type: 'number' } : { type: 'text', bytes: 16 }));
   const length = 7 * rowsPerText - 1;
@@ -206,17 +182,14 @@ function say(message, then) {
 
 async function main(options) {
   const load = generate(options);
-  const signers =
-    Array.from({ length: options.contributors }, (_, i) => signing.createSigner(seedOf(i)));
+  const signers = Array.from({ length: options.contributors }, (_, i) => signerOf(i));
   if (options.batchesPerRequest > 0) {
-    say({ type: 'ready', contributors: signers.length });
     load.upload(signers).catch((error) => { throw error; });
     return measure(load, options);
   }
   const share = Math.ceil(options.contributors / options.sockets);
   const sockets = await Promise.all(Array.from({ length: options.sockets }, (_, i) =>
     load.connect(signers.slice(i * share, (i + 1) * share))));
-  say({ type: 'ready', contributors: signers.length });
   const inFlight = Math.ceil(options.inFlight / options.sockets);
   for (const socket of sockets) for (let i = 0; i < inFlight; i++) load.next(socket);
   measure(load, options);
@@ -231,6 +204,4 @@ function measure(load, options) {
   }, options.warmUpSeconds * 1_000);
 }
 
-if (import.meta.url === pathToFileURL(process.argv[1]).href) {
-  await main(JSON.parse(process.argv[2]));
-}
+await main(JSON.parse(process.argv[2]));

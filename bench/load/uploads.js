@@ -1,12 +1,9 @@
-// The load of bench/load-generator.js over HTTP requests in place of WebSockets: connections that
+// The load of generator.js over HTTP requests in place of WebSockets: connections that
 // are kept, each with one request at a time, and several batches of one contributor in a request.
-import { randomBytes } from 'node:crypto';
 import { Agent, request } from 'node:http';
-import { fromHex } from '../dist/src/base/bytes.js';
-import { signHello } from '../dist/src/signing/message.js';
-import {
-  decodeServerFrame, encodeClientFrame, joinFrames, splitFrames,
-} from '../dist/src/wire/index.js';
+import { fromHex } from '../../dist/src/base/bytes.js';
+import { decodeServerFrame, joinFrames, splitFrames } from '../../dist/src/wire/index.js';
+import { helloFrame } from './frames.js';
 
 /**
  * Keeps connections busy until `isOver`.
@@ -44,15 +41,6 @@ export async function startUploads({
     });
   }
 
-  function hello(signer, nonce, serverKey) {
-    const clientNonce = randomBytes(32);
-    const nonces = { serverNonce: fromHex(nonce), clientNonce };
-    const signature = signHello(signer, { serverKey, studyId }, nonces);
-    return encodeClientFrame({
-      kind: 'hello', studyId, publicKey: signer.publicKey, clientNonce, signature,
-    });
-  }
-
   async function keepBusy() {
     let { nonce, frames: [welcome] } = await post(null, Buffer.alloc(0));
     const { serverKey, studies } = welcome;
@@ -60,8 +48,9 @@ export async function startUploads({
       const person = turns.shift();
       person.epoch ??= studies[0].epoch;
       const frames = Array.from({ length: batchesPerRequest }, () => batch(person, serverKey));
-      const answer = await post(
-        nonce, joinFrames([hello(person.signer, nonce, serverKey), ...frames]));
+      const hello =
+        helloFrame(person.signer, { serverKey, serverNonce: fromHex(nonce), studyId });
+      const answer = await post(nonce, joinFrames([hello, ...frames]));
       nonce = answer.nonce;
       for (const frame of answer.frames) {
         if (frame.kind === 'refusal') throw new Error(`${frame.code}: ${frame.text}`);

@@ -6,8 +6,8 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WebSocketServer } from 'ws';
-import { signing } from '../dist/src/signing/node.js';
-import { signBatch, verifyBatch } from '../dist/src/signing/message.js';
+import { signing } from '../../dist/src/signing/node.js';
+import { signBatch, verifyBatch } from '../../dist/src/signing/message.js';
 
 const batchesPerSync = 16;
 
