@@ -29,7 +29,7 @@ const compute = createComputePool(1);
 
 /** All answers of a study about one cohort. */
 async function resultOf(name, table, seed) {
-  const file = projectPath(`studies/${name}.yaml`);
+  const file = projectPath(`bench/real-questions/${name}.yaml`);
   const definition = parseStudyText(readFileSync(file, 'utf8'), { name: file });
   const { document } = definition;
   const people = cohortOf(table, document.cohort, randomOf(`${name} ${seed}`));

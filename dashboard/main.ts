@@ -86,7 +86,7 @@ function NoStudies(): VNode {
   return html`<main class="page"><section class="card empty"><h1>No study yet</h1>
     <p
       class="quiet">This aggregator runs, but nobody has asked it anything. Start it with a study file:</p>
-    <p><code>keelson serve studies/flights-populous.yaml</code></p>
+    <p><code>keelson serve studies/flights-robust.yaml</code></p>
     <p class="quiet small">A study appears here by itself.</p></section></main>`;
 }
 

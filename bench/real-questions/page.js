@@ -15,7 +15,7 @@ export function pageOf(results, seeds) {
   return `# Questions to real tables
 
 Studies with several questions, asked about public tables: real names, real skewness, missing values. Each number below is beside
-the truth of the same people. The study files are in \`studies/\`. Privacy is epsilon 2 at delta 1e-6 for all questions of
+the truth of the same people. The study files are in \`bench/real-questions\`. Privacy is epsilon 2 at delta 1e-6 for all questions of
 a study together. Nobody lies.
 
 A cohort is 20,000 people. Each has one row of the table, drawn at random with replacement, because the tables are small. The rows
@@ -36,7 +36,7 @@ ${results.map((result) => sectionOf(result)).join('\n\n')}
 
 \`\`\`text
 npm run bench:pages -- real-questions --seeds 1 --rows .
-npx keelson estimate --study studies/flights-by-origin.yaml flights-by-origin.csv
+npx keelson estimate --study bench/real-questions/flights-by-origin.yaml flights-by-origin.csv
 \`\`\`
 
 The tables come from the package \`vega-datasets\`, which the tests install. None is copied.

@@ -54,7 +54,7 @@ function Figures({ now: { progress, health, atMs, rates } }: { readonly now: See
       title=${`${study} does not run.`}>${reason}<//>`)}
     ${studies.length === 0 && html`<section class="card empty"><h2>No study yet</h2>
     <p class="quiet">Start the server with a study file:
-      <code>keelson serve studies/flights-populous.yaml</code></p></section>`}
+      <code>keelson serve studies/flights-robust.yaml</code></p></section>`}
     <div class="cards">${studies.map((study) =>
       html`<${StudyCard} key=${study.id} study=${study} skewMs=${skewMs}
       rate=${rates?.[study.id] ?? null}

@@ -255,12 +255,12 @@ describe('commands that serve others', () => {
   });
 
   it('plans the studies of files, from the files alone', async () => {
-    const files = ['studies/flights-mean.yaml', 'studies/people-count.yaml'];
+    const files = ['studies/flights-mean.yaml', 'studies/flights-robust.yaml'];
     const { status, stdout } = await keelson(['plan', ...files, '--json']);
     expect(status).toBe(0);
     const { studies } =
       JSON.parse(stdout) as { studies: (PlanFacts & { study: string; estimator: string })[] };
-    expect(studies.map(({ estimator }) => estimator)).toEqual(['mean', 'count']);
+    expect(studies.map(({ estimator }) => estimator)).toEqual(['mean', 'robust-mean']);
     for (const study of studies) {
       expect(study.budget!.releases).toBeGreaterThan(0);
       expect(study.minimumCohort).toBeLessThanOrEqual(study.cohort);

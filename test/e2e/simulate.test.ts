@@ -1,8 +1,9 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { freePort } from '../../cli/demo/free-port.js';
 import type { Question } from '../../cli/init/questions.js';
 import { Stage, type Ended, type JsonLine } from '../support/live-command.js';
+import { sampleStudies, sampleStudy } from '../support/sample-studies.js';
 import { root } from '../support/sources.js';
 
 const stage = new Stage();
@@ -17,11 +18,11 @@ const few = ['--contributors', '30', '--json'];
  * A shipped sample, with epochs that are short, or close on the whole fleet. @returns the path of
  * the copy.
  */
-function sample(file: string, every: string): string {
-  const text = readFileSync(`${root}studies/${file}`, 'utf8')
+function sample(name: string, every: string): string {
+  const text = sampleStudy(root, name)
     .replace(/every: \w+/, `every: ${every}`)
     .replace(/\{ contributors: \d+ \}/, '{ contributors: 30 }');
-  return stage.write(file, text);
+  return stage.write(`${name}.yaml`, text);
 }
 
 const nameIn = (path: string): string => /^study: (\S+)/m.exec(readFileSync(path, 'utf8'))![1]!;
@@ -54,7 +55,7 @@ describe('keelson simulate', () => {
     ];
     const run = stage.start(words);
     await run.says('trying again');
-    await stage.serve([sample('flights-mean.yaml', '2s')], { port, data: 'waited-for' });
+    await stage.serve([sample('flights-mean', '2s')], { port, data: 'waited-for' });
     await run.line(({ type }) => type === 'epoch');
     expect((await run.interrupt()).status).toBe(0);
   });
@@ -89,11 +90,11 @@ describe('keelson simulate', () => {
 
   it('takes part in every sample study with hostile people, honest ones refused '
     + 'nothing', { tags: ['slow'] }, async () => {
-    const files = readdirSync(`${root}studies`).filter((name) => name !== 'members-survey.yaml');
+    const samples = sampleStudies(root).map(({ name }) => name)
+      .filter((name) => name !== 'members-survey');
     // Long enough for everybody to connect, also on a busy machine, and for the passes of one.
-    const lengthOf = (file: string): string =>
-      (file === 'flights-stable-weights.yaml' ? '31s' : '15s');
-    const paths = files.map((file) => sample(file, lengthOf(file)));
+    const lengthOf = (name: string): string => (name === 'flights-stable-weights' ? '31s' : '15s');
+    const paths = samples.map((name) => sample(name, lengthOf(name)));
     const names = paths.map(nameIn);
     const { url } = await stage.serve(paths, { data: 'samples' });
     const run = await stage.run([
@@ -149,7 +150,7 @@ describe('keelson simulate', () => {
 
   it('says that people took part before, and that they wait for the next '
     + 'epoch', { tags: ['slow'] }, async () => {
-    const { url } = await stage.serve([sample('flights-mean.yaml', '2s')], { data: 'again' });
+    const { url } = await stage.serve([sample('flights-mean', '2s')], { data: 'again' });
     const words = ['simulate', url, '--study', 'flights-mean', '--epochs', '1', ...few];
     expect((await stage.run(words)).status).toBe(0);
     const again = await stage.run(words);
@@ -160,7 +161,7 @@ describe('keelson simulate', () => {
 
   it('reports a server that refuses everybody, too many rows, and wrong columns', async () => {
     const { url } = await stage.serve(
-      [sample('members-survey.yaml', '1h'), sample('monthly-survey.yaml', '1h')],
+      [sample('members-survey', '1h'), sample('monthly-survey', '1h')],
       { data: 'refusing' });
     const turned =
       await stage.run(['simulate', url, '--study', 'members-survey', '--contributors', '5']);

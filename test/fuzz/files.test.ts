@@ -1,16 +1,14 @@
 import fc from 'fast-check';
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
 import { KeelsonError } from '../../src/base/errors.js';
 import { npyHeaderBytes, npyMagic, parseNpyHeader } from '../../cli/input/npy-header.js';
 import { readNpy } from '../../cli/input/npy.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { fileKinds, FileTally, fuzzFile, readSamples } from '../support/fuzz/files/run.js';
+import { sampleStudies } from '../support/sample-studies.js';
 import { root } from '../support/sources.js';
 
-const folder = new URL('../../studies/', import.meta.url);
-const samples = readdirSync(folder).filter((name) => name.endsWith('.yaml'))
-  .map((name) => readFileSync(new URL(name, folder), 'utf8'));
+const samples = sampleStudies(root).map(({ text }) => text);
 
 /** True when it was read, false when it was refused by name; anything else fails the test. */
 function isRead(action: () => unknown): boolean {

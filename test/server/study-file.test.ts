@@ -1,4 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { KeelsonError } from '../../src/base/errors.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
@@ -14,6 +13,8 @@ import { toHex } from '../../src/base/bytes.js';
 import { quarantineBound } from '../../server/studies/quarantine-bound.js';
 import { normalUpperTail } from '../../src/numerics/normal.js';
 import { sampleParameters } from '../support/sample-parameters.js';
+import { sampleStudies } from '../support/sample-studies.js';
+import { root } from '../support/sources.js';
 import { fileWith, wrongStudies } from '../support/wrong-studies.js';
 
 const parse = (text: string, options = {}) =>
@@ -174,12 +175,9 @@ describe('a study file', () => {
     expect(document.epoch).toEqual({ contributors: 500 });
   });
 
-  it.each(readdirSync('studies')
-    .filter((file) => file.endsWith('.yaml') && file !== 'populations.yaml'))(
-    'of the samples can run: %s', (file) => {
-      const study = parseStudyText(readFileSync(`studies/${file}`, 'utf8'), { name: file });
-      expect(study.releases).toBeGreaterThan(0);
-    });
+  it.each(sampleStudies(root))('of the samples can run: $name', ({ name, text }) => {
+    expect(parseStudyText(text, { name }).releases).toBeGreaterThan(0);
+  });
 });
 
 describe('a study file is refused', () => {

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { reduceRows, syntheticSource } from '../../simulation/index.js';
 import { fittedRows, inventedTexts, madeUpTexts } from '../../simulation/data/synthetic.js';
@@ -9,6 +9,7 @@ import { utf8 } from '../../src/base/bytes.js';
 import type { ShortFacts, StudyDocument } from '../../src/wire/study-document.js';
 import { studyDocument } from '../support/hub-bench.js';
 import { sampleParameters } from '../support/sample-parameters.js';
+import { sampleStudies } from '../support/sample-studies.js';
 import { root } from '../support/sources.js';
 
 const seed = utf8('made-up rows');
@@ -38,9 +39,8 @@ describe('made-up rows', () => {
     expect(rowsOf(document, 4)).not.toEqual(values);
   });
 
-  it.each(readdirSync(`${root}studies`))('fit the sample study %s', (file) => {
-    const { document } =
-      parseStudyText(readFileSync(`${root}studies/${file}`, 'utf8'), { name: file });
+  it.each(sampleStudies(root))('fit the sample study $name', ({ name, text }) => {
+    const { document } = parseStudyText(text, { name });
     const values = rowsOf(document, 1, 1);
     expect(values).toHaveLength(document.columns.length);
     expect(values.every(Number.isFinite)).toBe(true);

@@ -1,15 +1,17 @@
-import { readdirSync } from 'node:fs';
 import { readStudyFiles } from '../../cli/base/study-files.js';
+import { parseStudyText } from '../../server/study-file/index.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
+import { sampleStudies } from './sample-studies.js';
 import { root } from './sources.js';
 
-/** Every study file of the project that people may copy. */
-export const shippedStudies: readonly StudyDefinition[] = readStudyFiles([
-  ...readdirSync(`${root}studies`).map((file) => `${root}studies/${file}`),
-  `${root}examples/commute/study.yaml`, `${root}examples/survey/study.yaml`,
-].filter((file) => file.endsWith('.yaml')), undefined).studies;
+/** Every study file of the project that people may copy, and studies of all other estimators. */
+export const shippedStudies: readonly StudyDefinition[] = [
+  ...sampleStudies(root).map(({ name, text }) => parseStudyText(text, { name: `${name}.yaml` })),
+  ...readStudyFiles(['commute', 'survey'].map((name) => `${root}examples/${name}/study.yaml`),
+    undefined).studies,
+];
 
 /**
  * An answer of the form that the plan of a question gives. All of its numbers differ, so a page

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parseStudyText } from '../../../../server/study-file/parse.js';
 import { InvalidParameterError } from '../../../../src/base/errors.js';
@@ -22,6 +21,8 @@ import { privacyTarget } from '../../../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { seededRandom } from '../../../../src/random/work.js';
 import { dataSource, type DataSource } from '../../../support/data.js';
+import { sampleStudy } from '../../../support/sample-studies.js';
+import { root as project } from '../../../support/sources.js';
 
 const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
 const planned = (raw: object, facts: Partial<StudyFacts> = {}) => {
@@ -179,8 +180,8 @@ describe('mixture', () => {
   });
 
   it('has a sample study that can be planned', () => {
-    const name = 'studies/flights-mixture.yaml';
-    const { document } = parseStudyText(readFileSync(name, 'utf8'), { name });
+    const text = sampleStudy(project, 'flights-mixture');
+    const { document } = parseStudyText(text, { name: 'flights-mixture.yaml' });
     expect(planned(document.questions[0]!.parameters, { cohort: document.cohort }).kind).toBe('plan');
   });
 });

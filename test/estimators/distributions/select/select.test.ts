@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { InvalidParameterError } from '../../../../src/base/errors.js';
 import { utf8 } from '../../../../src/base/bytes.js';
@@ -29,6 +28,8 @@ import { seededRandom } from '../../../../src/random/work.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../../../src/wire/study-codec.js';
 import { parseStudyText } from '../../../../server/study-file/parse.js';
 import { dataSource } from '../../../support/data.js';
+import { sampleStudy } from '../../../support/sample-studies.js';
+import { root } from '../../../support/sources.js';
 
 const line = (shape: unknown) => lineDistribution(readLineShape(shape, 'x'));
 const normal = (mean: number, deviation = 1) => ({ normal: { mean, deviation } });
@@ -286,8 +287,8 @@ function variation(
 
 describe('a list of hypotheses in a study', () => {
   it('is read from the sample file, planned, and held by the study document', () => {
-    const name = 'studies/delay-shape.yaml';
-    const { document } = parseStudyText(readFileSync(name, 'utf8'), { name });
+    const text = sampleStudy(root, 'delay-shape');
+    const { document } = parseStudyText(text, { name: 'delay-shape.yaml' });
     expect(JSON.parse(String(document.questions[0]!.parameters['hypotheses']))).toHaveLength(5);
     expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
   });

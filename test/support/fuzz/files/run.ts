@@ -1,5 +1,3 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { InvalidInputError, KeelsonError } from '../../../../src/base/errors.js';
 import { logLines, verifyReleaseLog } from '../../../../src/log/index.js';
 import { signRotation } from '../../../../src/signing/index.js';
@@ -12,6 +10,7 @@ import { readParquetBytes } from '../../../../cli/input/parquet.js';
 import type { RowBatch, RowOptions } from '../../../../cli/input/rows.js';
 import { parseStudyText } from '../../../../server/study-file/index.js';
 import { sampleLog, type SampleLogOptions } from '../../log-samples.js';
+import { sampleStudies } from '../../sample-studies.js';
 import { server } from '../../wire-samples.js';
 import { Dice } from '../dice.js';
 import { must } from '../frames/oracle.js';
@@ -46,10 +45,8 @@ const twoKeys: SampleLogOptions = {
 
 /** @param root of the project. */
 export async function readSamples(root: string): Promise<Samples> {
-  const folder = join(root, 'studies');
-  const names = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
   return {
-    studies: names.map((name) => readFileSync(join(folder, name), 'utf8')),
+    studies: sampleStudies(root).map(({ text }) => text),
     log: (await sampleLog(3, twoKeys)).lines,
   };
 }
