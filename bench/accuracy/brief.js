@@ -50,10 +50,14 @@ function tableOf([title, cells]) {
   return [title, '', ...lines.map((fields) => `| ${fields.join(' | ')} |`), ''].join('\n');
 }
 
+/** Cells of fewer hostile rows are left out: the clean error is in all others of their size. */
+const leastCorruption = 0.05;
+
 /** @param lines - results. @returns headings and tables in Markdown. */
 export function briefOf(lines) {
   const byTarget = new Map();
   for (const one of cellsOf(lines)) {
+    if (one.cell.corruption < leastCorruption) continue;
     const { rows, epsilon, delta } = one.cell;
     const title = `### ${rows} rows, epsilon ${epsilon}, delta ${delta.toExponential()}`;
     byTarget.set(title, [...(byTarget.get(title) ?? []), one]);
