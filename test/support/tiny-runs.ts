@@ -233,6 +233,7 @@ export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/audit.js': 'test/e2e/bundle.test.ts',
   'scripts/build.js': 'test/support/build-once.ts',
   'scripts/image.js': 'test/deploy/image.test.ts',
+  'scripts/layers.js': 'test/tidy/layers.test.ts',
   'scripts/prepare.js': 'test/e2e/prepare.test.ts',
   'scripts/lab-table.js': 'test/lab/table.test.ts',
   'scripts/pack-pages.js': 'test/docs/packed-links.test.ts',
