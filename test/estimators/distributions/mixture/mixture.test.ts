@@ -182,7 +182,8 @@ describe('mixture', () => {
   it('has a sample study that can be planned', () => {
     const text = sampleStudy(project, 'flights-mixture');
     const { document } = parseStudyText(text, { name: 'flights-mixture.yaml' });
-    expect(planned(document.questions[0]!.parameters, { cohort: document.cohort }).kind).toBe('plan');
+    const [question] = document.questions;
+    expect(planned(question!.parameters, { cohort: document.cohort }).kind).toBe('plan');
   });
 });
 
