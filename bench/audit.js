@@ -24,7 +24,7 @@ const settings = {
   histogram: ['edges=-1,0,1'], quantile: ['low=-5', 'high=5'],
   covariance: ['variance-low=.01', 'variance-high=100'],
   gaussian: ['variance-low=.01', 'variance-high=100'],
-  'heavy-tailed-pure': ['scale=1', 'radius=100'], 'mixture-1d': ['components=1'],
+  'mixture-1d': ['components=1'],
   mixture: ['components=1'],
   select: [
     `hypotheses=${JSON.stringify([0, 3].map((mean) => ({ normal: { mean, deviation: 1 } })))}`,

@@ -36,7 +36,7 @@ function planned() {
   // Older trees know fewer parameters.
   const known = new Set(estimator.parameters.map((parameter) => parameter.name));
   const own = Object.fromEntries(Object.entries(parameters).filter(([key]) => known.has(key)));
-  const target = name === 'heavy-tailed-pure' ? resolvePureTarget({ epsilon: 1, delta: 0 })
+  const target = parameters.variant === 'candidates' ? resolvePureTarget({ epsilon: 1, delta: 0 })
     : privacyTarget({ epsilon: 1, delta: 1e-6 });
   return estimator.plan(parseParameters(estimator.parameters, own, { dimension }), {
     dimension, cohort: contributors, participation: 'public', target,

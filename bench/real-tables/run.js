@@ -27,13 +27,12 @@ const options = optionsOf('Private means and quantiles of real columns.', {
   page: { usual: null, means: 'file to write the report of all lines of --out into' },
 });
 
-/** All but `heavy-tailed-pure`, which has no plan with a delta. */
 const everyEstimator = [
   ...recommended, 'prime', 'stable-mean', 'populous-mean',
-  'resilience', 'tukey-median', 'heavy-tailed', 'heavy-tailed-1d',
+  'resilience', 'tukey-median', 'heavy-tailed',
 ];
 /** These have no scale of their own: a person gives about the deviation. */
-const needScale = new Set(['prime-heavy', 'heavy-tailed', 'heavy-tailed-1d']);
+const needScale = new Set(['prime-heavy', 'heavy-tailed']);
 const target = { epsilon: 1, delta: 1e-6 };
 const probabilities = [0.25, 0.5, 0.75];
 /** A row of a whole table has at most this many columns. */

@@ -16,8 +16,6 @@ const settings = {
   distribution: [{ column: 0, low: -5, high: 5, cells: 16 }, [-5, 5, 0]],
   covariance: [{ 'variance-low': 0.01, 'variance-high': 100 }],
   gaussian: [{ 'variance-low': 0.01, 'variance-high': 100 }],
-  'heavy-tailed-1d': [{ scale: 1, column: 0 }],
-  'heavy-tailed-pure': [{ scale: 1, radius: 100 }],
   'mixture-1d': [{ column: 0, components: 1 }],
   mixture: [{ components: 1 }],
   select: [{
@@ -58,6 +56,9 @@ export const subjects = [
     const [set, landmarks = []] = settings[name] ?? [{ scale: 1 }];
     return [subject(name, name, set, 2, { landmarks })];
   }),
+  subject('heavy-tailed', 'heavy-tailed, groups', { scale: 1, variant: 'groups' }, 1),
+  subject('heavy-tailed', 'heavy-tailed, candidates',
+    { scale: 1, radius: 100, variant: 'candidates' }, 2),
   subject('prime', 'prime, one direction', { scale: 1, directions: 'one' }, 2),
   subject('stable-mean', 'stable-mean, reference', { scale: 1, variant: 'reference' }, 2),
   subject('sum', 'sum, found cap', { cap: 'auto', 'cap-max': 100 }, 2),

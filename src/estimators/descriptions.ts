@@ -13,7 +13,6 @@ import { describeGaussian } from './distributions/gaussian/describe.js';
 import { describeMixtureLine } from './distributions/mixture-1d/describe.js';
 import { describeMixture } from './distributions/mixture/describe.js';
 import { describeSelect } from './distributions/select/describe.js';
-import { describeHeavyTailed1d } from './mean/heavy-tailed-1d/describe.js';
 import { describeTukeyMedian } from './mean/tukey-median/describe.js';
 
 /**
@@ -40,8 +39,6 @@ export const descriptions: Readonly<Record<string, Describe>> = Object.freeze({
   resilience: describeMeans,
   'tukey-median': describeTukeyMedian,
   'heavy-tailed': describeMeans,
-  'heavy-tailed-1d': describeHeavyTailed1d,
-  'heavy-tailed-pure': describeMeans,
   'stable-moments': describeStableMoments,
   subspace: describeSubspace,
   select: describeSelect,

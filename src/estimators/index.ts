@@ -26,10 +26,6 @@ import { populousMean as populousMeanUnchecked } from './mean/populous-mean/popu
 import { resilience as resilienceUnchecked } from './mean/resilience/resilience.js';
 import { tukeyMedian as tukeyMedianUnchecked } from './mean/tukey-median/tukey-median.js';
 import { heavyTailed as heavyTailedUnchecked } from './mean/heavy-tailed/heavy-tailed.js';
-import { heavyTailed1d as heavyTailed1dUnchecked } from './mean/heavy-tailed-1d/heavy-tailed-1d.js';
-import {
-  heavyTailedPure as heavyTailedPureUnchecked,
-} from './mean/heavy-tailed-pure/heavy-tailed-pure.js';
 import {
   stableMoments as stableMomentsUnchecked,
 } from './covariance/stable-moments/stable-moments.js';
@@ -57,8 +53,6 @@ export const populousMean = /* @__PURE__ */ guarded(populousMeanUnchecked);
 export const resilience = /* @__PURE__ */ guarded(resilienceUnchecked);
 export const tukeyMedian = /* @__PURE__ */ guarded(tukeyMedianUnchecked);
 export const heavyTailed = /* @__PURE__ */ guarded(heavyTailedUnchecked);
-export const heavyTailed1d = /* @__PURE__ */ guarded(heavyTailed1dUnchecked);
-export const heavyTailedPure = /* @__PURE__ */ guarded(heavyTailedPureUnchecked);
 export const stableMoments = /* @__PURE__ */ guarded(stableMomentsUnchecked);
 export const subspace = /* @__PURE__ */ guarded(subspaceUnchecked);
 export const select = /* @__PURE__ */ guarded(selectUnchecked);

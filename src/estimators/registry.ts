@@ -5,7 +5,7 @@ import type { Estimator } from './contract/estimator.js';
 import {
   mean, robustMean, primeHeavy, count, sum, share, ratio, histogram, quantile, distribution,
   stableCovariance, covariance, gaussian, prime, stableMean, populousMean, resilience, tukeyMedian,
-  heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select, mixture1d, mixture,
+  heavyTailed, stableMoments, subspace, select, mixture1d, mixture,
 } from './index.js';
 
 /**
@@ -15,7 +15,7 @@ import {
 export const estimators: readonly Estimator[] = Object.freeze([
   mean, robustMean, primeHeavy, count, sum, share, ratio, histogram, quantile, distribution,
   stableCovariance, covariance, gaussian, prime, stableMean, populousMean, resilience, tukeyMedian,
-  heavyTailed, heavyTailed1d, heavyTailedPure, stableMoments, subspace, select, mixture1d, mixture,
+  heavyTailed, stableMoments, subspace, select, mixture1d, mixture,
 ]);
 
 /** Common words for a question, and what to write for them. */

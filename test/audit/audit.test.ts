@@ -33,7 +33,7 @@ async function audited(
     readonly set?: Readonly<Record<string, string>>;
   },
 ): Promise<AuditResult> {
-  const columns = 2;
+  const columns = ofOneColumn.has(set['variant']) ? 1 : 2;
   const dimension = keys === undefined ? columns : 1 + columns;
   const target = privacyTarget({ epsilon, delta: 1e-6 });
   const parameters =
@@ -70,7 +70,7 @@ const provable = 2;
 const catching = 1;
 /** Whose releases take long: two trials for each pair of the search. */
 const slow: ReadonlySet<string> =
-  new Set(['heavy-tailed-pure', 'select', 'stable-moments', 'tukey-median', 'resilience']);
+  new Set(['heavy-tailed candidates', 'select', 'stable-moments', 'tukey-median', 'resilience']);
 /**
  * Whose audits take minutes: left to the command. Their mistakes are planted and caught in
  * test/planted.
@@ -81,7 +81,7 @@ const toCommand: ReadonlySet<string> = new Set(['mixture-1d', 'mixture']);
  * suite compares their calls on neighbours each time.
  */
 const slowest: ReadonlySet<string> = new Set([
-  'heavy-tailed-pure', 'tukey-median', 'stable-covariance', 'covariance', 'gaussian',
+  'heavy-tailed candidates', 'tukey-median', 'stable-covariance', 'covariance', 'gaussian',
   'stable-mean reference', 'stable-moments',
 ]);
 /** Other algorithms of an estimator. */
@@ -90,7 +90,11 @@ const variants: readonly (readonly [
 ])[] = [
   ['stable-mean', 'reference', { variant: 'reference' }],
   ['prime', 'one direction', { directions: 'one' }],
+  ['heavy-tailed', 'groups', { variant: 'groups' }],
+  ['heavy-tailed', 'candidates', { variant: 'candidates', radius: '100' }],
 ];
+/** Of which a release has one column. */
+const ofOneColumn: ReadonlySet<unknown> = new Set(['groups']);
 
 /**
  * Whose noise is left out in a test, which the audit must catch, and what this takes. To catch the
@@ -103,8 +107,8 @@ const caught: readonly (readonly [name: string, asked: {
   ...['count', 'sum', 'share', 'histogram', 'distribution', 'mean', 'robust-mean', 'prime',
   ].map((name) => [name, { trials: fewTrials }] as const),
   ['prime', { trials: fewTrials, set: { directions: 'one' } }],
-  ...['ratio', 'heavy-tailed-1d'].map((name) =>
-    [name, { trials: 3_000, people: 400, crowd: 2 }] as const),
+  ['ratio', { trials: 3_000, people: 400, crowd: 2 }],
+  ['heavy-tailed', { trials: 3_000, people: 400, crowd: 2, set: { variant: 'groups' } }],
   ...['quantile', 'prime-heavy', 'stable-mean'].map((name) =>
     [name, { trials: 3_000, people: 400, crowd: 2 }, ['slow']] as const),
   // Groups that agree hide a person from most pairs.

@@ -12,20 +12,6 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
   'heavy-tailed': locationSample,
   resilience: locationSample,
   'tukey-median': locationSample,
-  'heavy-tailed-1d': {
-    ...locationSample,
-    parameters: { scale: 3, column: 0 },
-    dimension: 1,
-    honest: (data) => Float64Array.of(3 * data.normal()),
-  },
-  'heavy-tailed-pure': {
-    ...locationSample,
-    parameters: { scale: 3, radius: 100 },
-    dimension: 1,
-    cohort: 6_000,
-    honest: (data) => Float64Array.of(3 * data.normal()),
-    location: false,
-  },
   subspace: {
     parameters: {},
     dimension: 2,
@@ -127,6 +113,14 @@ export const forms: readonly (readonly [string, ComplianceSample, form?: string]
     ...locationSample, parameters: { scale: 3, shape: 'normal' },
   }, ' for normal rows'],
   ['stable-mean', { ...locationSample, parameters: { scale: 3, variant: 'reference' } }],
+  ['heavy-tailed', {
+    ...locationSample, parameters: { scale: 3, variant: 'groups' }, dimension: 1,
+    honest: (data) => Float64Array.of(3 * data.normal()),
+  }, ' from groups'],
+  ['heavy-tailed', {
+    ...locationSample, parameters: { scale: 3, radius: 100, variant: 'candidates' }, dimension: 1,
+    cohort: 6_000, honest: (data) => Float64Array.of(3 * data.normal()), location: false,
+  }, ' by candidates'],
   ['prime', {
     ...locationSample, parameters: { scale: 3, directions: 'one' },
   }, ' in one direction'],

@@ -15,8 +15,7 @@ const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
   ['heavy-tailed', { scale: 1 }, 20_000],
   ['heavy-tailed', { scale: 1, cohorts: 'one' }, 20_000],
   ['heavy-tailed', { scale: 1, centre: 'group-means', groups: 1 }, 100_000],
-  ['heavy-tailed-1d', { scale: 1, column: 0 }, 20_000],
-  ['heavy-tailed-1d', { scale: 1, column: 0, privacy: 'zcdp', radius: 100 }, 20_000],
+  ['heavy-tailed', { scale: 1, variant: 'candidates', radius: 100 }, 20_000],
   ['populous-mean', { scale: 1, groups: 600 }, 50_000],
   ['populous-mean', { scale: 1, local: 'mean', corruption: 0 }, 50_000],
   ['subspace', { unit: 1 }, 20_000],
@@ -97,11 +96,11 @@ describe('what would have been needed', () => {
 
   it('is named where privacy is pure, too', () => {
     const { reason, remedy, cohortNeeded } =
-      infeasible('heavy-tailed-pure', { scale: 1, radius: 10 }, pureFacts(60));
+      infeasible('heavy-tailed', { scale: 1, radius: 10 }, pureFacts(60));
     expect(reason).toMatch(/60/);
     expect(cohortNeeded).toBeGreaterThan(60);
     expect(remedy).toContain(`a cohort of ${cohortNeeded}`);
-    expect(planOf('heavy-tailed-pure', { scale: 1, radius: 10 }, pureFacts(cohortNeeded!)).kind)
+    expect(planOf('heavy-tailed', { scale: 1, radius: 10 }, pureFacts(cohortNeeded!)).kind)
       .toBe('plan');
   });
 
@@ -110,7 +109,7 @@ describe('what would have been needed', () => {
     const pure = pureFacts(50_000);
     for (const name of ['heavy-tailed', 'populous-mean', 'subspace', 'gaussian']) {
       const raw = forms.find(([form]) => form === name)![1];
-      expect(infeasible(name, raw, pure).remedy).toMatch(/delta|heavy-tailed-1d/);
+      expect(infeasible(name, raw, pure).remedy).toMatch(/delta/);
     }
     expect(
       infeasible(

@@ -88,19 +88,16 @@ describe('the studies of a lab', () => {
     const facts = { data: labData[0]!, ...planned };
     const others = [
       'count', 'sum', 'histogram', 'quantile', 'distribution', 'subspace', 'covariance',
-      'stable-covariance', 'stable-moments', 'gaussian', 'heavy-tailed-1d',
+      'stable-covariance', 'stable-moments', 'gaussian',
       'select', 'mixture-1d', 'mixture', 'share', 'ratio',
     ];
     for (const name of others) {
       expect(() => labStudies(facts, ['mean', name]), name).toThrow(
         `an answer of ${name} is not one number for each column: leave it out`);
     }
-    expect(() => labStudies(facts, ['heavy-tailed-pure'])).toThrow(
-      /^the lab gives heavy-tailed-pure a scale.*parameters.radius is missing.*; leave it out/);
     expect(() => labStudies({ ...facts, promise: 0.45 }, ['prime']))
       .toThrow('; lower --corruption');
-    const rest = estimators.map(({ name }) => name)
-      .filter((name) => name !== 'heavy-tailed-pure' && !others.includes(name));
+    const rest = estimators.map(({ name }) => name).filter((name) => !others.includes(name));
     // The passes of stable-mean over so many people do not fit shorter epochs.
     expect(labStudies({ ...facts, epochMs: 60_000 }, rest)).toHaveLength(rest.length);
   });

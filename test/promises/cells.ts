@@ -64,14 +64,13 @@ const needed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   ratio: { cap: 20 },
   quantile: { low: -10, high: 30 },
   distribution: { low: -10, high: 30 },
-  'heavy-tailed-1d': { column: 0 },
-  'heavy-tailed-pure': { radius: 100 },
   select: { hypotheses },
 };
 
 /** The parameters of a cell: what must be given, and what its name adds. */
 export function settingsOf({ estimator, scale, set }: Cell): Readonly<Record<string, unknown>> {
-  return { ...needed[estimator], ...(scale === 'given' ? { scale: 1 } : {}), ...set };
+  const radius = set['variant'] === 'candidates' ? { radius: 100 } : {};
+  return { ...needed[estimator], ...radius, ...(scale === 'given' ? { scale: 1 } : {}), ...set };
 }
 
 function cellOf([name, error, width, options = {}]: Row): Cell {
@@ -99,6 +98,8 @@ function cellOf([name, error, width, options = {}]: Row): Cell {
 const measuredAs: readonly (readonly [begin: string, end: string, before: string])[] = [
   ['stable-mean ', ' variant=reference', 'stable-mean '], ['stable-mean ', '', 'stable-mean-dual '],
   ['prime ', ' directions=one', 'spectral-filter '],
+  ['heavy-tailed ', ' variant=groups', 'heavy-tailed-1d '],
+  ['heavy-tailed ', ' variant=candidates', 'heavy-tailed-pure '],
 ];
 
 /** Seeds the noise of a row, so that it has the figures that it was measured with. */
@@ -106,7 +107,9 @@ export function noiseNameOf({ name }: Cell): string {
   const form = measuredAs.find(([begin, end]) => name.startsWith(begin) && name.endsWith(end));
   if (form === undefined) return name;
   const [begin, end, before] = form;
-  return `${before}${name.slice(begin.length, name.length - end.length)}`;
+  const rest = name.slice(begin.length, name.length - end.length);
+  const isBounded = before === 'heavy-tailed-1d ' && rest.endsWith(' radius=1');
+  return `${before}${rest}${isBounded ? ' privacy=zcdp' : ''}`;
 }
 
 /** The whole table, in its order. */

@@ -171,31 +171,31 @@ export const table: readonly Row[] = [
 
   ['heavy-tailed given 20000x10 normal none', 0.089, 0.28],
 
-  ['heavy-tailed-1d given 20000x1 normal none', 0.013, 0.28],
+  ['heavy-tailed given 20000x1 normal none variant=groups', 0.013, 0.28],
 
-  ['heavy-tailed-pure given 20000x1 normal none', 0.012, 0.2],
+  ['heavy-tailed given 20000x1 normal none variant=candidates', 0.012, 0.2],
 
   ['heavy-tailed given 20000x10 student none', 0.086, 0.28],
 
-  ['heavy-tailed-1d given 20000x1 student none', 0.048, 0.28],
+  ['heavy-tailed given 20000x1 student none variant=groups', 0.048, 0.28],
 
-  ['heavy-tailed-pure given 20000x1 student none', 0.037, 0.2],
+  ['heavy-tailed given 20000x1 student none variant=candidates', 0.037, 0.2],
 
   ['heavy-tailed given 20000x10 pareto none', 0.082, 0.28],
 
-  ['heavy-tailed-1d given 20000x1 pareto none', 0.046, 0.28],
+  ['heavy-tailed given 20000x1 pareto none variant=groups', 0.046, 0.28],
 
-  ['heavy-tailed-pure given 20000x1 pareto none', 0.073, 0.2],
+  ['heavy-tailed given 20000x1 pareto none variant=candidates', 0.073, 0.2],
 
   ['heavy-tailed given 20000x10 lognormal none', 0.087, 0.28],
 
-  ['heavy-tailed-1d given 20000x1 lognormal none', 0.053, 0.28],
+  ['heavy-tailed given 20000x1 lognormal none variant=groups', 0.053, 0.28],
 
-  ['heavy-tailed-pure given 20000x1 lognormal none', 0.037, 0.2],
+  ['heavy-tailed given 20000x1 lognormal none variant=candidates', 0.037, 0.2],
 
-  ['heavy-tailed-1d given 20000x1 likert none radius=1 privacy=zcdp', 0.1, 0.28, { finite: 0 }],
+  ['heavy-tailed given 20000x1 likert none radius=1 variant=groups', 0.1, 0.28, { finite: 0 }],
 
-  ['heavy-tailed-pure given 20000x1 likert none radius=1', 0.1, 0.2, { finite: 0 }],
+  ['heavy-tailed given 20000x1 likert none radius=1 variant=candidates', 0.1, 0.2, { finite: 0 }],
 
   ['heavy-tailed given 20000x4 pareto none scale=.1', 0.095, 0.018, { finite: 0 }],
 

@@ -100,8 +100,7 @@ describe('a study file', () => {
       const text = fileWith({
         estimator: `estimator: ${estimator}`, quarantine: 'quarantine: { beyond: 8 }',
         parameters: `parameters: ${JSON.stringify(sampleParameters(estimator))}`,
-        columns: estimator === 'heavy-tailed-1d'
-          ? 'columns: [minutes]' : 'columns: [minutes, miles]',
+        columns: 'columns: [minutes, miles]',
         cohort: 'cohort: 1000000', privacy: 'privacy: { epsilon: 8, delta: 1e-6 }',
         budget: 'budget: { epsilon: 80, delta: 1e-5 }', epoch: 'epoch: { every: 1h }',
       });

@@ -7,8 +7,6 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   gaussian: { 'variance-low': 0.01, 'variance-high': 100 },
   count: { column: 0, threshold: 0.5 },
   histogram: { column: 0, edges: '-1,0,1' },
-  'heavy-tailed-1d': { scale: 1, column: 0 },
-  'heavy-tailed-pure': { scale: 1, radius: 100 },
   distribution: { column: 0, low: -5, high: 5, cells: 16 },
   sum: { cap: 5 },
   share: { column: 0 },

@@ -29,6 +29,8 @@ const seededAs: Readonly<Record<string, string>> = {
   'stable-mean': 'stable-mean-dual',
   'stable-mean in its reference variant': 'stable-mean',
   'prime in one direction': 'spectral-filter',
+  'heavy-tailed from groups': 'heavy-tailed-1d',
+  'heavy-tailed by candidates': 'heavy-tailed-pure',
   'prime in its reference variant, in one direction': 'spectral-filter in its reference variant',
 };
 

@@ -8,9 +8,9 @@ const cohort = 20_000;
 const forms = [
   ['heavy-tailed', {}],
   ['heavy-tailed', { cohorts: 'one' }],
-  ['heavy-tailed-1d', { column: 0 }],
-  ['heavy-tailed-1d', { column: 0, privacy: 'zcdp', radius: 1 }],
-  ['heavy-tailed-pure', { radius: 1 }],
+  ['heavy-tailed', { variant: 'groups' }],
+  ['heavy-tailed', { variant: 'groups', radius: 1 }],
+  ['heavy-tailed', { variant: 'candidates', radius: 1 }],
 ] as const;
 
 async function answer(

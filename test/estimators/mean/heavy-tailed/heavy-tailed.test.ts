@@ -99,12 +99,12 @@ describe('truncation', () => {
   });
 });
 
-describe('heavy-tailed-1d', () => {
+describe('heavy-tailed from groups', () => {
   it('is near the mean with pure privacy, without being off to one side, and costs epsilon '
     + '1', async () => {
     const facts = { ...factsOf(1, 2_000), target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
-    const raw = { privacy: 'pure', radius: 1e4, scale: Math.sqrt(3), groups: 1 };
-    const plan = planOf('heavy-tailed-1d', raw, facts);
+    const raw = { variant: 'groups', radius: 1e4, scale: Math.sqrt(3), groups: 1 };
+    const plan = planOf('heavy-tailed', raw, facts);
     expect(amountToNumber(plan.cost.epsilon!)).toBeLessThanOrEqual(1 + 1e-12);
     expect(amountToNumber(plan.cost.epsilon!)).toBeGreaterThan(0.999);
     const errors: number[] = [];
@@ -124,10 +124,11 @@ describe('heavy-tailed-1d', () => {
 
   it.each(['zcdp', 'approx'])(
     '%s: costs no more in groups of their own, half as noisy parts with one cohort', (privacy) => {
-      const raw = { privacy, radius: 100, scale: 1, groups: 9 };
+      const bound = privacy === 'zcdp' ? { radius: 100 } : {};
+      const raw = { variant: 'groups', ...bound, scale: 1, groups: 9 };
       const facts = factsOf(1, 40_000);
       for (const cohorts of ['split', 'one']) {
-        const plan = planOf('heavy-tailed-1d', { ...raw, cohorts }, facts);
+        const plan = planOf('heavy-tailed', { ...raw, cohorts }, facts);
         expect(plan.cohorts).toHaveLength(cohorts === 'split' ? 18 : 9);
         expect(amountToNumber(plan.cost.rho)).toBeLessThanOrEqual(facts.target.rho);
         expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * facts.target.rho);
@@ -137,17 +138,21 @@ describe('heavy-tailed-1d', () => {
   );
 
   it('asks for the public bound, an odd number of groups and enough contributors', () => {
-    const estimator = findEstimator('heavy-tailed-1d');
+    const estimator = findEstimator('heavy-tailed');
     const plan = (
-      raw: Readonly<Record<string, unknown>>, cohort = 10_000,
+      raw: Readonly<Record<string, unknown>>, cohort = 10_000, asked = {},
     ): ReturnType<typeof estimator.plan> =>
       estimator.plan(
-        parseParameters(estimator.parameters, { scale: 1, ...raw }, { dimension: 1 }),
-        factsOf(1, cohort),
+        parseParameters(
+          estimator.parameters, { scale: 1, variant: 'groups', ...raw }, { dimension: 1 },
+        ), { ...factsOf(1, cohort), ...asked },
       );
-    expect(() => plan({ privacy: 'pure' })).toThrow(/parameters\.radius is missing/);
+    const pure = { target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
+    expect(plan({}, 10_000, pure)).toMatchObject({
+      kind: 'infeasible', remedy: expect.stringMatching(/^give radius/) as string,
+    });
     expect(() => plan({ groups: 4 })).toThrow(InvalidParameterError);
-    expect(plan({ privacy: 'zcdp', radius: 1e9 })).toMatchObject({
+    expect(plan({ radius: 1e9 })).toMatchObject({
       kind: 'infeasible', remedy: expect.stringMatching(/smaller radius/) as string,
     });
     expect(plan({}, 100)).toMatchObject({
@@ -157,6 +162,34 @@ describe('heavy-tailed-1d', () => {
 });
 
 describe('heavy-tailed', () => {
+  it.each([
+    // What errs least, by the errors of each form.
+    ['clipped', {}, 20_000, false, 1], ['groups', { moment: 8, radius: 100 }, 1_000, false, 1],
+    ['groups', { radius: 100, groups: 1 }, 20_000, true, 1],
+    ['candidates', { radius: 100 }, 20_000, true, 1],
+    ['candidates', { radius: 100 }, 200_000, true, 2], ['clipped', {}, 20_000, false, 5],
+  ])('takes the form that errs least: %s with %o, %d people, pure %s, %d columns', (
+    form, set, cohort, isPure, dimension,
+  ) => {
+    const facts = {
+      ...factsOf(dimension, cohort, 1),
+      ...(isPure && { target: resolvePureTarget({ epsilon: 1, delta: 0 }) }),
+    };
+    const chosen = planOf('heavy-tailed', { scale: 1, ...set }, facts);
+    expect(chosen.facts['variant']).toBe(form);
+    const estimator = findEstimator('heavy-tailed');
+    for (const variant of ['clipped', 'groups', 'candidates']) {
+      const raw = { scale: 1, ...set, variant };
+      const alone = estimator.plan(parseParameters(estimator.parameters, raw, facts), facts);
+      if (alone.kind === 'infeasible') continue;
+      expect(chosen.expectedError(0).total).toBeLessThanOrEqual(alone.expectedError(0).total);
+    }
+    if (!isPure) return;
+    expect(amountToNumber(chosen.cost.epsilon!)).toBeLessThanOrEqual(1 + 1e-12);
+    expect(chosen.cost.delta).toBe(0n);
+  });
+
+
   const [dimension, cohort] = [5, 4_000];
   const rowsWith = (data: DataSource, hostile: number): Float64Array[] =>
     Array.from({ length: cohort }, (_, i) =>

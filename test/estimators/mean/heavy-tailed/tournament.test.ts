@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import {
-  heavyTailedPure,
-} from '../../../../src/estimators/mean/heavy-tailed-pure/heavy-tailed-pure.js';
-import { tournamentScores } from '../../../../src/estimators/mean/heavy-tailed-pure/tournament.js';
+import { heavyTailed } from '../../../../src/estimators/mean/heavy-tailed/heavy-tailed.js';
+import { tournamentScores } from '../../../../src/estimators/mean/heavy-tailed/tournament.js';
 import type { PooledRows } from '../../../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import { dataSource } from '../../../support/data.js';
@@ -71,9 +69,10 @@ describe('tournament', () => {
     const tournament = { candidates, dimension: 2, clip: 4, apart: 0.9, groups: 3, cap: 600 };
     const scores = tournamentScores(pool(rows), Float64Array.of(1, 1), tournament);
     expect(scores.indexOf(Math.max(...scores))).toBe(2);
-    const raw =
-      parseParameters(heavyTailedPure.parameters, { scale: 1, radius: 10 }, { dimension: 4 });
-    expect(heavyTailedPure.plan(raw, factsOf(4, 1e6)))
-      .toMatchObject({ kind: 'infeasible', remedy: 'fewer columns, or heavy-tailed' });
+    const set = { scale: 1, radius: 10, variant: 'candidates' };
+    const raw = parseParameters(heavyTailed.parameters, set, { dimension: 4 });
+    expect(heavyTailed.plan(raw, factsOf(4, 1e6))).toMatchObject({
+      kind: 'infeasible', remedy: 'fewer columns, or (epsilon, delta) with delta > 0',
+    });
   });
 });

@@ -1,15 +1,12 @@
 import { ln, pow } from '../../../base/elementary.js';
-import { InvalidParameterError } from '../../../base/errors.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
 import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import { cite } from '../../contract/citations.js';
-import { describeMeans } from '../../contract/describe.js';
 import type {
-  Estimator, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
+  ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
@@ -21,9 +18,7 @@ import {
   designGroupMeans, releaseGroupMeans, type GroupMeans,
 } from '../heavy-tails/group-means.js';
 import { placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
-import {
-  corruptionLimit, groupsOf, groupsParameter, momentOf, momentParameters, radiusParameter,
-} from '../heavy-tails/parameters.js';
+import { corruptionLimit, groupsOf, momentOf } from '../heavy-tails/parameters.js';
 import { allColumns } from '../heavy-tails/rows.js';
 import { tournamentScores } from './tournament.js';
 import {
@@ -31,6 +26,10 @@ import {
 } from '../heavy-tails/truncation.js';
 
 const voteCohort = 'vote';
+/** Columns that candidates may have. */
+export const columnsMaximum = 3;
+/** Part of the contributors that gives the centre, where none is given. */
+const usualCentreShare = 0.5;
 
 /**
  * The mean of up to three heavy-tailed columns under pure differential privacy.
@@ -44,76 +43,27 @@ const voteCohort = 'vote';
  *
  * Source: Kamath, Singhal and Ullman (2020), Algorithm 4, which states 2 epsilon.
  */
-export const heavyTailedPure: Estimator = {
-  name: 'heavy-tailed-pure',
-  title: 'Mean of up to three heavy-tailed columns, pure',
-  citations: [cite('KSU20', 'Algorithm 4')],
-  parameters: [
-    {
-      ...radiusParameter,
-      description: 'public bound on the absolute value of the mean, in every column; must be given',
-    },
-    ...momentParameters, groupsParameter,
-    {
-      name: 'centre-share', type: 'number', default: 0.5, minimum: 0.05, maximum: 0.9,
-      unit: 'share of contributors',
-      description: 'part that gives the centre; the others choose between candidates around it',
-    },
-  ],
-  shelf: 'research',
-  describe: describeMeans,
-  assumption: 'You know a range for the mean and a bound on a moment of every column, and nobody '
-    + 'sends false rows.',
-  claim: 'One contributor’s row replaced by anything, including nothing: pure epsilon.',
-  plan: planPureColumns,
-};
-
-interface Design {
-  readonly facts: StudyFacts;
-  readonly scale: Float64Array;
-  readonly moment: Moment;
-  /** Public bound on the mean, in data units. */
-  readonly radius: number;
-  readonly means: GroupMeans;
-  readonly choice: ExponentialEvent;
-  /** Half the width of the candidates' grid, in units of scale. */
-  readonly reach: number;
-  readonly clip: number;
-  readonly groups: number;
-  readonly voters: number;
-}
-
-const columnsMaximum = 3;
-/**
- * Candidates per column, by the number of columns: odd, and few enough for every pair to be
- * compared.
- */
-const perColumn = [21, 9, 5] as const;
-/** Half the grid's width, in planned errors of the centre. */
-const reachInErrors = 3;
-
-function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const { dimension, cohort, target } = facts;
   const scale = scaleOf(values, dimension) as Float64Array;
   const radius = optionalNumberOf(values, 'radius');
   if (radius === undefined) {
-    throw new InvalidParameterError(
-      'parameters.radius is missing: give a public bound on the absolute value of the mean in '
-      + 'every column',
-      { path: 'parameters.radius' },
+    return infeasible(
+      'nothing says where candidates for the mean could be',
+      'give radius, a public bound on the absolute value of the mean in every column',
     );
   }
   if (dimension > columnsMaximum) {
     return infeasible(
-      `there are ${dimension} columns and at most ${columnsMaximum} are supported`,
-      'fewer columns, or heavy-tailed',
+      `there are ${dimension} columns, and candidates have at most ${columnsMaximum}`,
+      'fewer columns, or (epsilon, delta) with delta > 0',
     );
   }
   if (!(target.rho > 0)) {
     return infeasible('pure privacy needs a positive rho', 'ask for a positive epsilon');
   }
   const epsilon = pureForRho(target.rho);
-  const share = numberOf(values, 'centre-share');
+  const share = optionalNumberOf(values, 'centre-share') ?? usualCentreShare;
   const moment = momentOf(values);
   const means = designGroupMeans({
     cohort, share, dimension, moment, corruption: numberOf(values, 'corruption'), split: true,
@@ -148,6 +98,29 @@ function planPureColumns(values: ParameterValues, facts: StudyFacts): Plan | Inf
   });
 }
 
+interface Design {
+  readonly facts: StudyFacts;
+  readonly scale: Float64Array;
+  readonly moment: Moment;
+  /** Public bound on the mean, in data units. */
+  readonly radius: number;
+  readonly means: GroupMeans;
+  readonly choice: ExponentialEvent;
+  /** Half the width of the candidates' grid, in units of scale. */
+  readonly reach: number;
+  readonly clip: number;
+  readonly groups: number;
+  readonly voters: number;
+}
+
+/**
+ * Candidates per column, by the number of columns: odd, and few enough for every pair to be
+ * compared.
+ */
+const perColumn = [21, 9, 5] as const;
+/** Half the grid's width, in planned errors of the centre. */
+const reachInErrors = 3;
+
 /** By how many rows a choice typically misses the best candidate. */
 function rowsLost({ candidates, epsilon }: ExponentialEvent): number {
   return (2 / epsilon) * ln(candidates);
@@ -172,6 +145,7 @@ function planFor(design: Design): Plan {
     },
     outputShape: [facts.dimension],
     facts: {
+      variant: 'candidates',
       scale: Array.from(design.scale).join(', '),
       groups: design.groups,
       candidates: choice.candidates,
