@@ -2,7 +2,7 @@ import { InvalidParameterError } from './base/errors.js';
 import { checkObject, checkOptions } from './base/given.js';
 import { parameterNow } from './base/old-names.js';
 import { didYouMean, questionWords } from './base/suggest.js';
-import { checkDimension } from './estimators/contract/given.js';
+import { checkDimension, checkParticipation } from './estimators/contract/given.js';
 import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from './estimators/contract/estimator.js';
@@ -237,7 +237,9 @@ function edgesOf({ low, high }: { low: number; high: number }): readonly number[
  * @returns the choice, or why there is none and what would help.
  * @throws InvalidParameterError naming the option or parameter that is missing or wrong.
  * @example
- * const found = chooseEstimator({ columns: 2, cohort: 50_000, epsilon: 1, delta: 1e-6 });
+ * const found = chooseEstimator({
+ *   columns: 2, cohort: 50_000, epsilon: 1, delta: 1e-6, participation: 'secret',
+ * });
  * if (found.kind === 'choice') console.log(found.estimator.name, found.why.join(' '));
  */
 export function chooseEstimator(options: ChooseOptions): Choice | Infeasible {
@@ -245,9 +247,10 @@ export function chooseEstimator(options: ChooseOptions): Choice | Infeasible {
     'question', 'columns', 'cohort', 'epsilon', 'delta', 'parameters', 'participation',
   ], 'chooseEstimator');
   const {
-    question = 'mean', columns, cohort, epsilon, delta, parameters = {}, participation = 'secret',
+    question = 'mean', columns, cohort, epsilon, delta, parameters = {}, participation,
   } = options;
   checkDimension(columns);
+  checkParticipation(participation);
   const target = targetOf({ epsilon, delta });
   const facts = { dimension: columns, cohort, participation, target };
   return chooseWithin(question, parameters, facts);

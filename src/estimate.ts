@@ -1,11 +1,11 @@
-import { InvalidInputError } from './base/errors.js';
+import { InvalidInputError, InvalidParameterError } from './base/errors.js';
 import { checkList, checkOptions } from './base/given.js';
 import { protocolLimits } from './base/limits.js';
 import type { Outcome } from './base/outcome.js';
 import type {
   Compute, Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
 } from './estimators/contract/estimator.js';
-import { checkRow } from './estimators/contract/given.js';
+import { checkParticipation, checkRow } from './estimators/contract/given.js';
 import { runOffline, type OwnedRows } from './estimators/run.js';
 import { checkedPlan, planWithin, type PlanOptions } from './plan.js';
 import { statementOf, type PrivacyStatement } from './privacy-statement.js';
@@ -16,7 +16,7 @@ import { seededRandom } from './random/work.js';
 
 /** What `estimate` takes. */
 export interface EstimateOptions
-  extends Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters'> {
+  extends Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters' | 'participation'> {
   /**
    * One row per contributor, each a list of as many numbers as there are columns. A row with a
    * number that is not finite is a contributor without data.
@@ -25,8 +25,8 @@ export interface EstimateOptions
   /** Number of columns. Default: the length of the first row. */
   readonly columns?: number;
   /**
-   * The public number of contributors. Given: how many rows there are is protected too. Default:
-   * the number of rows, which is then public.
+   * The public number of contributors to plan for. It must be given with `participation: 'secret'`.
+   * Default: the number of rows, which is public with `participation: 'public'`.
    */
   readonly cohort?: number;
 }
@@ -50,25 +50,32 @@ export type Estimate = (Outcome & { readonly privacy: PrivacyStatement }) | Infe
  * import { mean } from 'keelson/estimators';
  * const answer = await estimate({
  *   estimator: mean, rows: [[61, 1.7], [70, 1.8]], epsilon: 1, delta: 1e-6,
- *   parameters: { scale: [12, 0.1] },
+ *   participation: 'public', parameters: { scale: [12, 0.1] },
  * });
  * if (answer.kind === 'value') console.log(answer.estimate, answer.interval95);
  * else console.log(answer.kind, answer);
  */
 export async function estimate(options: EstimateOptions): Promise<Estimate> {
   checkOptions(
-    options, ['estimator', 'rows', 'epsilon', 'delta', 'parameters', 'columns', 'cohort'],
+    options, [
+      'estimator', 'rows', 'epsilon', 'delta', 'parameters', 'columns', 'cohort', 'participation',
+    ],
     'estimate',
   );
-  const { estimator, cohort } = options;
+  const { estimator, cohort, participation } = options;
+  checkParticipation(participation);
+  if (participation === 'secret' && cohort === undefined) {
+    throw new InvalidParameterError('cohort is missing: with participation "secret" the number of '
+      + 'rows is protected, so give the public number of contributors to plan for');
+  }
   const { rows, dimension } = tableOf(options.rows, options.columns);
   const { target, parameters } = checkedPlan(options, dimension);
   const noise = secureNoise();
   const seed = new Uint8Array(32);
   noise.fill(seed);
   return estimateTable({
-    rows, dimension, estimator, target, parameters, cohort, noise, assignmentHashes: noise,
-    work: seededRandom(seed),
+    rows, dimension, estimator, target, parameters, cohort, participation, noise,
+    assignmentHashes: noise, work: seededRandom(seed),
   });
 }
 
@@ -80,8 +87,9 @@ export interface TableRun {
   readonly estimator: Estimator;
   readonly parameters: ParameterValues;
   readonly target: PrivacyTarget;
-  /** Undefined: the number of rows is public. */
+  /** Undefined: the number of rows is public. Not so with secret participation. */
   readonly cohort: number | undefined;
+  readonly participation: Participation;
   readonly noise: NoiseSource;
   /** They decide who shares a group with whom: secret, so from a noise source. */
   readonly assignmentHashes: NoiseSource;
@@ -95,10 +103,10 @@ export interface TableRun {
  */
 export async function estimateTable(
   {
-    rows, dimension, estimator, parameters, target, cohort, noise, assignmentHashes, work, compute,
+    rows, dimension, estimator, parameters, target, cohort, participation, noise, assignmentHashes,
+    work, compute,
   }: TableRun,
 ): Promise<Estimate> {
-  const participation: Participation = cohort === undefined ? 'public' : 'secret';
   // A group without people is planned as for one.
   const size = cohort ?? Math.max(rows.count, 1);
   const facts = { dimension, cohort: size, participation, target };

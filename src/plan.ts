@@ -4,7 +4,7 @@ import { protocolLimits } from './base/limits.js';
 import type {
   Estimator, Infeasible, ParameterValues, Participation, Plan, PrivacyTarget, StudyFacts,
 } from './estimators/contract/estimator.js';
-import { checkDimension } from './estimators/contract/given.js';
+import { checkDimension, checkParticipation } from './estimators/contract/given.js';
 import { parseParameters } from './estimators/contract/parameters.js';
 import { amountToNumber } from './privacy/accounting/amount.js';
 import { lessFor, resolvePureTarget, privacyTarget } from './privacy/accounting/target.js';
@@ -23,10 +23,8 @@ export interface PlanOptions {
   readonly delta: number;
   /** Parameters of the estimator, by name; `keelson estimators NAME` lists them. Default: none. */
   readonly parameters?: Readonly<Record<string, unknown>>;
-  /**
-   * `secret` (default): taking part is protected like the values. `public`: only the values are.
-   */
-  readonly participation?: Participation;
+  /** `secret`: taking part is protected like the values. `public`: only the values are. */
+  readonly participation: Participation;
 }
 
 /**
@@ -35,7 +33,8 @@ export interface PlanOptions {
  * @returns the plan, or why there is none and what would help.
  * @throws InvalidParameterError naming the option that is missing or out of range.
  * @example
- * const found = plan({ estimator: mean, columns: 2, cohort: 3000, epsilon: 1, delta: 1e-6 });
+ * const found = plan({ estimator: mean, columns: 2, cohort: 3000, epsilon: 1, delta: 1e-6,
+ *   participation: 'secret' });
  * if (found.kind === 'plan') console.log(found.expectedError(0).total);
  * else console.log(found.reason, found.remedy);
  */
@@ -44,7 +43,8 @@ export function plan(options: PlanOptions): Plan | Infeasible {
     options, ['estimator', 'columns', 'cohort', 'epsilon', 'delta', 'parameters', 'participation'],
     'plan',
   );
-  const { estimator, columns, cohort, participation = 'secret' } = options;
+  const { estimator, columns, cohort, participation } = options;
+  checkParticipation(participation);
   checkDimension(columns);
   const { target, parameters } = checkedPlan(options, columns);
   return planWithin(estimator, parameters, { dimension: columns, cohort, participation, target });

@@ -1,4 +1,6 @@
-import type { PrivacyTarget } from '../../src/estimators/contract/estimator.js';
+import type { ArgsDef } from 'citty';
+import type { Participation, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
+import { participationWords } from '../../src/estimators/contract/given.js';
 import {
   epsilonRange, resolvePureTarget, privacyTarget, rhoRange, targetFromRho,
 } from '../../src/privacy/accounting/target.js';
@@ -17,6 +19,30 @@ export const privacyArguments = {
     description: 'probability that the bound fails, far below 1 / contributors; 0 for pure privacy',
   },
 } as const;
+
+/** Whether presence is protected. The same commands share it. */
+export const participationArgument = {
+  participation: {
+    type: 'enum', options: ['secret', 'public'],
+    description: `needed with --cohort. secret: ${participationWords.secret}. public: `
+      + participationWords.public,
+  },
+} satisfies ArgsDef;
+
+/**
+ * What `--participation` says.
+ * @param isPlanned - a number of contributors is planned for, so both are possible.
+ * @param usual - what holds if none is.
+ * @throws UsageError that shows both choices, if it must be given.
+ */
+export function participationOf(
+  given: string | undefined, isPlanned: boolean, usual: Participation,
+): Participation {
+  if (given === 'secret' || given === 'public') return given;
+  if (!isPlanned) return usual;
+  throw new UsageError(`--participation is missing: give --participation secret (`
+    + `${participationWords.secret}) or --participation public (${participationWords.public})`);
+}
 
 export interface PrivacyFlags {
   readonly epsilon?: string | undefined;

@@ -23,7 +23,9 @@ import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { plannerOf, smallestPlan } from '../../src/plan.js';
-import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
+import {
+  participationArgument, participationOf, privacyArguments, targetOfFlags,
+} from '../base/privacy-flags.js';
 import { startProgress } from '../base/progress.js';
 
 const defaultSeconds = 30;
@@ -43,6 +45,7 @@ export const audit = defineCommand({
     + 'If no pair moves what the estimator adds noise to, nothing was tested, and the audit is '
     + 'inconclusive. Exit status 1: the bound is above the claim, the audit is inconclusive, or '
     + 'there is no plan.',
+    'Without --cohort and --participation it also audits that presence is protected.',
   ],
   args: {
     name: {
@@ -61,11 +64,7 @@ export const audit = defineCommand({
     columns: {
       type: 'string', valueHint: 'd', description: 'number of columns of a row (default 1)',
     },
-    participation: {
-      type: 'enum',
-      options: ['secret', 'public'],
-      description: 'whether presence is protected (default secret)',
-    },
+    ...participationArgument,
     trials: {
       type: 'string', valueHint: 'n',
       description: 'releases to run; more give a bound nearer the truth',
@@ -106,7 +105,7 @@ export const audit = defineCommand({
     const parameters = parseParameters(
       estimator.parameters, set, { dimension, estimator: estimator.name },
     );
-    const participation = args.participation === 'public' ? 'public' : 'secret';
+    const participation = participationOf(args.participation, given !== undefined, 'secret');
     const planFor = plannerOf(estimator, parameters, { dimension, target, participation });
     const cohort = given ?? smallestPlan(planFor) ?? protocolLimits.cohortMax;
     const plan = planFor(cohort);

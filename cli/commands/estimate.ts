@@ -3,7 +3,9 @@ import type { ArgsDef } from 'citty';
 import { createComputePool, type ComputePool } from '../../server/compute/pool.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
-import type { Infeasible, ParameterValues } from '../../src/estimators/contract/estimator.js';
+import type {
+  Infeasible, ParameterValues, Participation,
+} from '../../src/estimators/contract/estimator.js';
 import { questions } from '../../src/choose.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { printAnswer, printNotes } from '../base/answers.js';
@@ -23,7 +25,9 @@ import { openRandomness, type Randomness } from '../base/noise.js';
 import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
-import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
+import {
+  participationArgument, participationOf, privacyArguments, targetOfFlags,
+} from '../base/privacy-flags.js';
 import { whileReading } from '../base/progress.js';
 
 const inputArguments = {
@@ -110,8 +114,10 @@ export const estimate = defineCommand({
     cohort: {
       type: 'string',
       valueHint: 'n',
-      description: 'public number of contributors; without it the number of rows is public',
+      description: 'public number of contributors; without it the number of rows is public, and '
+        + 'so is who takes part',
     },
+    ...participationArgument,
     set: {
       type: 'string', valueHint: 'key=value',
       description: 'a parameter of the estimator; may be repeated',
@@ -124,9 +130,11 @@ export const estimate = defineCommand({
     'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
     'keelson estimate --study rides.yaml rides.csv --contributor id',
     'keelson estimate count rows.csv --group-by app --groups discover --groups-max 2 \\\n'
-    + '    --where "minutes>=60" --cohort 5000 --epsilon 1 --delta 1e-6',
+    + '    --where "minutes>=60" --cohort 5000 --participation secret \\\n'
+    + '    --epsilon 1 --delta 1e-6',
     'keelson estimate populous-mean rows.csv --contributor id --cohort 3000 \\\n'
-    + '    --epsilon 2 --delta 1e-6 --set scale=40,600 --columns delay,distance',
+    + '    --participation secret --epsilon 2 --delta 1e-6 --set scale=40,600 \\\n'
+    + '    --columns delay,distance',
   ],
   async run({ args, repeated, io, output, debug }) {
     const startedMs = io.monotonicMs();
@@ -148,6 +156,7 @@ export const estimate = defineCommand({
     const cohort = numberFlag(
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
+    const participation = presenceOf(args.participation, cohort);
     const given = await settingsFlag(repeated['set'] ?? []);
     const where = repeated['where'] ?? [];
     if (where.length > 0 || args['groups-max'] !== undefined) {
@@ -170,7 +179,7 @@ export const estimate = defineCommand({
     const raw = parametersOfTypes(name, given, tables[0]!.columns, types);
     const resolved = resolveEstimator({ name, question: args.question }, raw, {
       dimension: dimensionOf(tables[0]!), target, cohort: cohort ?? smallestOf(tables),
-      participation: cohort === undefined ? 'public' : 'secret',
+      participation,
     });
     if (resolved.kind === 'infeasible') {
       await compute.close();
@@ -181,8 +190,8 @@ export const estimate = defineCommand({
     for (const table of tables) {
       const label = table.group ?? 'all';
       const asked = {
-        estimator, parameters, target, cohort, randomness, label, compute, monotonicMs,
-        types,
+        estimator, parameters, target, cohort, participation, randomness, label, compute,
+        monotonicMs, types,
       };
       timed.push(await estimateRows(table, asked));
     }
@@ -195,6 +204,14 @@ export const estimate = defineCommand({
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** Without a cohort the number of rows is the size of the plan, so presence is public. */
+function presenceOf(given: string | undefined, cohort: number | undefined): Participation {
+  const participation = participationOf(given, cohort !== undefined, 'public');
+  if (cohort !== undefined || participation === 'public') return participation;
+  throw new UsageError('--participation secret needs --cohort: the number of rows is then '
+    + 'protected too, so give the public number of contributors to plan for');
+}
 
 /** Prints what each table gave. */
 function report(

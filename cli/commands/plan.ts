@@ -13,7 +13,9 @@ import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { plannerOf, smallestCohortFor, smallestPlan } from '../../src/plan.js';
-import { privacyArguments, targetOfFlags } from '../base/privacy-flags.js';
+import {
+  participationArgument, participationOf, privacyArguments, targetOfFlags,
+} from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { describeQuestions, printQuestions, type DescribedQuestions } from '../plan/questions.js';
 import { quarantineBound } from '../../server/studies/quarantine-bound.js';
@@ -60,13 +62,10 @@ export const plan = defineCommand({
     error: {
       type: 'string',
       valueHint: 'x',
-      description: 'find the smallest cohort whose expected error is at most this',
+      description: 'find the smallest cohort whose expected error is at most this; '
+        + 'without --participation, presence is protected',
     },
-    participation: {
-      type: 'enum',
-      options: ['secret', 'public'],
-      description: 'whether presence is protected (default secret)',
-    },
+    ...participationArgument,
     'budget-epsilon': { type: 'string', valueHint: 'e', description: 'epsilon of a whole budget' },
     populations: {
       type: 'string', valueHint: 'file',
@@ -78,8 +77,10 @@ export const plan = defineCommand({
   },
   repeatable: ['set'],
   examples: [
-    'keelson plan mean --cohort 3000 --columns 2 --epsilon 1 --delta 1e-6 --set scale=1',
-    'keelson plan auto --question mean --cohort 50000 --columns 2 --epsilon 1 --delta 1e-6',
+    'keelson plan mean --cohort 3000 --participation secret --columns 2 \\\n'
+    + '    --epsilon 1 --delta 1e-6 --set scale=1',
+    'keelson plan auto --question mean --cohort 50000 --participation secret \\\n'
+    + '    --columns 2 --epsilon 1 --delta 1e-6',
     'keelson plan studies/flights-mean.yaml',
     'keelson plan populous-mean --columns 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption '
       + '0.1 --error 0.3',
@@ -105,7 +106,7 @@ export const plan = defineCommand({
     const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
     const set = await settingsFlag(repeated['set'] ?? []);
     const { target, budget } = targets(args);
-    const participation = args.participation === 'public' ? 'public' : 'secret';
+    const participation = participationOf(args.participation, given !== undefined, 'secret');
     const raw = declared(args.name, hostile, set);
     // Only `auto` looks at the cohort here, and has one.
     const resolved =

@@ -8,11 +8,12 @@ import { questionLimits } from '../../src/base/questions.js';
 import { textLimits } from '../../src/base/text-form.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
-import { targetOfFlags, type PrivacyFlags } from '../base/privacy-flags.js';
+import { participationOf, targetOfFlags, type PrivacyFlags } from '../base/privacy-flags.js';
 import type { TypedColumns } from '../input/study-columns.js';
 
 /** The flags that make one question, as a study file asks it. */
 export interface AskedFlags extends PrivacyFlags {
+  readonly participation?: string | undefined;
   readonly columns?: string | undefined;
   readonly cohort?: string | undefined;
   readonly contributor?: string | undefined;
@@ -51,6 +52,7 @@ export function askedQuestion(
     throw new UsageError('--cohort is missing: with --where and --groups-max it is secret which '
       + 'rows count, so give the public number of contributors');
   }
+  const participation = participationOf(flags.participation, true, 'secret');
   const tests = where.map((text) => testOf(text, types));
   const by = byOf(flags);
   const own = listFlag(flags.columns, '--columns') ?? [];
@@ -63,7 +65,8 @@ export function askedQuestion(
   const { epsilon, deltaTotal: delta } = targetOfFlags(flags);
   const privacy = { epsilon, delta };
   const definition = planned({
-    study: 'these flags', cohort, peopleMax: cohort, epoch: { every: epochLength.most }, privacy,
+    study: 'these flags', cohort, participation, peopleMax: cohort,
+    epoch: { every: epochLength.most }, privacy,
     columns: Object.fromEntries(names.map((column) => [column, typeOf(column)])),
     contribution: { rowsMax: rowsOfFile(flags.contributor) },
     budget: { ...privacy, scope: 'study', ...(delta === 0 && { rule: 'pure' }) },

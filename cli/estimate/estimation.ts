@@ -7,7 +7,7 @@ import type { Finding, Interval95, Outcome } from '../../src/base/outcome.js';
 import { partsByName, type NamedPart } from '../../src/base/parts.js';
 import { estimateTable } from '../../src/estimate.js';
 import type {
-  Compute, Estimator, Infeasible, ParameterValues, PrivacyTarget,
+  Compute, Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
 import { dimensionOf, type RowTable } from '../input/table.js';
 import type { Randomness } from '../base/noise.js';
@@ -66,9 +66,10 @@ export interface EstimateRequest {
   readonly parameters: ParameterValues;
   readonly target: PrivacyTarget;
   /**
-   * If given, the number of rows is secret. If undefined, the number of rows is the public size.
+   * The public size. If undefined, it is the number of rows, which is then public.
    */
   readonly cohort: number | undefined;
+  readonly participation: Participation;
   readonly randomness: Randomness;
   /** For large passes over the rows. */
   readonly compute: Compute;
@@ -90,7 +91,7 @@ export async function estimateRows(
   const startedMs = request.monotonicMs();
   const answer = await estimateTable({
     rows: { values: table.values, count: table.count, isWhole: table.isWhole ?? false },
-    dimension, estimator, parameters, target, cohort, compute,
+    dimension, estimator, parameters, target, cohort, participation: request.participation, compute,
     noise: randomness.noise(`${label}/release`),
     assignmentHashes: randomness.noise(`${label}/tickets`),
     work: randomness.work(label),

@@ -18,7 +18,8 @@ import { estimateStudy, printStudy, studyJson, type StudyEstimate } from './stud
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
-  'epsilon', 'delta', 'cohort', 'columns', 'reduce', 'group-by', 'groups', 'groups-max',
+  'epsilon', 'delta', 'cohort', 'participation', 'columns', 'reduce', 'group-by', 'groups',
+  'groups-max',
 ] as const;
 
 /** Answers the questions of a study file. */

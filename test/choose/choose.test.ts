@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { chooseEstimator, decisions, type Choice, type ChooseOptions } from '../../src/choose.js';
 import { estimators } from '../../src/estimators/registry.js';
 
-const usual = { columns: 2, cohort: 50_000, epsilon: 1, delta: 1e-6 };
+const usual = {
+  columns: 2, cohort: 50_000, epsilon: 1, delta: 1e-6, participation: 'secret',
+} as const;
 const found = (options: Partial<ChooseOptions>): ReturnType<typeof chooseEstimator> =>
   chooseEstimator({ ...usual, ...options });
 function chosen(options: Partial<ChooseOptions>): Choice {

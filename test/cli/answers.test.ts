@@ -85,7 +85,7 @@ describe('an answer with more than its numbers', () => {
     const parameters = parseParameters(real.parameters, { scale: 1 }, { dimension: 2 });
     const work = (label: string): WorkRandom => seededRandom(utf8(label));
     const { result } = await estimateRows(table, {
-      estimator: given, parameters, cohort: undefined,
+      estimator: given, parameters, cohort: undefined, participation: 'public',
       target: privacyTarget({ epsilon: 1, delta: 1e-6 }),
       randomness: { insecure: true, noise: seededNoise, work },
       compute: inlineCompute(), monotonicMs: () => 0, label: 'a test',

@@ -26,7 +26,8 @@ interface Answer {
 
 async function estimate(name: string, ...pairs: readonly string[]): Promise<Answer> {
   const words = [
-    'estimate', name, path, '--cohort', '2000', ...privacy, ...set(...pairs), '--json',
+    'estimate', name, path,
+      '--cohort', '2000', '--participation', 'secret', ...privacy, ...set(...pairs), '--json',
   ];
   const { status, stdout } = await keelson(words, seeded);
   expect(status).toBe(0);
@@ -67,7 +68,8 @@ describe('keelson estimate: everyday queries', () => {
       `id,euros\n${Array.from({ length: 900 }, (_, i) => `${i % 300},${i % 3}`).join('\n')}\n`,
     );
     const words = [
-      'estimate', 'sum', visits, '--contributor', 'id', '--cohort', '300', ...privacy,
+      'estimate', 'sum', visits, '--contributor', 'id',
+        '--cohort', '300', '--participation', 'secret', ...privacy,
       ...set('cap=6'), '--json',
     ];
     // Each of 300 people has the rows r, r and r for r = 0, 1, 2: their sum is 3 r, their mean r.
@@ -89,7 +91,7 @@ describe('keelson estimate: everyday queries', () => {
 
   it('labels its table for people', async () => {
     const words = [
-      'estimate', 'count', path, '--cohort', '2000', ...privacy,
+      'estimate', 'count', path, '--cohort', '2000', '--participation', 'secret', ...privacy,
       ...set('column=1', 'threshold=1000'),
     ];
     expect((await keelson(words, seeded)).stdout).toContain('miles at least 1000');
@@ -106,7 +108,8 @@ describe('keelson plan: counting queries', () => {
 
   it('says in which units its errors are', async () => {
     const words = [
-      'plan', 'quantile', '--columns', '1', '--cohort', '5000', ...privacy,
+      'plan', 'quantile', '--columns', '1',
+        '--cohort', '5000', '--participation', 'secret', ...privacy,
       ...set('low=0', 'high=10'),
     ];
     const { status, stdout } = await keelson(words);

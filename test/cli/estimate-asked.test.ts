@@ -23,7 +23,7 @@ const lines = Array.from({ length: 2 * people }, (_, i) => {
 });
 const rows = file('rows.csv', ['id,minutes,late,region,app', ...lines].join('\n'));
 const shared = ['--contributor', 'id', '--epsilon', '1', '--delta', '1e-6'];
-const asked = [...shared, '--cohort', String(people)];
+const asked = [...shared, '--cohort', String(people), '--participation', 'secret'];
 
 interface Answer {
   readonly estimate: readonly number[];
@@ -146,9 +146,11 @@ budget: { epsilon: 8, delta: 1e-5 }
     ],
     ['no columns', ['mean', rows, ...asked, '--where', 'minutes<5'], '--columns: questions.mean'],
     ['auto', ['auto', rows, ...asked, '--where', 'minutes<5'], 'auto is not for --where'],
-    ['rho', ['count', rows, ...asked.slice(0, 2), '--cohort', '9', '--epsilon', 'rho=1',
+    ['rho', ['count', rows, ...asked.slice(0, 2),
+      '--cohort', '9', '--participation', 'secret', '--epsilon', 'rho=1',
       '--delta', '1e-6', '--where', 'minutes<5'], '--epsilon rho=R is not for --where'],
-    ['no delta', ['count', rows, '--cohort', '9', '--epsilon', '1', '--where', 'minutes<5'],
+    ['no delta', ['count', rows,
+      '--cohort', '9', '--participation', 'secret', '--epsilon', '1', '--where', 'minutes<5'],
       '--delta is missing'],
     ['a study that asks', ['--study', 'x.yaml', rows, '--where', 'minutes<5'],
       '--where is given with a study file and no estimator'],
@@ -160,7 +162,8 @@ budget: { epsilon: 8, delta: 1e-5 }
 
   it('says which question has no plan', async () => {
     const run = await keelson([
-      'estimate', 'count', rows, '--cohort', '3000', '--epsilon', '1', '--delta', '0',
+      'estimate', 'count', rows,
+        '--cohort', '3000', '--participation', 'secret', '--epsilon', '1', '--delta', '0',
       '--group-by', 'app', '--groups', 'discover', '--groups-max', '1',
     ]);
     expect([run.status, run.stdout]).toEqual([1, '']);
@@ -229,8 +232,8 @@ budget: { epsilon: 8, delta: 1e-5 }
   it('shows 100 groups that it finds, and more where --groups discover:N says so', async () => {
     const many = Array.from({ length: 9_000 }, (_, i) => `${i},app ${i % 150}`);
     const words = ['count', file('many.csv', ['id,app', ...many].join('\n')), '--contributor', 'id',
-      '--cohort', '9000', '--epsilon', '8', '--delta', '1e-6', '--group-by', 'app', '--groups-max',
-      '1'];
+      '--cohort', '9000', '--participation', 'secret', '--epsilon', '8',
+      '--delta', '1e-6', '--group-by', 'app', '--groups-max', '1'];
     expect((await answer([...words, '--groups', 'discover'])).keys).toHaveLength(100);
     expect((await answer([...words, '--groups', 'discover:500'])).keys).toHaveLength(150);
     const none = await keelson(['estimate', ...words, '--groups', 'discover:0']);

@@ -43,7 +43,8 @@ const answer = ({ stdout }: { stdout: string }): unknown => parsed(stdout);
 describe('keelson estimate', () => {
   it('gives the documented JSON and nothing else on standard '
     + 'output', { tags: ['long'] }, async () => {
-    const { status, stdout, stderr } = await run(csvPath, ['--cohort', '2000']);
+    const { status, stdout, stderr } = await run(csvPath, [
+      '--cohort', '2000', '--participation', 'secret']);
     expect(status).toBe(0);
     expect(stderr).toContain('warning: KEELSON_INSECURE_SEED is set');
     const result = parsed(stdout);
@@ -58,7 +59,7 @@ describe('keelson estimate', () => {
   });
 
   it('says how long it took with --debug only, and never on standard output', async () => {
-    const words = [...onRows, ...privacy, '--cohort', '2000'];
+    const words = [...onRows, ...privacy, '--cohort', '2000', '--participation', 'secret'];
     const untimed = await keelson(words, {});
     expect(untimed.stderr).toBe('');
     expect(untimed.stdout).not.toMatch(/second|\d m?s\b/i);
@@ -67,9 +68,10 @@ describe('keelson estimate', () => {
     expect(forPeople.stderr)
       .toMatch(/^timing \(not private\): [\d.]+ s in all, [\d.]+ s in the estimator\n$/);
 
-    const silent = await run(csvPath, ['--cohort', '2000'], {});
+    const silent = await run(csvPath, ['--cohort', '2000', '--participation', 'secret'], {});
     expect([silent.stderr, silent.stdout.toLowerCase().includes('second')]).toEqual(['', false]);
-    const timed = await run(csvPath, ['--cohort', '2000', '--debug'], {});
+    const timed = await run(csvPath, [
+      '--cohort', '2000', '--participation', 'secret', '--debug'], {});
     expect(Object.keys(parsed(timed.stdout))).toEqual(Object.keys(parsed(silent.stdout)));
     const times =
       JSON.parse(timed.stderr) as { timing: string; seconds: number; estimatorSeconds: number[] };
@@ -78,39 +80,49 @@ describe('keelson estimate', () => {
   });
 
   it('comes near the truth', async () => {
-    const { estimate } = parsed((await run(csvPath, ['--cohort', '2000'])).stdout);
+    const { estimate } = parsed((await run(csvPath, [
+      '--cohort', '2000', '--participation', 'secret'])).stdout);
     expect(Math.abs(estimate[0]! - truth[0]!)).toBeLessThan(0.2);
     expect(Math.abs(estimate[1]! - truth[1]!)).toBeLessThan(8);
   });
 
   it('gives the same seeded answer for every format and for standard input', async () => {
-    const expected = answer(await run(csvPath, ['--cohort', '2000']));
+    const expected = answer(await run(csvPath, ['--cohort', '2000', '--participation', 'secret']));
     const named = rows.map(([x, y]) => JSON.stringify({ x, y })).join('\n');
-    expect(answer(await run(place('rows.ndjson', named), ['--cohort', '2000']))).toEqual(expected);
-    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: csv })))
+    expect(answer(await run(place('rows.ndjson', named), [
+      '--cohort', '2000', '--participation', 'secret']))).toEqual(expected);
+    expect(answer(await run('-', [
+      '--cohort', '2000', '--participation', 'secret'], { ...seeded, stdin: csv })))
       .toEqual(expected);
-    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: named })))
+    expect(answer(await run('-', [
+      '--cohort', '2000', '--participation', 'secret'], { ...seeded, stdin: named })))
       .toEqual(expected);
     const unnamed = { ...(expected as Result), columns: ['0', '1'] };
-    expect(answer(await run(place('rows.npy', npyBytes(rows)), ['--cohort', '2000'])))
+    expect(answer(await run(place('rows.npy', npyBytes(rows)), [
+      '--cohort', '2000', '--participation', 'secret'])))
       .toEqual(unnamed);
-    expect(answer(await run('-', ['--cohort', '2000'], { ...seeded, stdin: npyBytes(rows) })))
+    expect(answer(await run('-', [
+      '--cohort', '2000', '--participation', 'secret'], { ...seeded, stdin: npyBytes(rows) })))
       .toEqual(unnamed);
   });
 
   it('draws fresh noise without the seed, and another with another seed', async () => {
-    const secure = await Promise.all([0, 1].map(() => run(csvPath, ['--cohort', '2000'], {})));
+    const secure = await Promise.all([0, 1].map(() => run(csvPath, [
+      '--cohort', '2000', '--participation', 'secret'], {})));
     expect(parsed(secure[0]!.stdout).estimate).not.toEqual(parsed(secure[1]!.stdout).estimate);
     expect(secure[0]!.stderr).toBe('');
     expect(parsed(secure[0]!.stdout)).not.toHaveProperty('insecure');
     const other = await run(
-      csvPath, ['--cohort', '2000'], { environment: { KEELSON_INSECURE_SEED: 'another' } },
+      csvPath, ['--cohort', '2000', '--participation', 'secret'],
+      { environment: { KEELSON_INSECURE_SEED: 'another' } },
     );
-    expect(answer(other)).not.toEqual(answer(await run(csvPath, ['--cohort', '2000'])));
+    expect(answer(other)).not.toEqual(answer(await run(csvPath, [
+      '--cohort', '2000', '--participation', 'secret'])));
   });
 
   it('says that the number of rows is treated as public when no cohort is given', async () => {
-    const withCohort = parsed((await run(csvPath, ['--cohort', '2000'])).stdout);
+    const withCohort = parsed((await run(csvPath, [
+      '--cohort', '2000', '--participation', 'secret'])).stdout);
     const without = parsed((await run(csvPath)).stdout);
     expect(without['rows']).toBe(2_000);
     expect(JSON.stringify(without['notes'])).toContain('treated as public');
@@ -120,7 +132,7 @@ describe('keelson estimate', () => {
   });
 
   it('never prints the number of rows when a cohort is given', async () => {
-    const { stdout } = await run(csvPath, ['--cohort', '1900']);
+    const { stdout } = await run(csvPath, ['--cohort', '1900', '--participation', 'secret']);
     expect(parsed(stdout)['rows']).toBe(1_900);
     expect(stdout).not.toContain('2000');
   });
@@ -130,10 +142,12 @@ describe('keelson estimate', () => {
       rows.flatMap(([x, y], i) => [`c${i},${x! - 1},${y! - 8}`, `c${i},${x! + 1},${y! + 8}`]);
     const twice = `id,x,y\n${lines.join('\n')}\n`;
     const reduced =
-      await run(place('twice.csv', twice), ['--contributor', 'id', '--cohort', '2000']);
+      await run(place('twice.csv', twice), ['--contributor', 'id',
+        '--cohort', '2000', '--participation', 'secret']);
     const note = 'the rows of each contributor become their mean: --reduce says otherwise';
     expect(answer(reduced))
-      .toEqual({ ...answer(await run(csvPath, ['--cohort', '2000'])) as object, notes: [note] });
+      .toEqual({ ...answer(await run(csvPath, [
+        '--cohort', '2000', '--participation', 'secret'])) as object, notes: [note] });
   });
 
   it('counts rows with empty cells without their values', async () => {
@@ -151,7 +165,8 @@ describe('keelson estimate', () => {
     const grouped = `g,x,y\n${lines.join('\n')}\n`;
     const path = place('grouped.csv', grouped);
     const { status, stdout } =
-      await run(path, ['--group-by', 'g', '--groups', 'odd,even', '--cohort', '1000']);
+      await run(path, ['--group-by', 'g', '--groups', 'odd,even',
+        '--cohort', '1000', '--participation', 'secret']);
     expect(status).toBe(0);
     const { groups, notes } =
       JSON.parse(stdout) as { groups: (Result & { group: string })[]; notes: string[] };
@@ -179,9 +194,9 @@ describe('keelson estimate', () => {
 
 describe('the input of keelson estimate', () => {
   it('may be the second word', async () => {
-    const flags = [...privacy, '--cohort', '2000', '--json'];
+    const flags = [...privacy, '--cohort', '2000', '--participation', 'secret', '--json'];
     expect(answer(await keelson(['estimate', 'mean', csvPath, ...flags], seeded)))
-      .toEqual(answer(await run(csvPath, ['--cohort', '2000'])));
+      .toEqual(answer(await run(csvPath, ['--cohort', '2000', '--participation', 'secret'])));
   });
 
   it('is refused when it is given twice or not at all', async () => {
@@ -226,7 +241,8 @@ describe('the input of keelson estimate', () => {
 
 describe('keelson estimate auto', () => {
   const auto = async (path: string, extra: readonly string[] = []): Promise<Result> => {
-    const words = ['--epsilon', '4', '--delta', '1e-6', '--cohort', '2000', ...extra, '--json'];
+    const words = ['--epsilon', '4', '--delta', '1e-6',
+      '--cohort', '2000', '--participation', 'secret', ...extra, '--json'];
     return parsed((await keelson(['estimate', 'auto', path, ...words], seeded)).stdout);
   };
 
@@ -236,11 +252,13 @@ describe('keelson estimate auto', () => {
     expect(result).toMatchObject({ estimator: 'mean', outcome: 'value', charged: true });
     expect(result['choice']).toMatchObject({ why: expect.any(Array) as unknown });
     const named = await keelson([
-      ...onRows, '--epsilon', '4', '--delta', '1e-6', '--cohort', '2000', ...trusted, '--json',
+      ...onRows, '--epsilon', '4', '--delta', '1e-6',
+        '--cohort', '2000', '--participation', 'secret', ...trusted, '--json',
     ], seeded);
     expect(result.estimate).toEqual(parsed(named.stdout).estimate);
     const { stdout } =
-      await keelson(['estimate', 'auto', csvPath, ...privacy, '--cohort', '2000'], seeded);
+      await keelson(['estimate', 'auto', csvPath, ...privacy,
+        '--cohort', '2000', '--participation', 'secret'], seeded);
     expect(stdout).toMatch(/^chosen: robust-mean\n/);
     expect(stdout).toContain('not mean');
   });
@@ -253,7 +271,8 @@ describe('keelson estimate auto', () => {
   });
 
   it('runs nothing where no estimator fits, and refuses --question with a name', async () => {
-    const words = ['--epsilon', '1', '--delta', '1e-6', '--cohort', '50', '--json'];
+    const words = ['--epsilon', '1', '--delta', '1e-6',
+      '--cohort', '50', '--participation', 'secret', '--json'];
     const none = await keelson(['estimate', 'auto', csvPath, ...words], {});
     expect(none.status).toBe(1);
     expect(parsed(none.stdout)).toMatchObject({ outcome: 'infeasible', charged: false });
@@ -266,7 +285,8 @@ describe('keelson estimate auto', () => {
 describe('exit status of keelson estimate', () => {
   it('is 1 and charges nothing when the plan is infeasible', async () => {
     const tiny = [
-      '--epsilon', '0.01', '--delta', '1e-9', '--set', 'scale=1', '--cohort', '2', '--json',
+      '--epsilon', '0.01', '--delta', '1e-9', '--set', 'scale=1',
+        '--cohort', '2', '--participation', 'secret', '--json',
     ];
     const { status, stdout } = await keelson(['estimate', 'mean', '-', ...tiny], {
       ...seeded,
@@ -281,7 +301,8 @@ describe('exit status of keelson estimate', () => {
 
   it('is 1 and charges when the estimator refuses', async () => {
     const few = `x,y\n${rows.slice(0, 40).map((row) => row.join(',')).join('\n')}\n`;
-    const { status, stdout } = await run('-', ['--cohort', '20000'], { ...seeded, stdin: few });
+    const { status, stdout } = await run('-', [
+      '--cohort', '20000', '--participation', 'secret'], { ...seeded, stdin: few });
     expect(status).toBe(1);
     expect(parsed(stdout)).toMatchObject({ outcome: 'refused', charged: true, estimate: [] });
     expect(parsed(stdout)['reason']).toMatch(/^(participation-below-plan|centre-not-found)$/);
@@ -310,7 +331,7 @@ describe('exit status of keelson estimate', () => {
     ],
     ['epsilon 0', [...onRows, '--epsilon', '0', '--delta', '1e-6'], '--epsilon is a number from 0'],
     [
-      'a cohort of 0', [...onRows, ...privacy, '--cohort', '0'],
+      'a cohort of 0', [...onRows, ...privacy, '--cohort', '0', '--participation', 'secret'],
       '--cohort is a whole number from 1',
     ],
     ['no input', ['estimate', 'mean', ...privacy], 'FILE is missing'],

@@ -178,7 +178,8 @@ describe('numbers beyond 2^64', () => {
     const columns = estimator === 'ratio' ? '2' : '1';
     const low = estimator === 'quantile' ? ['--set', 'low=0'] : [];
     const scale = estimator === 'tukey-median' ? ['--set', 'scale=1'] : [];
-    const told = await refusal('plan', estimator, '--cohort', '2000', '--columns', columns,
+    const told = await refusal('plan', estimator,
+      '--cohort', '2000', '--participation', 'secret', '--columns', columns,
       '--epsilon', '1', '--delta', '1e-6', '--set', set, ...low, ...scale);
     expect(told).toMatch(new RegExp(`${path} is .*2\\^64 \\(1\\.8e19\\)`, 's'));
   });

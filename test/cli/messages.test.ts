@@ -51,7 +51,8 @@ describe('did you mean', () => {
     const asked = [
       ['estimators', 'robust-meen'],
       ['estimate', 'robust-meen', rows, ...target],
-      ['plan', 'robust-meen', '--cohort', '10', '--columns', '2', ...target],
+      ['plan', 'robust-meen',
+        '--cohort', '10', '--participation', 'secret', '--columns', '2', ...target],
       ['plan', 'robust-meen'],
       ['audit', 'robust-meen', ...target],
       ['lab', '--estimators', 'robust-meen', '--epochs', '1'],
@@ -280,7 +281,8 @@ describe('numbers', () => {
   });
 
   it('the range of epsilon and rho is the whole range', async () => {
-    const words = ['plan', 'mean', '--cohort', '10', '--columns', '1', '--delta', '1e-6'];
+    const words = ['plan', 'mean',
+      '--cohort', '10', '--participation', 'secret', '--columns', '1', '--delta', '1e-6'];
     expect(await refusal(...words, '--epsilon', '1e-7'))
       .toContain('--epsilon is a number from 0.000001 up to 100');
     expect(await refusal(...words, '--epsilon', 'rho=1e-13'))

@@ -30,12 +30,13 @@ async function plan(words: readonly string[]): Promise<PlanFacts> {
 
 describe('keelson plan', () => {
   it('says the same each time', async () => {
-    const words = ['mean', '--cohort', '5000', ...base];
+    const words = ['mean', '--cohort', '5000', '--participation', 'secret', ...base];
     expect(await plan(words)).toEqual(await plan(words));
   });
 
   it.each(estimators.map(({ name }) => [name]))('%s: plans from public numbers', async (name) => {
-    const first = await plan([name, '--cohort', '1000000', ...facts, ...sampleSettings(name)]);
+    const first = await plan([name,
+      '--cohort', '1000000', '--participation', 'secret', ...facts, ...sampleSettings(name)]);
     // A pure plan states its own epsilon, which is at most what was asked.
     if (first.privacy.delta === 0) expect(first.privacy.epsilon).toBeLessThanOrEqual(1);
     else expect(first.privacy).toMatchObject({ epsilon: 1, delta: 1e-6 });
@@ -59,16 +60,19 @@ describe('keelson plan', () => {
   );
 
   it('names the smallest cohort when the one given is too small', async () => {
-    const { minimumCohort } = await plan(['mean', '--cohort', '1000000', ...base]);
-    expect((await plan(['mean', '--cohort', String(minimumCohort), ...base])).cohort)
+    const { minimumCohort } = await plan(['mean',
+      '--cohort', '1000000', '--participation', 'secret', ...base]);
+    expect((await plan(['mean',
+      '--cohort', String(minimumCohort), '--participation', 'secret', ...base])).cohort)
       .toBe(minimumCohort);
-    const below = await keelson(['plan', 'mean', '--cohort', String(minimumCohort - 1), ...base]);
+    const below = await keelson(['plan', 'mean',
+      '--cohort', String(minimumCohort - 1), '--participation', 'secret', ...base]);
     expect(below.status).toBe(1);
     expect(below.stdout).toContain(`the smallest cohort with a plan is ${minimumCohort}`);
   });
 
   it('says what the promise needs', async () => {
-    const words = ['mean', '--cohort', '3000', ...base];
+    const words = ['mean', '--cohort', '3000', '--participation', 'secret', ...base];
     const { stdout } = await keelson(['plan', ...words]);
     expect(stdout.replaceAll(/\s+/g, ' ')).toContain('assumes Nobody sends false rows');
     const { guarantee } = await plan(words);
@@ -76,7 +80,8 @@ describe('keelson plan', () => {
   });
 
   it('gives reason and remedy as JSON when there is no plan', async () => {
-    const { status, stdout } = await keelson(['plan', 'mean', '--cohort', '2', ...base, '--json']);
+    const { status, stdout } = await keelson(['plan', 'mean',
+      '--cohort', '2', '--participation', 'secret', ...base, '--json']);
     expect(status).toBe(1);
     const { outcome, reason, remedy } = JSON.parse(stdout) as Record<string, string>;
     expect(outcome).toBe('infeasible');
@@ -87,7 +92,8 @@ describe('keelson plan', () => {
     const words = ['mean', ...base, '--corruption', '0'];
     const found = await plan([...words, '--error', '0.05']);
     expect(found.expectedError.clean.total).toBeLessThanOrEqual(0.05);
-    const below = await plan([...words, '--cohort', String(found.cohort - 1)]);
+    const below = await plan([...words,
+      '--cohort', String(found.cohort - 1), '--participation', 'secret']);
     expect(below.expectedError.clean.total).toBeGreaterThan(0.05);
   });
 
@@ -100,18 +106,22 @@ describe('keelson plan', () => {
 
   it('says how many releases a budget lasts', async () => {
     const budget = ['--budget-epsilon', '8', '--budget-delta', '1e-5'];
-    const one = await plan(['mean', '--cohort', '3000', ...base, ...budget]);
+    const one = await plan(['mean',
+      '--cohort', '3000', '--participation', 'secret', ...base, ...budget]);
     expect(one.budget!.releases).toBeGreaterThan(8);
     const wider = ['--budget-epsilon', '16', '--budget-delta', '1e-5'];
-    const larger = await plan(['mean', '--cohort', '3000', ...base, ...wider]);
+    const larger = await plan(['mean',
+      '--cohort', '3000', '--participation', 'secret', ...base, ...wider]);
     expect(larger.budget!.releases).toBeGreaterThan(one.budget!.releases);
-    const text = await keelson(['plan', 'mean', '--cohort', '3000', ...base, ...budget]);
+    const text = await keelson(['plan', 'mean',
+      '--cohort', '3000', '--participation', 'secret', ...base, ...budget]);
     expect(text.stdout).toContain(`lasts ${one.budget!.releases} releases`);
     expect(text.stdout.split('\n').every((line) => line.length <= 80)).toBe(true);
   });
 
   it('says that not one release fits a small budget, with status 1', async () => {
-    const mean = ['plan', 'mean', '--cohort', '3000', '--columns', '2', '--set', 'scale=1'];
+    const mean = ['plan', 'mean',
+      '--cohort', '3000', '--participation', 'secret', '--columns', '2', '--set', 'scale=1'];
     const approximate = ['--epsilon', '2', '--delta', '1e-6'];
     for (const budget of [['1'], ['2', '--budget-delta', '1e-9']]) {
       const words = [...mean, ...approximate, '--budget-epsilon', ...budget];
@@ -125,7 +135,9 @@ describe('keelson plan', () => {
       expect(JSON.parse(asJson.stdout))
         .toMatchObject({ outcome: 'infeasible', budget: { releases: 0 } });
     }
-    const base = ['--cohort', '99', '--columns', '2', '--epsilon', '2', '--delta', '0'];
+    const base = [
+      '--cohort', '99', '--participation', 'secret', '--columns', '2',
+      '--epsilon', '2', '--delta', '0'];
     const pure = ['plan', 'count', ...base];
     const { status, stdout } = await keelson([...pure, '--budget-epsilon', '1']);
     expect([status, stdout]).toEqual([1, expect.stringContaining('not one release fits')]);
@@ -135,7 +147,8 @@ describe('keelson plan', () => {
 
   it('grows the noise as epsilon shrinks and accepts rho in its place', async () => {
     const one = ['--columns', '1', '--delta', '1e-6', '--set', 'scale=1'];
-    const at = (words: readonly string[]) => plan(['mean', '--cohort', '3000', ...one, ...words]);
+    const at = (words: readonly string[]) => plan(['mean',
+      '--cohort', '3000', '--participation', 'secret', ...one, ...words]);
     const wide = await at(['--epsilon', '0.5']);
     const narrow = await at(['--epsilon', '2']);
     expect(wide.noise[0]!).toBeGreaterThan(2 * narrow.noise[0]!);
@@ -146,12 +159,15 @@ describe('keelson plan', () => {
 
   it('refuses wrong usage', async () => {
     expect((await keelson(['plan', 'mean', ...base])).stderr).toContain('--cohort is missing');
-    expect((await keelson(['plan', 'mean', ...base, '--cohort', '9', '--error', '1'])).stderr)
+    expect((await keelson(['plan', 'mean', ...base,
+      '--cohort', '9', '--participation', 'secret', '--error', '1'])).stderr)
       .toContain('both given');
-    const half = await keelson(['plan', 'mean', ...base, '--cohort', '9', '--corruption', '0.5']);
+    const half = await keelson(['plan', 'mean', ...base,
+      '--cohort', '9', '--participation', 'secret', '--corruption', '0.5']);
     expect(half.stderr).toContain('--corruption is a number from 0 below 0.5');
     expect(
-      (await keelson(['plan', 'mean', ...base, '--cohort', '9', '--budget-delta', '1e-5'])).status,
+      (await keelson(['plan', 'mean', ...base,
+        '--cohort', '9', '--participation', 'secret', '--budget-delta', '1e-5'])).status,
     ).toBe(2);
   });
 });
@@ -160,7 +176,7 @@ describe('keelson plan auto', () => {
   const numbers = ['--columns', '2', '--epsilon', '1', '--delta', '1e-6'];
 
   it('prints the plan of the estimator that it chose, and the others', async () => {
-    const words = ['plan', 'auto', '--cohort', '50000', ...numbers];
+    const words = ['plan', 'auto', '--cohort', '50000', '--participation', 'secret', ...numbers];
     const { status, stdout } = await keelson([...words, '--corruption', '0.1', '--json']);
     expect(status).toBe(0);
     const result = JSON.parse(stdout) as {
@@ -173,7 +189,8 @@ describe('keelson plan auto', () => {
 
   it('says what is missing', async () => {
     const quantile = await keelson(
-      ['plan', 'auto', '--question', 'quantile', '--cohort', '50000', ...numbers],
+      ['plan', 'auto', '--question', 'quantile',
+        '--cohort', '50000', '--participation', 'secret', ...numbers],
     );
     expect([quantile.status, quantile.stdout]).toEqual([
       1, expect.stringContaining('range=LOW..HIGH'),
@@ -199,7 +216,9 @@ describe('exactSmallestCohort', () => {
 
 describe('the unit of expected errors', () => {
   it('is always said', async () => {
-    const size = ['--cohort', '3000', '--columns', '1', '--epsilon', '1', '--delta', '1e-6'];
+    const size = [
+      '--cohort', '3000', '--participation', 'secret', '--columns', '1',
+      '--epsilon', '1', '--delta', '1e-6'];
     const mean = await keelson(['plan', 'mean', ...size, '--set', 'scale=1']);
     expect(mean.stdout).toMatch(/errors are in scales\n$/);
     const count = await keelson(['plan', 'count', ...size]);
@@ -274,7 +293,9 @@ describe('commands that serve others', () => {
   });
 
   it('plans pure privacy if the noise is pure, and refuses it otherwise', async () => {
-    const pure = ['--cohort', '2000', '--columns', '1', '--epsilon', '1', '--delta', '0'];
+    const pure = [
+      '--cohort', '2000', '--participation', 'secret', '--columns', '1',
+      '--epsilon', '1', '--delta', '0'];
     const { privacy, budget } = await plan(['count', ...pure, '--budget-epsilon', '10']);
     expect(privacy).toMatchObject({ delta: 0 });
     expect(privacy.epsilon).toBeLessThanOrEqual(1);

@@ -69,7 +69,7 @@ describe('the built command', () => {
 
   it.each([
     ['an answer', ['estimators'], '', 0],
-    ['a refusal', [...estimate, '--cohort', '9000'], 'x\n1\n2\n', 1],
+    ['a refusal', [...estimate, '--cohort', '9000', '--participation', 'secret'], 'x\n1\n2\n', 1],
     ['a failed verification', ['verify', '-'], releases, 1],
   ] as const)('says nothing when its reader goes away, and %s keeps its status', async (
     _name, words, input, status,

@@ -82,7 +82,8 @@ ${shared}questions:
 
   it('does so for a question that flags ask', async () => {
     const estimate = await numbersOf(['estimate', 'count', gaps, '--csv', 'missing=null',
-      '--cohort', '2000', '--group-by', 'g', '--groups', 'a,b', '--groups-max', '1', ...privacy]);
+      '--cohort', '2000', '--participation', 'secret',
+      '--group-by', 'g', '--groups', 'a,b', '--groups-max', '1', ...privacy]);
     expect(estimate).toHaveLength(2);
     for (const value of estimate) expect(Math.abs(value! - 1_000)).toBeLessThan(10);
   });
@@ -108,7 +109,8 @@ cohort: 240
 ${shared}questions:
   ratio: { estimator: ratio, columns: [a, b], parameters: { cap: [20, 40] } }
 `);
-  const flags = ['ratio', rows, '--contributor', 'id', '--columns', 'a,b', '--cohort', '240',
+  const flags = ['ratio', rows, '--contributor', 'id', '--columns', 'a,b',
+    '--cohort', '240', '--participation', 'secret',
     '--set', 'cap=20,40', ...privacy];
 
   it.each([
@@ -125,7 +127,7 @@ ${shared}questions:
 
   it('become what the study file says, and one that no estimator makes is refused', async () => {
     const words = ['estimate', 'mean', rows, '--contributor', 'id', '--columns', 'a,b', '--cohort',
-      '240', '--set', 'range=0..40', ...privacy];
+      '240', '--participation', 'secret', '--set', 'range=0..40', ...privacy];
     const near = (estimate: readonly (number | null)[], means: readonly number[]): void =>
       means.forEach((mean, i) => expect(Math.abs(estimate[i]! - mean)).toBeLessThan(0.3));
     const averaged = await json(words);
@@ -178,7 +180,7 @@ ${shared}questions:
 
   it('are as many as asked for where keys are found', async () => {
     const asked = ['estimate', 'count', visits, '--contributor', 'person', '--group-by', 'place',
-      '--groups-max', '3', '--cohort', '200', ...privacy];
+      '--groups-max', '3', '--cohort', '200', '--participation', 'secret', ...privacy];
     const few = await json([...asked, '--groups', 'discover:2']);
     expect(few.questions['count']!.estimate).toHaveLength(2);
     expect(few.questions['count']!.leftOut[1]).toEqual('At most 2 keys are shown, and none that '
@@ -192,7 +194,8 @@ ${shared}questions:
 it('gives null for a group without an answer', { tags: ['long'] }, async () => {
   const rows = file('groups.csv', ['g,x', ...Array.from({ length: 300 }, () => 'a,1')].join('\n'));
   const { questions } = await json(['estimate', 'mean', rows, '--columns', 'x', '--group-by', 'g',
-    '--groups', 'a,b', '--groups-max', '1', '--cohort', '300', '--set', 'range=0..2', ...privacy]);
+    '--groups', 'a,b', '--groups-max', '1',
+      '--cohort', '300', '--participation', 'secret', '--set', 'range=0..2', ...privacy]);
   expect(questions['mean']!.estimate[0]).toBeCloseTo(1, 1);
   expect(questions['mean']!.estimate[1]).toBeNull();
 });

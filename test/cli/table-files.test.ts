@@ -118,7 +118,8 @@ describe('files with typed columns of their own', () => {
     const path = place(end, bytes([{ name: 'x', type: 'double', values: [1, null, 3] }]));
     expect([...(await batchesOf(path, { missing: 'cells' }))[0]!.values]).toEqual([1, NaN, 3]);
     expect(await refusal(path)).toContain(', row 2, column 1 ("x"): the cell is empty');
-    const words = ['--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1', '--cohort', '2000'];
+    const words = ['--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1',
+      '--cohort', '2000', '--participation', 'secret'];
     const { stderr } = await keelson(['estimate', 'mean', path, ...words]);
     expect(stderr).toBe('');
     const empty = place(end, bytes([{ name: 'x', type: 'text', values: ['1', '', '3'] }]));

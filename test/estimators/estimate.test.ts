@@ -9,7 +9,8 @@ const rows = Array.from({ length: 4_000 }, () =>
   [100 + 2 * (random.uniform() - 0.5), -5 + 0.2 * (random.uniform() - 0.5)]);
 const asked = {
   estimator: estimators.mean, rows, epsilon: 2, delta: 1e-6, parameters: { scale: [1, 0.1] },
-};
+  participation: 'public',
+} as const;
 
 describe('estimate', () => {
   it('answers in the units of the rows, with an interval, and says what was spent', async () => {
@@ -23,7 +24,7 @@ describe('estimate', () => {
   });
 
   it('protects who is present when a cohort is given', async () => {
-    const answer = await estimate({ ...asked, cohort: 4_000 });
+    const answer = await estimate({ ...asked, cohort: 4_000, participation: 'secret' });
     if (answer.kind !== 'value') throw new Error(answer.kind);
     expect(answer.privacy.neighbours).toContain('or by none');
   });
@@ -50,20 +51,34 @@ describe('estimate', () => {
     await expect(wrong({ parameters: { scael: 1 } })).rejects.toThrow('did you mean');
     await expect(wrong({ epsilonn: 1 })).rejects.toThrow('did you mean');
   });
+
+  it('takes participation as it is said, with and without a cohort', async () => {
+    expect(await estimate({ ...asked, cohort: 4_000 })).toMatchObject({ kind: 'value' });
+    await expect(estimate({ ...asked, participation: 'secret' })).rejects
+      .toThrow('cohort is missing: with participation "secret" the number of rows is protected');
+    for (const participation of [undefined, 'yes']) {
+      await expect(estimate({ ...asked, participation } as never)).rejects
+        .toThrow(/participation is (missing|neither).*give "secret" \(it is also.*"public" \(only/);
+    }
+  });
 });
 
 describe('plan', () => {
   it('plans what estimate runs, from public numbers', () => {
     const options = {
       estimator: estimators.mean, columns: 2, cohort: 4_000, epsilon: 2, delta: 1e-6,
-      parameters: { scale: 1 },
-    };
+      parameters: { scale: 1 }, participation: 'secret',
+    } as const;
     const found = plan(options);
     if (found.kind !== 'plan') throw new Error(found.reason);
     expect(found.expectedError(0).total).toBeLessThan(0.1);
     expect(() => plan({ ...options, columns: 0 }))
       .toThrow('dimension, the number of columns, is 0');
     expect(() => plan({ ...options, cohort: 1.5 })).toThrow('cohort');
+    expect(() => plan({ ...options, participation: undefined } as never))
+      .toThrow(/participation is missing: give "secret" \(it is also.*"public" \(only/);
+    const open = plan({ ...options, participation: 'public' });
+    expect(open).toMatchObject({ kind: 'plan' });
   });
 });
 

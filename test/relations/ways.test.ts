@@ -129,7 +129,7 @@ function flagsOf(question: WayQuestion): string[] {
   const { estimator, columns, where, reduce, by, parameters } = question;
   return [
     estimator, ...typesOf(question),
-    '--cohort', String(people), '--epsilon', '40', '--delta', '1e-6',
+    '--cohort', String(people), '--participation', 'secret', '--epsilon', '40', '--delta', '1e-6',
     ...(columns.length > 0 ? ['--columns', columns.join(','), '--reduce', reduce] : []),
     ...(where === undefined ? [] : ['--where', where.text]),
     ...(by === undefined ? [] : ['--group-by', by, '--groups-max', String(keysMaxOf[by])]),
@@ -213,7 +213,8 @@ describe('rows of numbers, one for each person', () => {
     const answers = [];
     for (const [, file] of Object.entries(inOneFile)) {
       const { rows: found, answer } = await ran([
-        estimator, file, '--cohort', String(people), '--epsilon', '40', '--delta', '1e-6',
+        estimator, file, '--cohort', String(people), '--participation', 'secret',
+        '--epsilon', '40', '--delta', '1e-6',
         '--set', parameter,
       ]);
       expect(found).toEqual(bitsOf(numbers));

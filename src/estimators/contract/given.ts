@@ -3,7 +3,7 @@ import { checkObject, checkWhole, kindOf } from '../../base/given.js';
 import { protocolLimits } from '../../base/limits.js';
 import { questionLimits } from '../../base/questions.js';
 import type {
-  Estimator, KeyFacts, ParameterSpec, ParameterValues, Plan, StudyFacts,
+  Estimator, KeyFacts, ParameterSpec, ParameterValues, Participation, Plan, StudyFacts,
 } from './estimator.js';
 
 /**
@@ -157,4 +157,18 @@ export function checkRow(row: ArrayLike<number>, dimension: number): void {
     + `give each row as a list of ${dimension} numbers`,
     { dimension },
   );
+}
+
+/** What the two choices mean, for messages. */
+export const participationWords = {
+  secret: 'it is also protected whether a person takes part',
+  public: 'only what people send is protected, and who takes part is public',
+} as const;
+
+/** @throws InvalidParameterError that shows both choices. */
+export function checkParticipation(participation: unknown): asserts participation is Participation {
+  if (participation === 'secret' || participation === 'public') return;
+  const found = participation === undefined ? 'is missing' : 'is neither "secret" nor "public"';
+  throw new InvalidParameterError(`participation ${found}: give "secret" `
+    + `(${participationWords.secret}) or "public" (${participationWords.public})`);
 }
