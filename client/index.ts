@@ -27,6 +27,9 @@ export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
   RunningRelease, Uncertainty, ValueOutcome,
 } from '../src/base/outcome.js';
+export type {
+  BinInfo, NumberFacts, NumberInfo, NumberKind, ThresholdSide,
+} from '../src/base/number-info.js';
 export type { NamedPart } from '../src/base/parts.js';
 export { LogError } from '../src/log/index.js';
 export type { LogFaultCode } from '../src/log/index.js';

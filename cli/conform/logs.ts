@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import { toHex } from '../../src/base/bytes.js';
+import { fromHex, toHex } from '../../src/base/bytes.js';
 import { encodeLogLine, type LogFaultCode, type LogLine } from '../../src/log/index.js';
 import { signStatement } from '../../src/signing/index.js';
 import {
@@ -57,6 +57,22 @@ function changed(change: Partial<ShortRelease>): string {
   return text(study, first, second, head(2n, second));
 }
 
+/**
+ * The same with a second release that is signed, but describes one of its two numbers only: the run
+ * of its kind is shorter.
+ */
+function changedBytes(): string {
+  const first = release(0n, null);
+  const { body } = release(1n, first) as Extract<LogLine, { readonly type: 'release' }>;
+  // Field 2 of the description, `kind`: 2 bytes, a run of twice the third text.
+  const whole = fromHex(toHex(body).replace(/12020304(?=1a)/, '12020302'));
+  const second: LogLine = {
+    type: 'release', body: whole,
+    signature: signStatement('release', server, factsId, signing.sha512(whole)),
+  };
+  return text(study, first, second, head(2n, second));
+}
+
 /** Logs of the fixed keys and study of test/vectors. test/vectors/logs.json has the same. */
 export function logVectors(): readonly LogVector[] {
   const first = release(0n, null);
@@ -95,6 +111,10 @@ export function logVectors(): readonly LogVector[] {
     {
       name: 'with another estimator', fault: 'facts-mismatch',
       log: changed({ estimator: 'mean' }),
+    },
+    {
+      name: 'with a number that is not described', fault: 'body-malformed',
+      log: changedBytes(),
     },
   ];
 }

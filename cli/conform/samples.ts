@@ -74,6 +74,9 @@ export const shortRelease: ShortRelease = {
     shape: [2],
     uncertainty: { kind: 'gaussian', standardDeviation: [0.5, 8] },
     interval95: { low: [7.25, 715.5], high: [9.25, 747.5] },
+    numbers: [
+      { kind: 'mean', column: 'delay_minutes' }, { kind: 'mean', column: 'distance_miles' },
+    ],
   },
   cost: { epsilon: 1, delta: 1e-6, rhoAmount: unit / 64n, deltaAmount: 9_223_372_036_855n },
   ledger: {

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
+import { describedOutcome, describedQuestions } from '../../src/answers/describe.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
@@ -230,6 +231,8 @@ export class ScriptedServer {
       parameters: canonicalJson(parameters), participation, columns,
       cohort: BigInt(cohort), index, epoch: 7n + index,
       previousDigest: previous ?? before, ...change,
+      outcome: describedOutcome(
+        describedQuestions(this.document)[0]!, change.outcome ?? shortRelease.outcome),
     }));
     return {
       kind: 'release', body,

@@ -314,3 +314,82 @@ func TestTheBeginningOfABatch(t *testing.T) {
 		t.Errorf("%x is not the beginning of %x", head, wanted)
 	}
 }
+
+func TestNumbersOfVectors(t *testing.T) {
+	var found []struct {
+		Name, Release string
+		Names         []string
+		Stated        []map[string]any
+	}
+	vectors(t, "numbers.json", &found)
+	if len(found) < 20 {
+		t.Fatalf("%d vectors", len(found))
+	}
+	for _, one := range found {
+		answers := answersOf(decodeRelease(unhex(t, one.Release)))
+		for at, number := range answers[0].Numbers {
+			place := at % len(one.Names)
+			if number.Name != one.Names[place] || number.Value != 2+float64(at)/4 ||
+				number.Low != number.Value-1 || !number.HasAnswer {
+				t.Errorf("%s: %v is not %s", one.Name, number, one.Names[place])
+			}
+			stated := one.Stated[place]
+			for name, part := range map[string]any{"kind": number.Kind, "unit": number.Unit,
+				"column": number.Column, "least": number.Least, "most": number.Most} {
+				text, isText := part.(string)
+				value, isValue := part.(float64)
+				isAbsent := (isText && text == "") || (isValue && math.IsInf(value, 0))
+				if stated[name] != part && !(isAbsent && stated[name] == nil) {
+					t.Errorf("%s: %s is %v, not %v", one.Name, name, part, stated[name])
+				}
+			}
+			if one.Name == "contributors in groups" && len(number.Group) != 2 {
+				t.Errorf("%v", number.Group)
+			}
+		}
+	}
+}
+
+func TestNumbersThatAreNotDescribed(t *testing.T) {
+	var found []struct{ Name, Release string }
+	vectors(t, "numbers.json", &found)
+	for name, change := range map[string]func(numbers *wire.Numbers){
+		"none":             func(numbers *wire.Numbers) { numbers.Kind = nil },
+		"one":              func(numbers *wire.Numbers) { numbers.Kind = []uint32{3, 2} },
+		"three":            func(numbers *wire.Numbers) { numbers.Kind = []uint32{3, 6} },
+		"an empty run":     func(numbers *wire.Numbers) { numbers.Kind = []uint32{3, 0, 3, 4} },
+		"half a run":       func(numbers *wire.Numbers) { numbers.Kind = []uint32{3} },
+		"nothing":          func(numbers *wire.Numbers) { numbers.Kind = []uint32{0, 4} },
+		"a far text":       func(numbers *wire.Numbers) { numbers.Column = []uint32{9, 4} },
+		"a growing nought": func(numbers *wire.Numbers) { numbers.Column = []uint32{0, 5} },
+		"no number":        func(numbers *wire.Numbers) { numbers.Values = []float64{math.Inf(1)} },
+	} {
+		release := decodeRelease(unhex(t, found[0].Release))
+		change(release.Outcome.GetValue().Numbers)
+		if catch(func() { answersOf(release) }) == nil {
+			t.Errorf("%s was taken", name)
+		}
+	}
+}
+
+func TestVerifyRelease(t *testing.T) {
+	var found struct {
+		StudyID      string
+		ServerFrames map[string]struct{ Bytes string }
+	}
+	vectors(t, "frames.json", &found)
+	release := decodeFrame(unhex(t, found.ServerFrames["release"].Bytes)).GetRelease()
+	key, study := decodeRelease(release.Body).ServerKey, unhex(t, found.StudyID)
+	answers, err := VerifyRelease(key, study, release.Body, release.Signature)
+	if err != nil || len(answers) != 1 || answers[0].Numbers[0].Name != "delay_minutes" {
+		t.Errorf("%v %v", answers, err)
+	}
+	body := append([]byte{}, release.Body...)
+	body[len(body)-1] ^= 1
+	if _, err := VerifyRelease(key, study, body, release.Signature); err == nil {
+		t.Error("changed bytes were taken")
+	}
+	if _, err := VerifyRelease(key, make([]byte, 32), release.Body, release.Signature); err == nil {
+		t.Error("a release of another study was taken")
+	}
+}

@@ -1,4 +1,5 @@
 import { signing } from '#signing';
+import { describedOutcome, describedQuestions } from '../../src/answers/describe.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { canonicalJson } from '../../src/base/canonical-json.js';
 import type { Outcome } from '../../src/base/outcome.js';
@@ -10,6 +11,7 @@ import { encodeHeadBody, encodeReleaseBody } from '../../src/wire/index.js';
 import type {
   Answer, LedgerPosition, ReleaseCost, WireStudyState,
 } from '../../src/wire/messages.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { LedgerBalance, ReleaseRecord } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import { guaranteeOf } from './guarantee.js';
@@ -51,7 +53,7 @@ export function signRelease(
     epoch: facts.epoch,
     study: document.study,
     participation: document.participation,
-    answers: answersPart(definition, facts),
+    answers: answersPart(definition, { ...facts, outcomes: describedOutcomes(document, facts) }),
     ...(document.wireForm !== undefined && { wireForm: document.wireForm }),
     cost: costOf(definition, facts),
     ledger: positionOf(facts.balance),
@@ -84,6 +86,13 @@ export function signHead(
     state: log.state,
   });
   return { body, signature: signStatement('head', signer, studyId, signing.sha512(body)) };
+}
+
+/** The signed bytes say what each number is, so that nobody between can change it. */
+function describedOutcomes(
+  document: StudyDocument, { outcomes }: ReleaseFacts,
+): readonly Outcome[] {
+  return describedQuestions(document).map((asked, i) => describedOutcome(asked, outcomes[i]!));
 }
 
 function answersPart(

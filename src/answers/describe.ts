@@ -1,8 +1,8 @@
-import { namesOfType, type ColumnType } from '../base/columns.js';
+import { namesOfType, typesOfColumns, type ColumnType } from '../base/columns.js';
 import { KeelsonError } from '../base/errors.js';
 import { checkList, checkObject } from '../base/given.js';
 import type { ColumnInfo, NumberInfo } from '../base/number-info.js';
-import type { ValueOutcome } from '../base/outcome.js';
+import type { Outcome, ValueOutcome } from '../base/outcome.js';
 import { entriesOf, type NamedPart } from '../base/parts.js';
 import type { Question } from '../base/questions.js';
 import type { ColumnWords } from '../base/study-words.js';
@@ -44,8 +44,17 @@ export function describeAnswer(asked: Described, outcome?: ValueOutcome): readon
     : outcome.keys.flatMap((group) => own.map((number) => ({ ...number, group })));
 }
 
-/** The same for the numbers of one group, whose names do not depend on the group. */
+/**
+ * The same for the numbers of one group, whose names do not depend on the group. A released answer
+ * says itself what its numbers are, and is believed: whoever has the facts compared both.
+ */
 export function describeNumbers(asked: Described, outcome?: ValueOutcome): readonly NumberInfo[] {
+  const { numbers = [] } = outcome ?? {};
+  return numbers.length > 0 ? numbers : numbersByFacts(asked, outcome);
+}
+
+/** The description that a release states, worked out from the facts of its study. */
+export function numbersByFacts(asked: Described, outcome?: ValueOutcome): readonly NumberInfo[] {
   const groups = outcome?.keys?.length ?? 1;
   // No group was found, or there is no answer yet.
   const size = outcome === undefined || groups === 0
@@ -53,6 +62,30 @@ export function describeNumbers(asked: Described, outcome?: ValueOutcome): reado
   const own = describedBy(asked, outcome?.keys === undefined ? outcome : undefined);
   if (own !== null && (size === undefined || own.length === size)) return own;
   return unexplained(asked.columns, size ?? asked.columns.length, outcome?.parts);
+}
+
+/** A study as its questions are described. */
+export type DescribedStudy = {
+  readonly questions: readonly Question[];
+  readonly columns: readonly string[];
+  readonly types?: readonly ColumnType[];
+  readonly columnWords?: readonly ColumnWords[];
+};
+
+/** The questions of a study, in its order, with what the study says of their columns. */
+export function describedQuestions(study: DescribedStudy): readonly Described[] {
+  const { columns, columnWords } = study;
+  return study.questions.map((question) => ({
+    ...question, types: typesOfColumns(study, question.columns),
+    columnWords: columnWords && question.columns.map((name) => columnWords[columns.indexOf(name)]!),
+  }));
+}
+
+/** An answer that says what its numbers are, as a release does. */
+export function describedOutcome(asked: Described, outcome: Outcome): Outcome {
+  // Where no group was found there are no numbers.
+  if (outcome.kind === 'refused' || outcome.keys?.length === 0) return outcome;
+  return { ...outcome, numbers: numbersByFacts(asked, outcome) };
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { ParameterValues } from './facts.js';
-import type { ValueOutcome } from './outcome.js';
 
 /**
  * The description of one number of an answer: its kind, what it is about, and the values that are
@@ -127,5 +126,6 @@ export interface ColumnInfo {
  * @param outcome - the answer, for what only a release can tell, such as the bins that it found.
  */
 export type Describe = (
-  parameters: ParameterValues, columns: readonly ColumnInfo[], outcome?: ValueOutcome,
+  parameters: ParameterValues, columns: readonly ColumnInfo[],
+  outcome?: { readonly estimate: readonly number[] },
 ) => readonly NumberInfo[];

@@ -1,3 +1,4 @@
+import type { NumberInfo } from './number-info.js';
 import type { NamedPart } from './parts.js';
 
 /**
@@ -119,6 +120,12 @@ export interface ValueOutcome {
   readonly findings?: readonly Finding[];
   /** Of a running total: the estimate is a total over the epochs of a series, up to this one. */
   readonly running?: RunningRelease;
+  /**
+   * What each number is, in the order of the estimate; of a split answer, those of one key, which
+   * are the same for each. A release states it, and its server signs it. Absent in an answer that
+   * was not released: `describeAnswer` works it out.
+   */
+  readonly numbers?: readonly NumberInfo[];
 }
 
 /** Why an estimator that was paid for has no answer. The names are stable. */

@@ -19,6 +19,7 @@ export const logFaultCodes = [
   'digest-mismatch',
   'answers-mismatch',
   'keys-malformed',
+  'description-mismatch',
   'derived-mismatch',
   'head-missing',
   'head-mismatch',

@@ -9,6 +9,7 @@ import type { Answer, HeadBody, ReleaseBody, SignedHead, SignedRelease } from '.
 import { decodeReleaseBody } from '../wire/release-body.js';
 import type { StudyDocument } from '../wire/study-document.js';
 import { checkAnswers } from './answers.js';
+import { checkDescriptions } from './descriptions.js';
 import { LogError } from './faults.js';
 
 /** A position in a chain: what the next release must continue. */
@@ -245,6 +246,7 @@ export class ReleaseChain {
       );
     }
     if (!isShort) checkAnswers(document, body);
+    checkDescriptions(document, body);
   }
 }
 

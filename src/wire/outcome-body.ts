@@ -6,15 +6,19 @@ import { entriesOf, partsFault } from '../base/parts.js';
 import { questionLimits } from '../base/questions.js';
 import { bitAt, bitsOf, hasUnusedBits } from './bits.js';
 import { oneOf, present, uint32 } from './fields.js';
+import { describedEntries, numbersFromWire, numbersToWire, type Places } from './numbers-body.js';
 import type { keelson as read } from './generated/other-reader.js';
 import type { keelson as sent } from './generated/other-writer.js';
 import { malformed } from './reader.js';
 
 /**
+ * @param texts - of the release. Those that its numbers need are added.
  * @param columns - number of columns that the answer is about. Absent: columns are not counted.
  * @throws WireError('malformed') for an outcome that no reader would accept.
  */
-export function outcomeToWire(outcome: Outcome, columns?: number): sent.v1.Outcome.$Properties {
+export function outcomeToWire(
+  outcome: Outcome, texts: Places<string>, columns?: number,
+): sent.v1.Outcome.$Properties {
   if (outcome.kind === 'refused') {
     return { refused: { reason: outcome.reason, text: outcome.text } };
   }
@@ -43,12 +47,19 @@ export function outcomeToWire(outcome: Outcome, columns?: number): sent.v1.Outco
         position: uint32(outcome.running.position, 'position of a running total'),
         released: [...outcome.running.released],
       },
+      numbers: numbersToWire(outcome, texts),
     },
   };
 }
 
-/** @param columns - as for `outcomeToWire`. @throws WireError('malformed') for any fault. */
-export function outcomeFromWire(outcome: read.v1.Outcome.$Shape, columns?: number): Outcome {
+/**
+ * @param texts - the columns of the release, then its texts.
+ * @param columns - as for `outcomeToWire`.
+ * @throws WireError('malformed') for any fault.
+ */
+export function outcomeFromWire(
+  outcome: read.v1.Outcome.$Shape, texts: readonly string[], columns?: number,
+): Outcome {
   if (present(outcome.kind, 'the kind of outcome') === 'refused') {
     const refused = outcome.refused as read.v1.Refused;
     return {
@@ -87,7 +98,9 @@ export function outcomeFromWire(outcome: read.v1.Outcome.$Shape, columns?: numbe
     }),
   };
   checkValue(decoded, columns);
-  return decoded;
+  const wire = value.numbers as read.v1.Numbers.$Shape | null;
+  const numbers = numbersFromWire(wire, describedEntries(decoded), texts);
+  return numbers.length === 0 ? decoded : { ...decoded, numbers };
 }
 
 /** Null when both lists are empty: the release states no such interval. */

@@ -6,6 +6,7 @@ import { keelson as sent } from './generated/other-writer.js';
 import {
   ofShortAnswer, type Answer, type LedgerPosition, type ReleaseBody, type ReleaseCost,
 } from './messages.js';
+import { Places } from './numbers-body.js';
 import { outcomeFromWire, outcomeToWire } from './outcome-body.js';
 import { malformed, readStrictly } from './reader.js';
 import { written } from './writer.js';
@@ -18,13 +19,14 @@ const bytesMax = 5 * 1024 * 1024;
  * @throws WireError('malformed') for a body that no reader would accept.
  */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
+  const texts = new Places(body.columns);
   const bytes = written(sent.v1.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     index: toLong(body.index, 'index'),
     epoch: toLong(body.epoch, 'epoch'),
     study: body.study,
-    ...answersToWire(body),
+    ...answersToWire(body, texts),
     participation: body.participation,
     cost: {
       epsilon: body.cost.epsilon,
@@ -39,6 +41,7 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     columns: [...body.columns],
     cohort: toLong(checkedCohort(body.cohort), 'cohort'),
     guarantee: body.guarantee ?? '',
+    texts: texts.all.slice(body.columns.length),
   }));
   if (body.wireForm === undefined) checkSize(bytes);
   return bytes;
@@ -67,7 +70,8 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
     };
     if (body.answers.length > 0) return { ...facts, answers: answersFromWire(body) };
     const { estimator, parameters, columns } = body;
-    const outcome = outcomeFromWire(present(body.outcome, 'outcome'), columns.length);
+    const texts = [...columns, ...body.texts];
+    const outcome = outcomeFromWire(present(body.outcome, 'outcome'), texts, columns.length);
     return ofShortAnswer({ ...facts, estimator, parameters, outcome });
   });
 }
@@ -83,10 +87,10 @@ type WireAnswers = Pick<
   sent.v1.ReleaseBody.$Properties, 'estimator' | 'parameters' | 'outcome' | 'answers'
 >;
 
-function answersToWire(body: ReleaseBody): WireAnswers {
+function answersToWire(body: ReleaseBody, texts: Places<string>): WireAnswers {
   if (body.wireForm === 'short') {
     const { estimator, parameters, outcome } = body.answers[0]!;
-    return { estimator, parameters, outcome: outcomeToWire(outcome, body.columns.length) };
+    return { estimator, parameters, outcome: outcomeToWire(outcome, texts, body.columns.length) };
   }
   checkAnswers(body.answers);
   return {
@@ -94,7 +98,7 @@ function answersToWire(body: ReleaseBody): WireAnswers {
       question: answer.question,
       estimator: answer.estimator,
       parameters: answer.parameters,
-      outcome: outcomeToWire(answer.outcome),
+      outcome: outcomeToWire(answer.outcome, texts),
       rhoAmount: amountToWire(answer.rhoAmount),
       deltaAmount: amountToWire(answer.deltaAmount),
     })),
@@ -106,6 +110,7 @@ function answersFromWire(
   body: read.v1.ReleaseBody & read.v1.ReleaseBody.$Shape,
 ): readonly Answer[] {
   const { estimator, parameters, outcome } = body;
+  const texts = [...body.columns, ...body.texts];
   if (estimator !== '' || parameters !== '' || (outcome ?? null) !== null) {
     throw malformed('a release with a list of answers has another answer beside it');
   }
@@ -113,7 +118,7 @@ function answersFromWire(
     question: answer.question ?? '',
     estimator: answer.estimator ?? '',
     parameters: answer.parameters ?? '',
-    outcome: outcomeFromWire(present(answer.outcome, 'outcome') as WireOutcome),
+    outcome: outcomeFromWire(present(answer.outcome, 'outcome') as WireOutcome, texts),
     rhoAmount: amountFromWire(answer.rhoAmount ?? ''),
     deltaAmount: amountFromWire(answer.deltaAmount ?? ''),
   }));

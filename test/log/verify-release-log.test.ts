@@ -6,6 +6,7 @@ import {
 } from '../../src/log/index.js';
 import { signing as browser } from '../../src/signing/browser.js';
 import { signing } from '../../src/signing/node.js';
+import type { NumberInfo } from '../../src/base/number-info.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import {
   ofShortAnswer, ofShortFacts, type Answer, type ReleaseFacts,
@@ -221,6 +222,32 @@ describe('release log', () => {
     })).lines;
     expect(await fault(await logOf(12.5))).toBe('none');
     expect(await fault(await logOf(12.500001))).toBe('2 derived-mismatch');
+  });
+
+  it('compares what a release states of its numbers with the facts', async () => {
+    const facts = {
+      ...document, version: 2 as const,
+      types: document.columns.map(() => ({ type: 'number' as const })),
+      columnWords: [{ unit: 'minutes' }, {}],
+    };
+    const own = { kind: 'mean', column: 'delay_minutes', unit: 'minutes' } as const;
+    const distance = { kind: 'mean', column: 'distance_miles' } as const;
+    const faultOf = async (...numbers: readonly NumberInfo[]): Promise<string> =>
+      fault((await sampleLog(1, {
+        facts, change: (body) => ({
+          ...body, outcome: { ...shortRelease.outcome as ValueOutcome, numbers },
+        }),
+      })).lines);
+    expect(await faultOf(own, distance)).toBe('none');
+    for (const changed of [
+      [distance, own], [{ ...own, unit: 'hours' }, distance],
+      [{ ...own, kind: 'median' }, distance],
+      [{ kind: 'other', column: 'distance_miles', place: 1, of: 2 }, distance],
+    ] as const) expect(await faultOf(...changed)).toBe('2 description-mismatch');
+    // A server of another version may know less, or more.
+    expect(await faultOf({ kind: 'mean', column: 'delay_minutes' }, distance)).toBe('none');
+    expect(await faultOf({ kind: 'other', place: 1, of: 2 }, distance)).toBe('none');
+    expect(await faultOf({ ...own, least: 0, most: 600 }, distance)).toBe('none');
   });
 
   describe('of a study with a list of questions', () => {

@@ -165,6 +165,9 @@ def check_form(release):
     values = [one.outcome.value for one in release.answers]
     if sum(value.shape[0] for value in values if len(value.keys) > 0 and len(value.shape) > 0) > 4096:
         raise ProtocolError("malformed: more than 4,096 keys")
+    for outcome in [one.outcome for one in release.answers] or [release.outcome]:
+        if outcome.HasField("value"):
+            stated_of(outcome.value, [*release.columns, *release.texts])
 
 
 def check_keys(value):
@@ -180,6 +183,38 @@ def check_keys(value):
         bits = int.from_bytes(value.answered, "little")
         if len(value.answered) != (count + 7) // 8 or bits >= (1 << count) - 1:
             raise ProtocolError("malformed: answered has another form")
+
+
+def stated_of(value, texts):
+    """Section 7: what a release states of each number, or of each number of one key."""
+    check_keys(value)
+    keys = len(keys_of_value(value))
+    entries = len(value.estimate) if keys == 0 else len(value.estimate) // keys
+    stated = [{} for _ in range(entries)]
+    values = list(value.numbers.values)
+    if any(one in (math.inf, -math.inf) or one != one for one in values):
+        raise ProtocolError("malformed: a value that is not finite")
+    for field, runs in ((field.name, list(found)) for field, found in value.numbers.ListFields()):
+        known = values if field in VALUE_LISTS else None if field in WHOLE_LISTS else texts
+        if field == "values":
+            continue
+        if len(runs) % 2 == 1 or sum(code // 2 for code in runs[1::2]) != entries or min(runs[1::2]) < 2:
+            raise ProtocolError(f"malformed: the runs of {field}")
+        places = (first + code % 2 * i for first, code in zip(runs[::2], runs[1::2]) for i in range(code // 2))
+        if any(first == 0 and code % 2 == 1 for first, code in zip(runs[::2], runs[1::2])):
+            raise ProtocolError(f"malformed: a run of {field} that grows from nothing")
+        for one, place in zip(stated, places):
+            if known is not None and place > len(known):
+                raise ProtocolError(f"malformed: {field} where nothing is")
+            if place > 0:
+                one[field] = place if known is None else known[place - 1]
+    if not all("kind" in one for one in stated):
+        raise ProtocolError("malformed: a number that is not described")
+    return stated
+
+
+VALUE_LISTS = ("least", "most", "start", "end", "probability")
+WHOLE_LISTS = ("place", "of", "flag")
 
 
 def keys_of_value(value):

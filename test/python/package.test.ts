@@ -79,16 +79,19 @@ describe.skipIf(!runs)('the client in clients/python', () => {
 
   it('runs the example of its README in at most 10 lines', async () => {
     const page = readFileSync(`${root}clients/python/README.md`, 'utf8');
-    const [, example] = /```python\n([^]*?)```/.exec(page)!;
+    const [example, more] = [...page.matchAll(/```python\n([^]*?)```/g)].map(([, code]) => code!);
     expect(example!.trim().split('\n').length).toBeLessThanOrEqual(10);
     const study = stage.write('study.yaml', meanStudy('flight-delays', {
       epoch: '{ contributors: 1 }', participation: 'public',
     }));
     const { url } = await stage.serve([study]);
-    const command = stage.write('example.py', example!.replace('ws://127.0.0.1:8787', url));
+    const command = stage.write('example.py',
+      `${example!}print("---")\n${more!}`.replace('ws://127.0.0.1:8787', url));
     const { status, stdout, stderr } =
       await stage.run([], { program: python, command, environment, directory: stage.folder });
     expect([status, stderr]).toEqual([0, '']);
-    expect(stdout).toMatch(/^1 \{'mean': (None|\[.+, .+\])\}\n$/);
+    const [first, numbers] = stdout.split('---\n');
+    expect(first).toMatch(/^1 \{'mean': (None|\[.+, .+\])\}\nquestion .*value.*\n(mean .*\n)+$/);
+    if (!first!.includes('None')) expect(numbers).toMatch(/^delay_minutes .*\ndistance_miles .*\n$/);
   }, 60_000);
 });

@@ -7,7 +7,7 @@ import re
 import wire_pb2 as wire
 from keelson import (
     NO_KEY, NO_STUDY, Contributor, ProtocolError, answered_of, answers_of, cells_of_column, check_key,
-    keys_of, keys_of_value, message_of, read, rows_of, study_id_of, text_of, verify,
+    keys_of, keys_of_value, message_of, read, rows_of, stated_of, study_id_of, text_of, verify,
 )
 
 BODIES = {
@@ -42,6 +42,7 @@ def check_vectors(folder):
         "signatures": check_signatures(load(folder, "signatures.json")),
         "messages": check_messages(load(folder, "frames.json")),
         "keys": check_keys(load(folder, "refused-keys.json")),
+        "numbers": check_numbers(load(folder, "numbers.json")),
     }
 
 
@@ -88,6 +89,20 @@ def check_messages(file):
     must(len(keys_of(welcome.server_key, list(welcome.rotations))) == len(welcome.rotations) + 1, "rotations")
     refuses(lambda: keys_of(welcome.server_key, [one[:-1] + b"\0" for one in welcome.rotations]), "a rotation")
     return count
+
+
+def check_numbers(file):
+    """What releases state of their numbers, and what is no statement of them."""
+    for one in file:
+        release = read(wire.ReleaseBody, bytes.fromhex(one["release"]))
+        texts = [*release.columns, *release.texts]
+        must(stated_of(release.outcome.value, texts) == one["stated"], one["name"])
+        for kind in ([], [1], [1, 0, 1, 2 * len(one["stated"])], [0, 2 * len(one["stated"])],
+                     [1, 2 * len(one["stated"]) + 2], [len(texts) + 1, 2 * len(one["stated"])]):
+            del release.outcome.value.numbers.kind[:]
+            release.outcome.value.numbers.kind.extend(kind)
+            refuses(lambda: read(wire.ReleaseBody, release.SerializeToString()), f"{kind} of {one['name']}")
+    return len(file)
 
 
 ROWS = {

@@ -15,7 +15,7 @@ import type {
   ContributorState, LedgerBalance, ReleaseRecord,
 } from '../../server/store/contract.js';
 import { server, shortRelease } from './wire-samples.js';
-import { without } from './without.js';
+import { saidBody } from './described.js';
 
 /**
  * A hub in memory whose behaviour a test scripts through its members. Settles sequences like the
@@ -207,9 +207,9 @@ class Hub implements FakeHub {
         ? {} : { outcome: { kind: 'refused', reason: 'interrupted', text } as const }),
       ...own,
     });
-    const body = encodeReleaseBody(answers === undefined ? release
-      : { ...this.views.get(id)!.document.wireForm === 'short' ? release
-        : without(release, 'wireForm'), answers });
+    const { wireForm: _, ...listed } = release;
+    const body = encodeReleaseBody(saidBody(answers === undefined ? release
+      : { ...this.views.get(id)!.document.wireForm === 'short' ? release : listed, answers }));
     const digest = signing.sha512(body);
     const signature = signStatement('release', this.signer, fromHex(id), digest);
     const epoch = BigInt(7 + log.length);

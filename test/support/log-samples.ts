@@ -11,6 +11,7 @@ import {
 import {
   answersBody, document, server, shortRelease, type ShortRelease,
 } from './wire-samples.js';
+import { saidBody } from './described.js';
 
 export interface SampleRelease {
   readonly body: Uint8Array;
@@ -56,9 +57,9 @@ export async function sampleLog(count: number, options: SampleLogOptions = {}): 
       epoch: BigInt(5 + 2 * index), previousDigest,
     };
     const parameters = canonicalJson(study.questions[0]!.parameters);
-    const body = encodeReleaseBody(changeAnswers(study.wireForm === 'short'
+    const body = encodeReleaseBody(saidBody(changeAnswers(study.wireForm === 'short'
       ? ofShortAnswer(change({ ...shortRelease, parameters, ...place }))
-      : { ...answersBody, ...place }));
+      : { ...answersBody, ...place }), study));
     previousDigest = signing.sha512(body);
     releases.push({
       body, signature: sign('release', body, signerOf(index)), digest: previousDigest,

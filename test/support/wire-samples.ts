@@ -15,6 +15,7 @@ import {
   contributor, counting, document, facts, factsId, questionsDocument, releaseBody, server,
   shortRelease, textDocument, typedDocument, unit, type ShortRelease,
 } from '../../cli/conform/samples.js';
+import { said } from './described.js';
 
 export {
   contributor, contributorSeed, document, facts, factsId, questionsDocument, releaseBody, server,
@@ -76,17 +77,19 @@ export const releaseDigest = signing.sha512(releaseBytes);
 export const releaseOf = (outcome: Outcome, change: Partial<ShortRelease> = {}): ReleaseBody =>
   ofShortAnswer({ ...shortRelease, ...change, outcome });
 
-export const partsBody = releaseOf({
+export const partsBody = releaseOf(said({
   kind: 'value',
   estimate: [8.25, 731.5, 4, 0.5, 0.5, 9],
   shape: [6],
   parts: [{ name: 'mean', shape: [2] }, { name: 'covariance', shape: [2, 2] }],
   uncertainty: { kind: 'none' },
+}, { estimator: 'gaussian', columns: document.columns }), {
+  estimator: 'gaussian', parameters: '{}',
 });
 export const partsBytes = encodeReleaseBody(partsBody);
 
 /** A value with everything that a value can say. */
-export const doubtfulBody = releaseOf({
+export const doubtfulBody = releaseOf(said({
   kind: 'value',
   estimate: [8.25, 0],
   shape: [2],
@@ -100,7 +103,7 @@ export const doubtfulBody = releaseOf({
     { reason: 'crowd-apart', columns: [], amounts: [0.03125, 8.5, 0] },
     { reason: 'mostly-one-value', columns: [1], amounts: [0, 370] },
   ],
-});
+}, { estimator: 'prime', columns: document.columns }));
 export const doubtfulBytes = encodeReleaseBody(doubtfulBody);
 
 export const textFacts = encodeStudyDocument(textDocument);
@@ -124,16 +127,16 @@ export const answersBody: ReleaseBody = {
   answers: [
     {
       question: 'delays', estimator: 'prime', parameters: '{"corruption":0.1,"scale":[40]}',
-      outcome: {
+      outcome: said({
         kind: 'value', estimate: [8.25], shape: [1], scale: [40],
         uncertainty: { kind: 'gaussian', standardDeviation: [0.5] },
         interval95: { low: [7.25], high: [9.25] },
-      },
+      }, { estimator: 'prime', columns: ['minutes'] }),
       rhoAmount: unit / 160n, deltaAmount: 4_000_000_000_000n,
     },
     {
       question: 'regions', estimator: 'count', parameters: '{}',
-      outcome: {
+      outcome: said({
         kind: 'value', estimate: [251, 198, 0, 149, -9, 12], shape: [6],
         keys: [
           ['false', 'north'], ['false', 'south'], ['false', 'other'],
@@ -144,7 +147,7 @@ export const answersBody: ReleaseBody = {
         interval95: {
           low: [238, 185, -Infinity, 136, -22, -1], high: [264, 211, Infinity, 162, 4, 25],
         },
-      },
+      }, { estimator: 'count', columns: [] }),
       rhoAmount: unit / 200n, deltaAmount: 3_000_000_000_000n,
     },
     {

@@ -107,8 +107,8 @@ describe('docs/reference/protocol.md', () => {
     expect(page).toContain(`pings every ${protocolLimits.heartbeatMs / 1_000} s`);
     expect(page).toContain(`more than ${protocolLimits.httpPerSecond} requests a second`);
     expect(page).toContain(`after a burst of ${protocolLimits.httpBurst}`);
-    expect(text('src/wire/reader.ts')).toContain('const itemsMax = 16_384;');
-    expect(page).toContain('16,384');
+    expect(text('src/wire/reader.ts')).toContain('const itemsMax = 40_960;');
+    expect(page).toContain('40,960');
     for (const reason of refusalReasons) expect(page).toContain(`\`${reason}\``);
   });
 

@@ -7,6 +7,7 @@ import {
 } from '../../src/base/outcome.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import * as wire from '../../src/wire/index.js';
+import { numbersOf } from '../support/number-infos.js';
 import * as samples from '../support/wire-samples.js';
 import { without } from '../support/without.js';
 
@@ -130,7 +131,15 @@ const finding = fc.record({
   columns: fc.array(fc.integer({ min: 0, max: 1 }), { maxLength: 2 }),
   amounts: fc.array(fc.double({ noNaN: true, noDefaultInfinity: true }), { maxLength: 3 }),
 });
-const outcome: fc.Arbitrary<Outcome> = fc.oneof(
+/** An outcome that says what its numbers are. */
+const described = (
+  of: fc.Arbitrary<Outcome>,
+): fc.Arbitrary<Outcome> => of.chain((each): fc.Arbitrary<Outcome> => {
+  if (each.kind === 'refused') return fc.constant(each);
+  const entries = each.estimate.length / (each.keys?.length ?? 1);
+  return numbersOf(entries).map((numbers) => ({ ...each, numbers }));
+});
+const outcome = described(fc.oneof(
   fc.record({
     kind: fc.constant('refused' as const), reason: fc.constantFrom(...refusalReasons), text,
   }),
@@ -168,8 +177,8 @@ const outcome: fc.Arbitrary<Outcome> = fc.oneof(
         uncertainty,
       });
     }),
-);
-const keyed: fc.Arbitrary<Outcome> = fc.tuple(
+));
+const keyed = described(fc.tuple(
   fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 2 }),
 ).chain(([count, parts, each]) => fc.record({
   keys: fc.array(fc.array(text, { minLength: parts, maxLength: parts }), {
@@ -188,7 +197,7 @@ const keyed: fc.Arbitrary<Outcome> = fc.tuple(
       position: count, released: numbers.map((each) => (Number.isFinite(each) ? each : 0)),
     },
   }),
-})));
+}))));
 const answers = fc.array(fc.record({
   question: text, estimator: text, parameters: text, outcome: fc.oneof(outcome, keyed),
   rhoAmount: amount, deltaAmount: amount,

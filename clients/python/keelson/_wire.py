@@ -99,7 +99,7 @@ SCHEMA: Dict[str, List[Field]] = {
         (9, "outcome", "Outcome", 0), (10, "cost", "Cost", 0), (11, "ledger", "LedgerPosition", 0),
         (12, "previous_digest", "bytes", 64), (13, "mechanisms", "string", 0),
         (14, "closed_at_ms", "uint", 0), (15, "columns", "string*", 0), (16, "cohort", "uint", 0),
-        (17, "guarantee", "string", 0), (18, "answers", "Answer*", 0)],
+        (17, "guarantee", "string", 0), (18, "answers", "Answer*", 0), (19, "texts", "string*", 0)],
     "Answer": [
         (1, "question", "string", 0), (2, "estimator", "string", 0), (3, "parameters", "string", 0),
         (4, "outcome", "Outcome", 0), (5, "rho_amount", "string", 0),
@@ -113,7 +113,14 @@ SCHEMA: Dict[str, List[Field]] = {
         (7, "interval_if_hostile_low", "double*", 0), (8, "interval_if_hostile_high", "double*", 0),
         (9, "radius_if_hostile", "double", 0), (10, "scale", "double*", 0),
         (11, "findings", "Finding*", 0), (12, "keys", "string*", 0), (13, "answered", "bytes", 0),
-        (14, "running", "RunningRelease", 0)],
+        (14, "running", "RunningRelease", 0), (15, "numbers", "Numbers", 0)],
+    "Numbers": [
+        (1, "values", "double*", 0), (2, "kind", "uint*", 0), (3, "column", "uint*", 0),
+        (4, "other", "uint*", 0), (5, "third", "uint*", 0), (6, "fourth", "uint*", 0),
+        (7, "unit", "uint*", 0), (8, "text", "uint*", 0), (9, "least", "uint*", 0),
+        (10, "most", "uint*", 0), (11, "start", "uint*", 0), (12, "end", "uint*", 0),
+        (13, "probability", "uint*", 0), (14, "place", "uint*", 0), (15, "of", "uint*", 0),
+        (16, "flag", "uint*", 0)],
     "RunningRelease": [(1, "position", "uint", 0), (2, "released", "double*", 0)],
     "Finding": [
         (1, "reason", "string", 0), (2, "columns", "uint*", 0), (3, "amounts", "double*", 0),
@@ -141,7 +148,7 @@ SCHEMA: Dict[str, List[Field]] = {
 ONE_OF = {"ClientFrame", "ServerFrame", "Outcome", "Uncertainty"}
 NEEDED = {"Welcome": ["limits"], "ReleaseBody": ["cost", "ledger"], "Answer": ["outcome"]}
 DEFAULTS = {"uint": 0, "enum": 0, "enum+": 0, "bool": False, "double": 0.0, "string": ""}
-PARTS_MAX = 16_384
+PARTS_MAX = 40_960
 
 
 def malformed(text: str) -> KeelsonError:

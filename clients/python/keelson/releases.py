@@ -7,6 +7,7 @@ from typing import Any, Dict, Iterator, List, Optional, Tuple
 
 from ._wire import Message, decode
 from .errors import KeelsonError
+from .numbers import stated_by, texts_of
 from .signing import check_key, exact_bytes, keys_of, sha512, study_id_of, verify_statement
 
 NO_DIGEST = bytes(64)
@@ -25,6 +26,7 @@ def check_form(release: Message) -> None:
     values = [one.value for one in outcomes if one.value is not None]
     for value in values:
         check_keys(value)
+        stated_by(value, texts_of(release))
     if sum(value.shape[0] for value in values if value.keys) > 4096:
         raise KeelsonError("malformed", "more than 4,096 keys")
 

@@ -7,7 +7,8 @@ from typing import AsyncIterator, Dict, List, NamedTuple, Optional
 from ._wire import CODES, Message
 from .connection import LOST, Connection, Reach, open_connection
 from .errors import KeelsonError
-from .releases import NO_DIGEST, Chain, numbers_of_value
+from .numbers import Number, numbers_of, table_of, texts_of
+from .releases import NO_DIGEST, Chain, keys_of_value, numbers_of_value
 from .signing import check_key, exact_bytes
 
 END_GRACE = 2.0
@@ -29,11 +30,26 @@ class Release(NamedTuple):
         """The numbers of each question; None where the release refuses, and in place of the
         numbers of a key that has no answer. A study of one question has the name of its
         estimator."""
+        return {name: None if value is None else numbers_of_value(value)
+                for name, value in self._values().items()}
+
+    @property
+    def numbers(self) -> Dict[str, Optional[List[Number]]]:
+        """The same with what each number is: name, unit, what is possible, interval, group."""
+        texts = texts_of(self.message)
+        return {name: None if value is None else numbers_of(
+            value, texts, numbers_of_value(value), keys_of_value(value))
+            for name, value in self._values().items()}
+
+    def table(self) -> str:
+        """The numbers with their names, intervals and units, as lines of text."""
+        return table_of(self.numbers)
+
+    def _values(self) -> Dict[str, Optional[Message]]:
         answers = self.message.answers
         named = {one.question: one.outcome for one in answers} if answers else {
             self.message.estimator: self.message.outcome}
-        return {name: None if one.value is None else numbers_of_value(one.value)
-                for name, one in named.items()}
+        return {name: one.value for name, one in named.items()}
 
 
 class _Again(Exception):

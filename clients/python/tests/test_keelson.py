@@ -5,6 +5,7 @@ import datetime
 import http.server
 import json
 import logging
+import math
 import os
 import socket
 import sqlite3
@@ -15,12 +16,13 @@ import unittest
 from nacl.signing import SigningKey
 
 from keelson import (
-    AsyncContributor, AsyncOnceContributor, Contributor, KeelsonError, OnceContributor, open_seed,
-    subscribe, subscribe_async, verify_log,
+    AsyncContributor, AsyncOnceContributor, Contributor, KeelsonError, OnceContributor, Release,
+    choices_of, open_seed, subscribe, subscribe_async, verify_log,
 )
 from keelson._wire import CODES, SCHEMA, decode, encode, kind_of
 from keelson.connection import Reach, socket_url
 from keelson.outbox import Batch, Outbox
+from keelson.releases import check_form, keys_of_value
 from keelson.rows import checked_rows, contents_of, plain_rows, text_form
 from keelson.signing import NO_KEY, Signer, check_key, message_of, sha512, study_id_of, verify
 
@@ -97,6 +99,49 @@ class Vectors(unittest.TestCase):
             else:
                 with self.assertRaises(KeelsonError, msg=one["name"]):
                     verify_log(data, key)
+
+    def test_numbers(self):
+        for one in load("numbers.json"):
+            release = decode("ReleaseBody", bytes.fromhex(one["release"]))
+            check_form(release)
+            found = Release(0, 1, b"", b"", b"", release).numbers[release.estimator]
+            groups = keys_of_value(release.outcome.value)
+            self.assertEqual(len(found), len(one["names"]) * max(1, len(groups)))
+            for at, number in enumerate(found):
+                stated = one["stated"][at % len(one["names"])]
+                self.assertEqual(number.name, one["names"][at % len(one["names"])], one["name"])
+                self.assertEqual((number.value, number.low), (2 + at / 4, 1 + at / 4))
+                given = {**number.facts, "kind": number.kind, "column": number.column,
+                         "unit": number.unit, "least": number.least, "most": number.most}
+                self.assertEqual({k: v for k, v in given.items() if v is not None}, stated)
+                group = tuple(groups[at // len(one["names"])]) if groups else None
+                self.assertEqual(number.group, group)
+        (choice,) = [one for one in load("numbers.json") if one["name"] == "choice"]
+        release = decode("ReleaseBody", bytes.fromhex(choice["release"]))
+        (number,) = Release(0, 1, b"", b"", b"", release).numbers["select"]
+        self.assertEqual(choices_of(number)[1], {"uniform": [0, 1]})
+
+    def test_numbers_that_are_not_described(self):
+        one = next(one for one in load("numbers.json") if one["name"] == "means of two columns")
+        for field, runs in (
+            ("kind", []), ("kind", [3, 2]), ("kind", [3, 6]), ("kind", [3, 0, 3, 4]), ("kind", [3]),
+            ("kind", [0, 4]), ("column", [9, 4]), ("column", [4, 5]), ("column", [0, 5]),
+            ("values", [math.inf]),
+        ):
+            release = decode("ReleaseBody", bytes.fromhex(one["release"]))
+            setattr(release.outcome.value.numbers, field, runs)
+            with self.assertRaises(KeelsonError, msg=f"{field} {runs}"):
+                check_form(release)
+        release.outcome.value.numbers = None
+        with self.assertRaises(KeelsonError):
+            check_form(release)
+
+    def test_table(self):
+        (one,) = [one for one in load("numbers.json") if one["name"] == "contributors in groups"]
+        release = decode("ReleaseBody", bytes.fromhex(one["release"]))
+        lines = Release(0, 1, b"", b"", b"", release).table().split("\n")
+        self.assertEqual(lines[0].split(), "question group name value 95 % interval".split())
+        self.assertEqual(lines[3].split(), "count true, Z\u00fcrich contributors 2.5 1.5 to 3.5".split())
 
 
 def plain(message):

@@ -11,8 +11,10 @@ import { gaussianEvent } from '../../../src/privacy/accounting/calibration.js';
 import { resolvePureTarget } from '../../../src/privacy/accounting/target.js';
 import { createMechanisms } from '../../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../../src/random/insecure.js';
+import { Places } from '../../../src/wire/numbers-body.js';
 import { outcomeToWire } from '../../../src/wire/outcome-body.js';
 import { dataSource } from '../../support/data.js';
+import { said } from '../../support/described.js';
 import { factsOf, releaseOf } from '../../support/offline.js';
 import { sensitivityFaults } from '../../support/sensitivity-check.js';
 
@@ -67,7 +69,8 @@ describe('an answer for each key', () => {
       const plan = planned('quantile', { low: -100, high: 100 }, factsOf(2, people, 8), 2);
       const value = valueOf(await releaseOf(plan, 2, rowsOf(sizes, 'wire'), 'wire'));
       expect(value.answered).toEqual(sizes[1] === 2 ? [true, false] : undefined);
-      expect(outcomeToWire({ ...value, keys: [['a'], ['b']] }).value).toBeDefined();
+      const keyed = said({ ...value, keys: [['a'], ['b']] });
+      expect(outcomeToWire(keyed, new Places()).value).toBeDefined();
     }
   });
 

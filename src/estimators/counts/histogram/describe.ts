@@ -1,5 +1,4 @@
 import type { ColumnInfo, Describe, NumberInfo } from '../../../base/number-info.js';
-import type { ValueOutcome } from '../../../base/outcome.js';
 import { about, askedColumn, countedBy } from '../../contract/describe.js';
 import { numberOf, optionalNumbersOf } from '../../contract/values.js';
 
@@ -26,7 +25,7 @@ export const describeHistogram: Describe = (values, columns, outcome) => {
 };
 
 function foundBin(
-  column: ColumnInfo, found: number, width: number, outcome: ValueOutcome | undefined,
+  column: ColumnInfo, found: number, width: number, outcome: { readonly estimate: readonly number[] } | undefined,
 ): readonly NumberInfo[] {
   const [from, count] = outcome?.estimate.slice(2 * found - 2) ?? [];
   // A count of exactly 0 says that there is no further bin.
