@@ -13,6 +13,9 @@ import { csvOf } from '../../dashboard/base/series-csv.js';
 import { summaryOf } from '../../dashboard/base/summary.js';
 import { answersTo, chartsOf } from '../../dashboard/element/charts.js';
 import type { ReleaseBody } from '../../client/index.js';
+import { describedQuestions, numbersByFacts } from '../../src/answers/describe.js';
+import { decodeReleaseBody, encodeReleaseBody } from '../../src/wire/index.js';
+import { saidBody } from '../support/described.js';
 import { answerTo, shippedStudies } from '../support/shipped-answers.js';
 import { releaseBody } from '../support/wire-samples.js';
 
@@ -26,18 +29,25 @@ interface Answered {
   readonly document: (typeof shippedStudies)[number]['document'];
 }
 
+/** What every release states, of any form. */
+const { wireForm: _, ...listed } = releaseBody;
+
 const all: readonly Answered[] = shippedStudies.flatMap(({ document, questions }) => {
   const outcomes = questions.map(answerTo);
-  const release: ReleaseBody = {
-    ...releaseBody,
+  const { wireForm } = document;
+  const described = saidBody({
+    ...listed, ...(wireForm !== undefined && { wireForm }),
     answers: questions.map(({ question }, i) => ({
       question: question.name, estimator: question.estimator, parameters: '{}',
       outcome: outcomes[i]!, rhoAmount: 0n, deltaAmount: 0n,
     })),
-  };
+  }, document);
+  // What pages get: the signed bytes, read.
+  const release = decodeReleaseBody(
+    encodeReleaseBody({ ...described, columns: document.columns }));
   return askedIn(document).map((asked, place) => ({
-    name: `${document.study}.${asked.name}`, asked, outcome: outcomes[place]!, release, place,
-    document,
+    name: `${document.study}.${asked.name}`, asked, release, place, document,
+    outcome: release.answers[place]!.outcome as ValueOutcome,
   }));
 });
 
@@ -113,6 +123,26 @@ describe.each(all.map((each) => [each.name, each] as const))('%s', (_, answered)
     if (picture !== null) expect(summaryOf(picture, asked).length).toBeGreaterThan(0);
     const cells = isDistribution(asked) ? cellsOf(asked, outcome) : null;
     if (cells !== null) expect(new Set(cells.map(({ name }) => name)).size).toBe(cells.length);
+  });
+
+  it('takes unit, what is possible and name of each number from the release', () => {
+    const { numbers: stated = [] } = outcome;
+    const computed = describedQuestions(answered.document)[answered.place]!;
+    expect(stated).toEqual(numbersByFacts(computed, { ...outcome, numbers: [] }));
+    const words = wordsOfAll(asked, outcome);
+    expect(words.map(({ unit, least, greatest }) => ({ unit, least, greatest }))).toEqual(
+      stated.map(({ unit = '', least = -Infinity, most: greatest = Infinity }) =>
+        ({ unit, least, greatest })));
+    // Another description in the signed bytes is another one on the page.
+    const changed = stated.map((number) => ({ ...number, unit: 'parsecs', least: -1, most: 1 }));
+    for (const { unit, least, greatest } of wordsOfAll(asked, { ...outcome, numbers: changed })) {
+      expect([unit, least, greatest]).toEqual(['parsecs', -1, 1]);
+    }
+    const others = stated.map((_, i) =>
+      ({ kind: 'other', part: 'swapped', place: i + 1, of: stated.length }) as const);
+    for (const { name } of wordsOfAll(asked, { ...outcome, numbers: others })) {
+      expect(name).toMatch(/^swapped/);
+    }
   });
 
   it('has a name and unit for each number', () => {
