@@ -44,20 +44,20 @@ class WatchedRunner extends WorkerEpochRunner {
     await before;
     const from = now();
     for (let first = 0; first < options.crowd && this.#open === setup.epoch; first += fedAtOnce) {
-      super.add(setup.studyId, setup.epoch, this.#partsFrom(first));
+      super.add(setup.studyId, setup.epoch, this.#batchesFrom(first));
       await pause(2);
     }
     process.send({ type: 'filled', from, to: now() });
   }
 
-  #partsFrom(first) {
+  #batchesFrom(first) {
     return Array.from({ length: Math.min(fedAtOnce, options.crowd - first) }, (_, i) => {
       const contributor = new Uint8Array(32);
       new DataView(contributor.buffer).setUint32(0, first + i + 1);
       const values =
         Float64Array.from({ length: options.columns }, () => 3 * (uniform() + uniform() - 1));
       if ((first + i) % 20 === 0) for (let j = 0; j < values.length; j++) values[j] += 2;
-      return { contributor, rows: 1, values, rank: 0n, complete: true };
+      return { contributor, sequence: 1n, rows: 1, values, complete: true };
     });
   }
 
