@@ -15,8 +15,9 @@ import type { NoiseSource, WorkRandom } from './random/source.js';
 import { seededRandom } from './random/work.js';
 
 /** What `estimate` takes. */
-export interface EstimateOptions
-  extends Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters' | 'participation'> {
+export interface EstimateOptions<Name extends string = string> extends Pick<
+  PlanOptions<Name>, 'estimator' | 'epsilon' | 'delta' | 'parameters' | 'participation'
+> {
   /**
    * One row per contributor, each a list of as many numbers as there are columns. A row with a
    * number that is not finite is a contributor without data.
@@ -55,7 +56,9 @@ export type Estimate = (Outcome & { readonly privacy: PrivacyStatement }) | Infe
  * if (answer.kind === 'value') console.log(answer.estimate, answer.interval95);
  * else console.log(answer.kind, answer);
  */
-export async function estimate(options: EstimateOptions): Promise<Estimate> {
+export async function estimate<Name extends string>(
+  options: EstimateOptions<Name>,
+): Promise<Estimate> {
   checkOptions(
     options, [
       'estimator', 'rows', 'epsilon', 'delta', 'parameters', 'columns', 'cohort', 'participation',

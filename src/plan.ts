@@ -5,14 +5,15 @@ import type {
   Estimator, Infeasible, ParameterValues, Participation, Plan, PrivacyTarget, StudyFacts,
 } from './estimators/contract/estimator.js';
 import { checkDimension, checkParticipation } from './estimators/contract/given.js';
+import type { ParametersOf } from './estimators/contract/named.js';
 import { parseParameters } from './estimators/contract/parameters.js';
 import { amountToNumber } from './privacy/accounting/amount.js';
 import { lessFor, resolvePureTarget, privacyTarget } from './privacy/accounting/target.js';
 
 /** What `plan` takes. All of it is public. */
-export interface PlanOptions {
+export interface PlanOptions<Name extends string = string> {
   /** One of `keelson/estimators`, or `findEstimator('mean')`. */
-  readonly estimator: Estimator;
+  readonly estimator: Estimator<Name>;
   /** Number of columns of a row, 1 to 200. */
   readonly columns: number;
   /** Number of contributors to plan for. It is public. */
@@ -22,7 +23,7 @@ export interface PlanOptions {
   /** Probability that the bound fails, far below 1 / cohort; 0 asks for pure privacy. */
   readonly delta: number;
   /** Parameters of the estimator, by name; `keelson estimators NAME` lists them. Default: none. */
-  readonly parameters?: Readonly<Record<string, unknown>>;
+  readonly parameters?: ParametersOf<Name>;
   /** `secret`: taking part is protected like the values. `public`: only the values are. */
   readonly participation: Participation;
 }
@@ -38,7 +39,7 @@ export interface PlanOptions {
  * if (found.kind === 'plan') console.log(found.expectedError(0).total);
  * else console.log(found.reason, found.remedy);
  */
-export function plan(options: PlanOptions): Plan | Infeasible {
+export function plan<Name extends string>(options: PlanOptions<Name>): Plan | Infeasible {
   checkOptions(
     options, ['estimator', 'columns', 'cohort', 'epsilon', 'delta', 'parameters', 'participation'],
     'plan',

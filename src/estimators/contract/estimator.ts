@@ -366,9 +366,12 @@ export interface Plan {
   ): Promise<Released<Outcome>>;
 }
 
-/** A private estimator: what it is called, what it takes, and how it plans a release. */
-export interface Estimator {
-  readonly name: string;
+/**
+ * A private estimator: what it is called, what it takes, and how it plans a release. The name of
+ * one of Keelson's own is a type, so that a compiler knows its parameters.
+ */
+export interface Estimator<Name extends string = string> {
+  readonly name: Name;
   readonly title: string;
   readonly citations: readonly Citation[];
   readonly parameters: readonly ParameterSpec[];

@@ -2,6 +2,7 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { checkObject, checkWhole, kindOf } from '../../base/given.js';
 import { protocolLimits } from '../../base/limits.js';
 import { questionLimits } from '../../base/questions.js';
+import type { EstimatorName } from './named.js';
 import type {
   Estimator, KeyFacts, ParameterSpec, ParameterValues, Participation, Plan, StudyFacts,
 } from './estimator.js';
@@ -18,11 +19,13 @@ export function columnsOf({ dimension, keys }: Pick<StudyFacts, 'dimension' | 'k
 
 /**
  * The estimator, its plan checking first what callers without types may get wrong: O(parameters),
- * nothing beside a plan. The registry holds estimators in this form.
+ * nothing beside a plan. The registry holds estimators in this form. `Name` is the estimator's:
+ * test/types holds it.
  */
-export function guarded(estimator: Estimator): Estimator {
+export function guarded<Name extends EstimatorName>(estimator: Estimator): Estimator<Name> {
   return Object.freeze({
     ...estimator,
+    name: estimator.name as Name,
     plan: (values: ParameterValues, facts: StudyFacts) => {
       checkFacts(facts);
       if (facts.keys !== undefined) checkKeys(estimator, facts.keys);
