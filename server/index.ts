@@ -14,7 +14,6 @@ export { defineStudy, type StudyDefinition } from './studies/definition.js';
 export {
   parseSettingsText, type AlertSettings, type EmailSettings, type ServerSettings,
 } from './study-file/settings.js';
-export { study } from './study-file/in-code.js';
 export type {
   ByInput, ColumnName, Duration, EstimatorInput, ParametersInput, QuestionInput, StudyFacts,
   StudyInput, TestInput, WhereInput,
@@ -24,7 +23,8 @@ export type {
   EstimatorName, EstimatorParameters, ParametersOf, PerColumn,
 } from '../src/estimators/contract/named.js';
 export {
-  parsePopulationsText, parseStudyText, type Population, type Populations, type StudyTextOptions,
+  parsePopulationsText, parseStudyText, study, type Population, type Populations,
+  type StudyTextOptions,
 } from './study-file/index.js';
 export type { RefusedStudy } from './studies/refused-study.js';
 export type { RunningHub } from './studies/hub-options.js';

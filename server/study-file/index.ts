@@ -1,4 +1,4 @@
 /** Reads study files: YAML becomes studies that can run. */
 export { parsePopulationsText, type Population, type Populations } from './populations.js';
-export { parseStudyText, type StudyTextOptions } from './parse.js';
+export { parseStudyText, study, type StudyTextOptions } from './parse.js';
 export { digestOfKeys, parseKeyList } from './enrolled-keys.js';

@@ -1,6 +1,7 @@
 import { fromHex } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
+import type { ColumnsInput } from '../../src/base/row-types.js';
 import { mostAwaited, usualPeopleMax } from '../../src/base/people.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
@@ -10,7 +11,7 @@ import type { FindEstimator } from '../epochs/engine.js';
 import { defineStudy, type StudyDefinition } from '../studies/definition.js';
 import { answersAreRows, comparedPlace, rounded } from '../studies/own-rows.js';
 import { quarantineBound } from '../studies/quarantine-bound.js';
-import { checkText, type CheckedFile } from './check.js';
+import { checkText, checkValue, type CheckedFile } from './check.js';
 import { readColumns } from './columns.js';
 import { questionsOfFile, type FileQuestions } from './desugar.js';
 import { digestOfKeys, parseKeyList } from './enrolled-keys.js';
@@ -19,6 +20,7 @@ import { readQuestions } from './questions.js';
 import { shown, studyError } from './refusal.js';
 import { checkSealed, sealedFactsOf } from './sealed-facts.js';
 import { studySchema, type StudyFile } from './schema.js';
+import type { StudyInput } from './study-input.js';
 
 /** The name of a study file, and what it may refer to. */
 export interface StudyTextOptions {
@@ -45,8 +47,38 @@ export function parseStudyText(text: string, options: StudyTextOptions): StudyDe
   return readStudy(checkText(studySchema, text, options.name), options);
 }
 
+/**
+ * A study that is written in a program: the keys of a study file, with types, so that an editor
+ * completes them and a compiler knows the names of the columns.
+ * @returns what `parseStudyText` returns for the same keys, with the same id.
+ * @throws KeelsonError as `parseStudyText` does, without lines.
+ * @example
+ * import { study } from 'keelson/server';
+ *
+ * const commutes = study({
+ *   study: 'commutes',
+ *   columns: { minutes: 'number', late: 'boolean' },
+ *   cohort: 3000,
+ *   epoch: { every: '1d' },
+ *   questions: {
+ *     late: { estimator: 'count', where: { late: true } },
+ *     travel: { estimator: 'mean', columns: ['minutes'], parameters: { scale: 20 } },
+ *   },
+ *   privacy: { epsilon: 1, delta: 1e-6 },
+ *   budget: { epsilon: 8, delta: 1e-5 },
+ * });
+ * console.log(commutes.document.study);   // commutes
+ */
+export function study<const Columns extends ColumnsInput>(
+  input: StudyInput<Columns>, options: Omit<StudyTextOptions, 'name'> = {},
+): StudyDefinition {
+  const { study: given } = input ?? {};
+  const name = typeof given === 'string' && given !== '' ? given : 'the study';
+  return readStudy(checkValue(studySchema, input, name), { ...options, name });
+}
+
 /** The study of a checked file, or of a checked object of a program. */
-export function readStudy(
+function readStudy(
   checked: CheckedFile<StudyFile>, options: StudyTextOptions,
 ): StudyDefinition {
   const file = new StudyReader(checked, options);
