@@ -112,7 +112,7 @@ describe('a distribution over time', () => {
       const history = new History(10, undefined, 0, keeps);
       for (let i = 0; i < 1_000; i++) {
         history.take({
-          epoch: BigInt(i), closedAtMs: 1n, outcome: valueOf([1, 2], [1, 1]),
+          epoch: BigInt(i), closedAtMs: 1n, answers: [{ outcome: valueOf([1, 2], [1, 1]) }],
           cost: { rhoAmount: 1n, deltaAmount: 1n },
         } as unknown as ReleaseBody);
       }
