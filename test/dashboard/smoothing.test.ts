@@ -4,11 +4,11 @@ import { smoothedSeries } from '../../dashboard/base/smoothing.js';
 import { smooth } from '../../client/index.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import type { ReleaseBody } from '../../src/wire/index.js';
-import { releaseBody } from '../support/wire-samples.js';
+import { releaseOf } from '../support/wire-samples.js';
 import { refusal, valueOf } from './stage.js';
 
 const log = (outcomes: readonly Outcome[]): readonly ReleaseBody[] =>
-  outcomes.map((outcome, i) => ({ ...releaseBody, epoch: BigInt(i + 1), outcome }));
+  outcomes.map((outcome, i) => releaseOf(outcome, { epoch: BigInt(i + 1) }));
 
 function historyOf(releases: readonly ReleaseBody[], kept?: number): History {
   const history = new History(kept);

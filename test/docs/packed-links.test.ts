@@ -5,7 +5,7 @@ import { posix } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root, sourceFiles } from '../support/sources.js';
 
-/** A copy of the files that git has. */
+/** A copy of the files that git has, and of the pages that the build makes. */
 const copy = mkdtempSync(`${tmpdir()}/keelson-pages-`) + '/';
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
 
@@ -44,6 +44,8 @@ describe('the pages of the package', () => {
     for (const path of files.filter((each) => !without.test(each))) {
       cpSync(root + path, copy + path);
     }
+    // The build has made some of its pages.
+    cpSync(`${root}docs/reference`, `${copy}docs/reference`, { recursive: true });
     paths = packed();
     pages = paths.filter((path) => path.endsWith('.md'));
     asTheyWere = texts();
