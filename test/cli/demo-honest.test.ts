@@ -9,7 +9,7 @@ const [, , ten] = demoStudies({
   contributors: 100_000, epochs: 1, epochMs: 4000, epsilon: 2, hostileShare: 0.1, keep: false,
 });
 const { document } = ten!;
-const names = document.questions!.map(({ name }) => name);
+const names = document.questions.map(({ name }) => name);
 
 describe('the answers of honest people', () => {
   it('are those of each question, from their own rows', () => {
@@ -33,7 +33,7 @@ describe('the answers of honest people', () => {
     const many = [99_999, 99_999, 99_999, 99_999];
     const value = (estimate: readonly number[]): Answer['outcome'] =>
       ({ kind: 'value', estimate }) as unknown as Answer['outcome'];
-    const answers = document.questions!.map(({ name, estimator }, i) => ({
+    const answers = document.questions.map(({ name, estimator }, i) => ({
       question: name, estimator,
       outcome: i === 0 ? { kind: 'refused', reason: 'too-few-contributors', text: '' } as const
         : value(estimator === 'sum' ? [9e8] : many),

@@ -178,8 +178,9 @@ it('ends on an interrupt: every process with status 0, the server last', async (
   for (const release of releases) {
     const cost = { epsilon: expect.any(Number) as number, delta: expect.any(Number) as number };
     expect(release).toMatchObject({ epoch: expect.stringMatching(/^[1-9]/) as string, ...cost });
-    const { questions: { answer } } =
-      release as unknown as { readonly questions: { readonly answer: { readonly outcome: string } } };
+    const { questions: { answer } } = release as unknown as {
+      readonly questions: { readonly answer: { readonly outcome: string } };
+    };
     expect(answer).toMatchObject(answer.outcome === 'refused'
       ? { reason: expect.any(String) as string } : { outcome: 'value' });
   }

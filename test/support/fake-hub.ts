@@ -16,6 +16,7 @@ import type {
 } from '../../server/store/contract.js';
 import { server, shortRelease } from './wire-samples.js';
 import { saidBody } from './described.js';
+import { without } from './without.js';
 
 /**
  * A hub in memory whose behaviour a test scripts through its members. Settles sequences like the
@@ -207,9 +208,9 @@ class Hub implements FakeHub {
         ? {} : { outcome: { kind: 'refused', reason: 'interrupted', text } as const }),
       ...own,
     });
-    const { wireForm: _, ...listed } = release;
+    const isShort = this.views.get(id)!.document.wireForm === 'short';
     const body = encodeReleaseBody(saidBody(answers === undefined ? release
-      : { ...this.views.get(id)!.document.wireForm === 'short' ? release : listed, answers }));
+      : { ...isShort ? release : without(release, 'wireForm'), answers }));
     const digest = signing.sha512(body);
     const signature = signStatement('release', this.signer, fromHex(id), digest);
     const epoch = BigInt(7 + log.length);

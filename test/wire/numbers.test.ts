@@ -125,7 +125,8 @@ describe('the description of numbers in a release', () => {
     // A key of two letters is 4 bytes, and its number 8.
     expect(keyed(90).length - keyed(80).length).toBe(120);
     const { answers: [answer] } = decodeReleaseBody(keyed(90));
-    expect((answer!.outcome as ValueOutcome).numbers).toEqual([{ kind: 'mean', column: 'delay', unit: 'minutes' }]);
+    expect((answer!.outcome as ValueOutcome).numbers)
+      .toEqual([{ kind: 'mean', column: 'delay', unit: 'minutes' }]);
   });
 });
 

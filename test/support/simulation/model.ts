@@ -463,7 +463,7 @@ export class Model {
     const { questions = [] } = this.#study(studyId).definition.document;
     const place = questions.findIndex(({ by }) => by?.discover?.remember !== undefined);
     const answers = place < 0 ? [] : engine.releases(studyId, 0, 10_000)
-      .map(({ body }) => decodeReleaseBody(body).answers![place]!.outcome)
+      .map(({ body }) => decodeReleaseBody(body).answers[place]!.outcome)
       .filter((outcome) => outcome.kind === 'value');
     const expected = (answers.at(-1)?.keys ?? []).slice(0, keysRemembered);
     const given = known?.flatMap(({ keys }) => keys) ?? [];

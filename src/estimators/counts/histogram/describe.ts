@@ -25,7 +25,8 @@ export const describeHistogram: Describe = (values, columns, outcome) => {
 };
 
 function foundBin(
-  column: ColumnInfo, found: number, width: number, outcome: { readonly estimate: readonly number[] } | undefined,
+  column: ColumnInfo, found: number, width: number,
+  outcome: { readonly estimate: readonly number[] } | undefined,
 ): readonly NumberInfo[] {
   const [from, count] = outcome?.estimate.slice(2 * found - 2) ?? [];
   // A count of exactly 0 says that there is no further bin.
