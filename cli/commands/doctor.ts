@@ -1,14 +1,16 @@
 import { defineCommand } from '../base/command.js';
 import { aggregatorUrl } from '../base/address.js';
+import { UsageError } from '../base/errors.js';
 import type { Output } from '../base/output.js';
 import type { Finding } from '../doctor/finding.js';
 import { folderFindings } from '../doctor/folder.js';
 import { machineFindings } from '../doctor/machine.js';
 import { serverFindings } from '../doctor/server.js';
+import { studyFileFindings } from '../doctor/study-file.js';
 
 export const doctor = defineCommand({
   name: 'doctor',
-  summary: 'Check a data folder or a running server, and say what to mend.',
+  summary: 'Check a data folder, a server or a study file, and say what to mend.',
   details: [
     'Of a data folder it checks the Node version, open files, memory, the clock, the modes of the '
     + 'folder and of the keys, disk space, the database page by page, and how much of each budget '
@@ -16,22 +18,35 @@ export const doctor = defineCommand({
     + 'durable writes: it writes a small file into the folder and removes it.',
     'Of a server, given by its address, it checks what everybody may ask: health, clock, TLS '
     + 'certificate, dashboard, studies, and that metrics are closed.',
+    'Of a study file, whose name ends in .yaml or .yml, it lists names of before the first release '
+    + 'with the new ones. --write puts the new ones into the file, where all else stays.',
     'Each line is ok, warn or fail, with what to do. The status is 1 if one line is fail.',
   ],
   args: {
     where: {
-      type: 'positional', required: true, valueHint: 'folder|url',
-      description: 'data folder of "keelson serve", or a server like https://HOST',
+      type: 'positional', required: true, valueHint: 'folder|url|file',
+      description: 'data folder of "keelson serve", a server like https://HOST, or a study file',
     },
     disk: { type: 'boolean', description: 'also time durable writes to the data folder' },
+    write: { type: 'boolean', description: 'write new names into a study file' },
   },
-  examples: ['keelson doctor data', 'keelson doctor https://aggregator.example.org --json'],
+  examples: [
+    'keelson doctor data', 'keelson doctor https://aggregator.example.org --json',
+    'keelson doctor rides.yaml --write',
+  ],
   async run({ args, io, output }) {
+    const isStudyFile = /\.ya?ml$/.test(args.where);
+    if (args.write === true && !isStudyFile) {
+      throw new UsageError('--write is for a study file, whose name ends in .yaml or .yml');
+    }
     const findings = /^(https?|wss?):\/\//.test(args.where)
       ? await serverFindings(httpAddress(args.where), () => Date.now())
-      : [...machineFindings(io.nodeVersion), ...await folderFindings(args.where, {
-        nowMs: Date.now(), monotonicMs: () => io.monotonicMs(), mayWrite: args.disk === true,
-      })];
+      : isStudyFile ? studyFileFindings(args.where, args.write === true) : [
+        ...machineFindings(io.nodeVersion),
+        ...await folderFindings(args.where, {
+          nowMs: Date.now(), monotonicMs: () => io.monotonicMs(), mayWrite: args.disk === true,
+        }),
+      ];
     const worst = (['fail', 'warn'] as const)
       .find((state) => findings.some((finding) => finding.state === state)) ?? 'ok';
     output.json({ state: worst, findings });

@@ -2,3 +2,4 @@
 export { parsePopulationsText, type Population, type Populations } from './populations.js';
 export { parseStudyText, study, type StudyTextOptions } from './parse.js';
 export { digestOfKeys, parseKeyList } from './enrolled-keys.js';
+export { rewriteStudyText } from './rewritten.js';

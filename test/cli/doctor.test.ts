@@ -1,5 +1,6 @@
 import {
-  chmodSync, mkdtempSync, openSync, readdirSync, rmSync, statSync, writeSync,
+  chmodSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+  writeSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -151,5 +152,35 @@ describe('doctor, of a server', () => {
         remedy: expect.stringMatching(remedy) as string,
       });
     }
+  });
+});
+
+describe('doctor, of a study file', () => {
+  const path = join(mkdtempSync(join(tmpdir(), 'keelson-doctor-')), 'rides.yaml');
+  const study = 'study: rides\ncolumns: [minutes]   # of a ride\ncohort: 3000\n'
+    + 'epoch: { every: 1h }\nprivacy: { epsilon: 1, delta: 1e-6 }\nbudget: { epsilon: 8, delta: 1e-5 }\n';
+
+  it('lists old names, writes new ones if it may, and then plans the study', async () => {
+    writeFileSync(path, `${study}estimator: spectral-filter\n`);
+    const found = await doctor(path);
+    expect(found).toMatchObject({ status: 0, findings: [{ check: 'names', state: 'warn' },
+      { check: 'names', state: 'warn' }] });
+    expect(found.findings[0]!.found)
+      .toBe('line 7: spectral-filter is now prime with directions: one');
+    expect(readFileSync(path, 'utf8')).toBe(`${study}estimator: spectral-filter\n`);
+    expect((await doctor(path, '--write')).findings.at(-1)).toMatchObject({
+      check: 'study', state: 'ok',
+    });
+    expect(readFileSync(path, 'utf8'))
+      .toBe(`${study}estimator: prime\nparameters: { directions: one }\n`);
+    expect((await doctor(path)).findings.map(({ state }) => state)).toEqual(['ok', 'ok']);
+  });
+
+  it('fails for one that is no study, and takes --write for a study file alone', async () => {
+    writeFileSync(path, `${study}estimator: meen\n`);
+    const { status, findings } = await doctor(path);
+    expect([status, findings.at(-1)!.found]).toEqual([1, expect.stringMatching(/did you mean/)]);
+    const { status: refused, stderr } = await keelson(['doctor', '/nowhere', '--write']);
+    expect([refused, stderr]).toEqual([2, expect.stringMatching(/--write is for a study file/)]);
   });
 });

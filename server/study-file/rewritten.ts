@@ -1,0 +1,123 @@
+import { isMap, isScalar, parseDocument, type Scalar, type YAMLMap } from 'yaml';
+import {
+  choiceNow, estimatorNow, oldChoices, oldEstimators, oldParameters, parameterNow,
+} from '../../src/base/old-names.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { KeelsonError } from '../../src/base/errors.js';
+import { readYaml } from './yaml-text.js';
+
+/** One old name of a study file. */
+export interface OldName {
+  /** From 1. */
+  readonly line: number;
+  /** Such as `spectral-filter is now prime with directions: one`. */
+  readonly text: string;
+  /** Whether the file can be rewritten; otherwise the text says what to do. */
+  readonly isRewritten: boolean;
+}
+
+/** A study file with new names in place of old ones; all else, comments too, is as it was. */
+export interface RewrittenStudy {
+  readonly text: string;
+  readonly found: readonly OldName[];
+}
+
+interface Edit extends OldName {
+  readonly from: number;
+  readonly to: number;
+  readonly insert: string;
+}
+
+/**
+ * Finds the old names of a study file, in its estimators and their parameters, and writes the new
+ * ones in their place.
+ * @throws KeelsonError('invalid-study') for text that is not YAML.
+ */
+export function rewriteStudyText(text: string, file: string): RewrittenStudy {
+  readYaml(text, file);
+  const { contents } = parseDocument(text, { logLevel: 'error' });
+  const edits = isMap(contents) ? [...editsIn(contents, text)] : [];
+  edits.sort((one, other) => one.from - other.from);
+  let [written, at] = ['', 0];
+  for (const { from, to, insert } of edits) {
+    written += text.slice(at, from) + insert;
+    at = to;
+  }
+  return {
+    text: written + text.slice(at),
+    found: edits.map(({ line, text: said, isRewritten }) => ({ line, text: said, isRewritten })),
+  };
+}
+
+function* editsIn(root: YAMLMap, text: string): Generator<Edit> {
+  yield* editsOfQuestion(root, text);
+  const questions = root.get('questions');
+  if (!isMap(questions)) return;
+  for (const { value } of questions.items) if (isMap(value)) yield* editsOfQuestion(value, text);
+}
+
+function* editsOfQuestion(asked: YAMLMap, text: string): Generator<Edit> {
+  const named = asked.get('estimator', true);
+  if (!isScalar(named) || typeof named.value !== 'string') return;
+  const parameters = asked.get('parameters');
+  const { value: name } = named;
+  const renamed = Object.hasOwn(oldEstimators, name) ? oldEstimators[name] : undefined;
+  if (renamed !== undefined) {
+    yield replaced(text, named, renamed.now!, estimatorNow(name)!);
+    const [beside] = Object.entries(renamed.with ?? {});
+    if (beside !== undefined) yield added(text, asked, named, parameters, beside.join(': '));
+  }
+  if (isMap(parameters)) yield* editsOfParameters(parameters, renamed?.now ?? name, text);
+}
+
+function* editsOfParameters(parameters: YAMLMap, name: string, text: string): Generator<Edit> {
+  let specs;
+  try {
+    specs = findEstimator(name).parameters;
+  } catch (error) {
+    if (error instanceof KeelsonError) return;
+    throw error;
+  }
+  const known = specs.map((spec) => spec.name);
+  for (const { key, value } of parameters.items) {
+    if (!isScalar(key) || typeof key.value !== 'string') continue;
+    const old = key.value;
+    const said = known.includes(old) ? undefined : parameterNow(old, known, name);
+    const now = said === undefined ? undefined : oldParameters[old]?.now;
+    if (said !== undefined) {
+      const isRewritten = now !== undefined && said === `${old} is now ${now}`;
+      yield isRewritten ? replaced(text, key, now, said)
+        : { ...replaced(text, key, old, said), isRewritten };
+    }
+    const { choices = [] } = specs.find((spec) => spec.name === (now ?? old)) ?? {};
+    if (!isScalar(value) || choices.includes(String(value.value))) continue;
+    const chosen = choiceNow(now ?? old, value.value, choices);
+    if (chosen === undefined) continue;
+    yield replaced(text, value, oldChoices[now ?? old]![String(value.value)]!.now!, chosen);
+  }
+}
+
+const lineAt = (text: string, place: number): number => text.slice(0, place).split('\n').length;
+
+function replaced(text: string, { range }: Scalar, insert: string, said: string): Edit {
+  const [from, to] = range!;
+  return { from, to, insert, line: lineAt(text, from), text: said, isRewritten: true };
+}
+
+/** Adds a parameter: to those that there are, or below the estimator. */
+function added(
+  text: string, asked: YAMLMap, named: Scalar, parameters: unknown, parameter: string,
+): Edit {
+  const below = (place: number): string => {
+    const start = text.lastIndexOf('\n', place - 1) + 1;
+    return `\n${/^[ -]*/.exec(text.slice(start))![0].replaceAll('-', ' ')}`;
+  };
+  const first = isMap(parameters) ? (parameters.items[0]?.key as Scalar | undefined) : undefined;
+  const [from, insert] = first !== undefined
+    ? [first.range![0], (parameters as YAMLMap).flow === true
+      ? `${parameter}, ` : `${parameter}${below(first.range![0])}`]
+    : [named.range![1], asked.flow === true ? `, parameters: { ${parameter} }`
+      : `${below(named.range![0])}parameters: { ${parameter} }`];
+  const said = `${parameter} is written beside it`;
+  return { from, to: from, insert, line: lineAt(text, from), text: said, isRewritten: true };
+}
