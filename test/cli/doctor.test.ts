@@ -158,7 +158,8 @@ describe('doctor, of a server', () => {
 describe('doctor, of a study file', () => {
   const path = join(mkdtempSync(join(tmpdir(), 'keelson-doctor-')), 'rides.yaml');
   const study = 'study: rides\ncolumns: [minutes]   # of a ride\ncohort: 3000\n'
-    + 'epoch: { every: 1h }\nprivacy: { epsilon: 1, delta: 1e-6 }\nbudget: { epsilon: 8, delta: 1e-5 }\n';
+    + 'epoch: { every: 1h }\nprivacy: { epsilon: 1, delta: 1e-6 }\n'
+    + 'budget: { epsilon: 8, delta: 1e-5 }\n';
 
   it('lists old names, writes new ones if it may, and then plans the study', async () => {
     writeFileSync(path, `${study}estimator: spectral-filter\n`);
