@@ -61,11 +61,15 @@ export function describedEntries({ estimate, keys }: ValueOutcome): number {
   return keys.length === 0 ? 0 : estimate.length / keys.length;
 }
 
-/** @throws WireError('malformed') unless there is a description of each number. */
+/**
+ * Null for a value that describes nothing: our server's all do.
+ * @throws WireError('malformed') unless there is a description of each number, or of none.
+ */
 export function numbersToWire(
   value: ValueOutcome, texts: Places<string>,
 ): sent.v1.Numbers.$Properties | null {
-  const { numbers = [] } = value;
+  const { numbers } = value;
+  if (numbers === undefined) return null;
   checkCount(numbers.length, describedEntries(value));
   if (numbers.length === 0) return null;
   const stated = numbers.map(statedBy);
@@ -86,16 +90,15 @@ function listsOf<Field extends string>(
 }
 
 /**
+ * Empty where the value describes nothing, as those of servers before the description do. The
+ * signature covers its absence.
  * @param texts - the columns of the release, then its texts.
- * @throws WireError('malformed') unless there is a description of each number.
+ * @throws WireError('malformed') unless there is a description of each number, or of none.
  */
 export function numbersFromWire(
   numbers: read.v1.Numbers.$Shape | null, entries: number, texts: readonly string[],
 ): readonly NumberInfo[] {
-  if (numbers === null) {
-    checkCount(0, entries);
-    return [];
-  }
+  if (numbers === null) return [];
   const values = numbers.values ?? [];
   if (!values.every(Number.isFinite)) throw malformed('a value of a description is not finite');
   const stated = Array.from({ length: entries }, (): Record<string, unknown> => ({}));

@@ -190,6 +190,8 @@ def stated_of(value, texts):
     check_keys(value)
     keys = len(keys_of_value(value))
     entries = len(value.estimate) if keys == 0 else len(value.estimate) // keys
+    if not value.HasField("numbers"):
+        return [{"kind": "other"} for _ in range(entries)]
     stated = [{} for _ in range(entries)]
     values = list(value.numbers.values)
     if any(one in (math.inf, -math.inf) or one != one for one in values):

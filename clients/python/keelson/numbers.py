@@ -46,7 +46,7 @@ def malformed(text: str) -> KeelsonError:
 
 def stated_by(value: Message, texts: Sequence[str]) -> List[Dict[str, Any]]:
     """What a value states of each number, or of each number of one group. Raises KeelsonError
-    unless it describes each of them. texts: the columns of the release, then its texts."""
+    unless it describes each of them, or none. texts: the columns of the release, then its texts."""
     entries = _entries(value)
     found: List[Dict[str, Any]] = [{} for _ in range(entries)]
     numbers = value.numbers
@@ -59,6 +59,9 @@ def stated_by(value: Message, texts: Sequence[str]) -> List[Dict[str, Any]]:
                 for one, place in zip(found, places):
                     if place > 0:
                         one[field] = place if known is None else known[place - 1]
+    else:
+        # The server was of a version before the description.
+        found = [{"kind": "other"} for _ in found]
     if any("kind" not in one for one in found):
         raise malformed(f"it does not describe each of {entries} numbers")
     return found
