@@ -1,5 +1,6 @@
 // A server for bench/dashboard.js with scripted releases: a real listener with real signatures over
 // a hub in memory.
+import { describedOutcome, describedQuestions } from '../dist/src/answers/describe.js';
 import { fromHex, toHex } from '../dist/src/base/bytes.js';
 import { canonicalJson } from '../dist/src/base/canonical-json.js';
 import { signStatement } from '../dist/src/signing/index.js';
@@ -64,11 +65,12 @@ async function scriptedStudy(signer, name, columns) {
     append() {
       const index = log.length;
       const [{ estimator, parameters }] = document.questions;
+      const [asked] = describedQuestions(document);
       const body = encodeReleaseBody(ofShortAnswer({
         serverKey: signer.publicKey, studyId: fromHex(id), index: BigInt(index),
         epoch: BigInt(index + 1), study: name, estimator,
         parameters: canonicalJson(parameters), participation: 'secret',
-        outcome: outcomeOf(index),
+        outcome: describedOutcome(asked, outcomeOf(index)),
         cost: { epsilon: 1, delta: 1e-6, rhoAmount: unit / BigInt(affords), deltaAmount: 1n },
         ledger: {
           scope: 'study', rule: 'zcdp', rhoSpent: BigInt(index + 1) * (unit / BigInt(affords)),
