@@ -40,7 +40,7 @@ const values = optionsOf('What the dashboard costs its browser, and the server b
 const wanted = values.only.split(',');
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const targets = {
-  firstLoadBytes: 120_000, redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1,
+  firstLoadBytes: 125_000, redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1,
   // What a page keeps of a release: its numbers and the line of the table.
   keptBytes: 4_000, detached: 100,
 };
