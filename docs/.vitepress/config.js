@@ -6,7 +6,9 @@ import { repositoryLinks } from './links.js';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** Pages of docs/reference that the build makes. Links to them are not dead before it. */
-const generated = ['study-file', 'commands', 'estimators', 'error-codes', 'metrics'];
+const generated = [
+  'study-file', 'settings-file', 'commands', 'estimators', 'error-codes', 'metrics',
+];
 
 const sections = [
   ['Start', 'start', [
@@ -35,7 +37,7 @@ const sections = [
     ['Threat model', 'threat-model'], ['Glossary', 'glossary'],
   ]],
   ['Reference', 'reference', [
-    ['Study file', 'study-file'], ['Commands', 'commands'], ['Estimators', 'estimators'],
+    ['Study file', 'study-file'], ['Settings file', 'settings-file'], ['Commands', 'commands'], ['Estimators', 'estimators'],
     ['Error codes', 'error-codes'], ['Metrics', 'metrics'], ['Protocol', 'protocol'],
     ['Trying a client', 'conformance'],
   ]],
