@@ -37,7 +37,8 @@ const sections = [
     ['Threat model', 'threat-model'], ['Glossary', 'glossary'],
   ]],
   ['Reference', 'reference', [
-    ['Study file', 'study-file'], ['Settings file', 'settings-file'], ['Commands', 'commands'], ['Estimators', 'estimators'],
+    ['Study file', 'study-file'], ['Settings file', 'settings-file'], ['Commands', 'commands'],
+    ['Estimators', 'estimators'],
     ['Error codes', 'error-codes'], ['Metrics', 'metrics'], ['Protocol', 'protocol'],
     ['Trying a client', 'conformance'],
   ]],
