@@ -208,9 +208,10 @@ class Hub implements FakeHub {
         ? {} : { outcome: { kind: 'refused', reason: 'interrupted', text } as const }),
       ...own,
     });
-    const isShort = this.views.get(id)!.document.wireForm === 'short';
+    const { document } = this.views.get(id)!;
+    const isShort = document.wireForm === 'short';
     const body = encodeReleaseBody(saidBody(answers === undefined ? release
-      : { ...isShort ? release : without(release, 'wireForm'), answers }));
+      : { ...isShort ? release : without(release, 'wireForm'), answers }, document));
     const digest = signing.sha512(body);
     const signature = signStatement('release', this.signer, fromHex(id), digest);
     const epoch = BigInt(7 + log.length);
