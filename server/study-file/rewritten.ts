@@ -1,10 +1,10 @@
-import { isMap, isScalar, parseDocument, type Scalar, type YAMLMap } from 'yaml';
+import { isMap, isScalar, type Scalar, type YAMLMap } from 'yaml';
 import {
   choiceNow, estimatorNow, oldChoices, oldEstimators, oldParameters, parameterNow,
 } from '../../src/base/old-names.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { KeelsonError } from '../../src/base/errors.js';
-import { readYaml } from './yaml-text.js';
+import { readYaml, type YamlText } from './yaml-text.js';
 
 /** One old name of a study file. */
 export interface OldName {
@@ -22,6 +22,11 @@ export interface RewrittenStudy {
   readonly found: readonly OldName[];
 }
 
+/** The text of a file, and the lines of its places. */
+interface Source extends Pick<YamlText, 'lineAt'> {
+  readonly text: string;
+}
+
 interface Edit extends OldName {
   readonly from: number;
   readonly to: number;
@@ -34,9 +39,8 @@ interface Edit extends OldName {
  * @throws KeelsonError('invalid-study') for text that is not YAML.
  */
 export function rewriteStudyText(text: string, file: string): RewrittenStudy {
-  readYaml(text, file);
-  const { contents } = parseDocument(text, { logLevel: 'error' });
-  const edits = isMap(contents) ? [...editsIn(contents, text)] : [];
+  const { contents, lineAt } = readYaml(text, file);
+  const edits = isMap(contents) ? [...editsIn(contents, { text, lineAt })] : [];
   edits.sort((one, other) => one.from - other.from);
   let [written, at] = ['', 0];
   for (const { from, to, insert } of edits) {
@@ -49,28 +53,30 @@ export function rewriteStudyText(text: string, file: string): RewrittenStudy {
   };
 }
 
-function* editsIn(root: YAMLMap, text: string): Generator<Edit> {
-  yield* editsOfQuestion(root, text);
+function* editsIn(root: YAMLMap, source: Source): Generator<Edit> {
+  yield* editsOfQuestion(root, source);
   const questions = root.get('questions');
   if (!isMap(questions)) return;
-  for (const { value } of questions.items) if (isMap(value)) yield* editsOfQuestion(value, text);
+  for (const { value } of questions.items) if (isMap(value)) yield* editsOfQuestion(value, source);
 }
 
-function* editsOfQuestion(asked: YAMLMap, text: string): Generator<Edit> {
+function* editsOfQuestion(asked: YAMLMap, source: Source): Generator<Edit> {
   const named = asked.get('estimator', true);
   if (!isScalar(named) || typeof named.value !== 'string') return;
   const parameters = asked.get('parameters');
   const { value: name } = named;
   const renamed = Object.hasOwn(oldEstimators, name) ? oldEstimators[name] : undefined;
   if (renamed !== undefined) {
-    yield replaced(text, named, renamed.now!, estimatorNow(name)!);
+    yield replaced(source, named, renamed.now!, estimatorNow(name)!);
     const [beside] = Object.entries(renamed.with ?? {});
-    if (beside !== undefined) yield added(text, asked, named, parameters, beside.join(': '));
+    if (beside !== undefined) yield added(source, asked, named, parameters, beside.join(': '));
   }
-  if (isMap(parameters)) yield* editsOfParameters(parameters, renamed?.now ?? name, text);
+  if (isMap(parameters)) yield* editsOfParameters(parameters, renamed?.now ?? name, source);
 }
 
-function* editsOfParameters(parameters: YAMLMap, name: string, text: string): Generator<Edit> {
+function* editsOfParameters(
+  parameters: YAMLMap, name: string, source: Source,
+): Generator<Edit> {
   let specs;
   try {
     specs = findEstimator(name).parameters;
@@ -86,27 +92,28 @@ function* editsOfParameters(parameters: YAMLMap, name: string, text: string): Ge
     const now = said === undefined ? undefined : oldParameters[old]?.now;
     if (said !== undefined) {
       const isRewritten = now !== undefined && said === `${old} is now ${now}`;
-      yield isRewritten ? replaced(text, key, now, said)
-        : { ...replaced(text, key, old, said), isRewritten };
+      yield isRewritten ? replaced(source, key, now, said)
+        : { ...replaced(source, key, old, said), isRewritten };
     }
     const { choices = [] } = specs.find((spec) => spec.name === (now ?? old)) ?? {};
     if (!isScalar(value) || choices.includes(String(value.value))) continue;
     const chosen = choiceNow(now ?? old, value.value, choices);
     if (chosen === undefined) continue;
-    yield replaced(text, value, oldChoices[now ?? old]![String(value.value)]!.now!, chosen);
+    yield replaced(source, value, oldChoices[now ?? old]![String(value.value)]!.now!, chosen);
   }
 }
 
-const lineAt = (text: string, place: number): number => text.slice(0, place).split('\n').length;
-
-function replaced(text: string, { range }: Scalar, insert: string, said: string): Edit {
+function replaced(
+  { lineAt }: Source, { range }: Scalar, insert: string, said: string,
+): Edit {
   const [from, to] = range!;
-  return { from, to, insert, line: lineAt(text, from), text: said, isRewritten: true };
+  return { from, to, insert, line: lineAt(from), text: said, isRewritten: true };
 }
 
 /** Adds a parameter: to those that there are, or below the estimator. */
 function added(
-  text: string, asked: YAMLMap, named: Scalar, parameters: unknown, parameter: string,
+  { text, lineAt }: Source, asked: YAMLMap, named: Scalar, parameters: unknown,
+  parameter: string,
 ): Edit {
   const below = (place: number): string => {
     const start = text.lastIndexOf('\n', place - 1) + 1;
@@ -119,5 +126,5 @@ function added(
     : [named.range![1], asked.flow === true ? `, parameters: { ${parameter} }`
       : `${below(named.range![0])}parameters: { ${parameter} }`];
   const said = `${parameter} is written beside it`;
-  return { from, to: from, insert, line: lineAt(text, from), text: said, isRewritten: true };
+  return { from, to: from, insert, line: lineAt(from), text: said, isRewritten: true };
 }

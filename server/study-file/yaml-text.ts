@@ -22,8 +22,12 @@ const scalarMark = '\u001f';
 /** The contents of a YAML file, with their lines. */
 export interface YamlText {
   readonly value: unknown;
+  /** The parsed text, whose nodes know their places in it. */
+  readonly contents: unknown;
   /** Line, from 1, of the value at a path, or of the nearest one around it. */
   readonly lineOf: (path: readonly (string | number)[]) => number | undefined;
+  /** Line, from 1, of a place in the text. */
+  readonly lineAt: (place: number) => number;
 }
 
 /**
@@ -57,7 +61,10 @@ export function readYaml(text: string, file: string): YamlText {
     );
   }
   refuseRepeatedKeys(document, lines, file);
-  return { value: plainValue(document, file), lineOf: (path) => lineOf(document, lines, path) };
+  return {
+    value: plainValue(document, file), contents: document.contents,
+    lineOf: (path) => lineOf(document, lines, path), lineAt: (place) => lines.linePos(place).line,
+  };
 }
 
 /**
