@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { KeelsonError } from '../../src/base/errors.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { decodeStudyDocument, encodeStudyDocument } from '../../src/wire/index.js';
@@ -12,6 +11,7 @@ import { signing } from '../../src/signing/node.js';
 import { toHex } from '../../src/base/bytes.js';
 import { quarantineBound } from '../../server/studies/quarantine-bound.js';
 import { normalUpperTail } from '../../src/numerics/normal.js';
+import { refusalOf } from '../support/refusal.js';
 import { sampleParameters } from '../support/sample-parameters.js';
 import { sampleStudies } from '../support/sample-studies.js';
 import { root } from '../support/sources.js';
@@ -19,16 +19,6 @@ import { fileWith, wrongStudies } from '../support/wrong-studies.js';
 
 const parse = (text: string, options = {}) =>
   parseStudyText(text, { name: 'study.yaml', ...options });
-
-function refusalOf(action: () => unknown): KeelsonError {
-  try {
-    action();
-  } catch (error) {
-    if (error instanceof KeelsonError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
 
 describe('a study file', () => {
   it('excludes far-away keys by the operator\'s hand, by itself, or not at all', () => {

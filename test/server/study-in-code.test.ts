@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseStudyText, study, type StudyInput } from '../../server/index.js';
-import { KeelsonError } from '../../src/base/errors.js';
 import { encodeStudyDocument } from '../../src/wire/index.js';
+import { refusalOf } from '../support/refusal.js';
 
 const commutes = {
   study: 'commutes', cohort: 3000, epoch: { every: '1d' },
@@ -16,17 +16,6 @@ const commutes = {
   privacy: { epsilon: 1, delta: 1e-6 }, budget: { epsilon: 8, delta: 1e-5 },
 } as const;
 
-/** The message and details of what is thrown. */
-function refusal(make: () => unknown): KeelsonError {
-  try {
-    make();
-  } catch (error) {
-    if (error instanceof KeelsonError) return error;
-    throw error;
-  }
-  throw new Error('nothing was refused');
-}
-
 describe('a study in code', () => {
   it('has the facts, and so the id, of the same file', () => {
     // JSON is YAML.
@@ -36,7 +25,7 @@ describe('a study in code', () => {
   });
 
   it('is refused by the name of the study, without a line', () => {
-    const error = refusal(() => study({ ...commutes, cohort: 0 }));
+    const error = refusalOf(() => study({ ...commutes, cohort: 0 }));
     expect(error).toMatchObject({ code: 'invalid-study' });
     expect(error.message).toMatch(/^commutes: cohort is 0: /);
     expect(error.message).not.toMatch(/line/);
@@ -50,7 +39,7 @@ describe('a study in code', () => {
     ['a parameter that is no number',
       { ...commutes, questions: { a: { estimator: 'mean', parameters: { scale: NaN } } } }],
   ])('is refused for %s', (_what, given) => {
-    expect(refusal(() => study(given as unknown as StudyInput)).code).toBe('invalid-study');
+    expect(refusalOf(() => study(given as unknown as StudyInput)).code).toBe('invalid-study');
   });
 
   it('keeps nothing that its caller may change later', () => {
