@@ -68,9 +68,9 @@ export function decodeReleaseBody(bytes: Uint8Array): ReleaseBody {
       cohort: checkedCohort(toBigint(body.cohort)),
       ...(body.guarantee !== '' && { guarantee: body.guarantee }),
     };
-    if (body.answers.length > 0) return { ...facts, answers: answersFromWire(body) };
     const { estimator, parameters, columns } = body;
     const texts = [...columns, ...body.texts];
+    if (body.answers.length > 0) return { ...facts, answers: answersFromWire(body, texts) };
     const outcome = outcomeFromWire(present(body.outcome, 'outcome'), texts, columns.length);
     return ofShortAnswer({ ...facts, estimator, parameters, outcome });
   });
@@ -107,10 +107,9 @@ function answersToWire(body: ReleaseBody, texts: Places<string>): WireAnswers {
 
 /** A list of answers, beside which the release states no other. */
 function answersFromWire(
-  body: read.v1.ReleaseBody & read.v1.ReleaseBody.$Shape,
+  body: read.v1.ReleaseBody & read.v1.ReleaseBody.$Shape, texts: readonly string[],
 ): readonly Answer[] {
   const { estimator, parameters, outcome } = body;
-  const texts = [...body.columns, ...body.texts];
   if (estimator !== '' || parameters !== '' || (outcome ?? null) !== null) {
     throw malformed('a release with a list of answers has another answer beside it');
   }
