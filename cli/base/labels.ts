@@ -1,7 +1,7 @@
-import { describeNumbers, type Described } from '../../src/answers/describe.js';
+import {
+  describedQuestion, describeNumbers, type Described,
+} from '../../src/answers/describe.js';
 import { labelsOf as labelsOfNumbers } from '../../src/answers/words.js';
-import { typesOfColumns } from '../../src/base/columns.js';
-import { type Question } from '../../src/base/questions.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
 /**
@@ -12,14 +12,9 @@ export function labelsOf(asked: Described): readonly string[] {
   return labelsOfNumbers(describeNumbers(asked));
 }
 
-/** A question as descriptions need it. */
-export function askedColumns(question: Question, document: StudyDocument): Described {
-  return { ...question, types: typesOfColumns(document, question.columns) };
-}
-
 /** The names of the numbers of each question's answer, or of each key of a split one. */
 export function labelsOfEach(document: StudyDocument): (question: string) => readonly string[] {
   const labels = new Map(document.questions.map((question) =>
-    [question.name, labelsOf(askedColumns(question, document))]));
+    [question.name, labelsOf(describedQuestion(question, document))]));
   return (question) => labels.get(question) ?? [];
 }

@@ -13,13 +13,14 @@ import {
 } from './answers.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
-import { askedColumns, labelsOf } from './labels.js';
+import { describedQuestion } from '../../src/answers/describe.js';
+import { labelsOf } from './labels.js';
 import { lineText, numberText, type Output } from './output.js';
 
 /** How `watch` and `verify` show the answers of a study. */
 
 /**
- * What a study asks, in one line: the estimator where its question has no name, else the
+ * The questions of a study, in one line: the estimator where its question has no name, else the
  * questions, each with its estimator and what it is split by.
  */
 export function askedText(document: StudyDocument): string {
@@ -56,7 +57,7 @@ export function answersJson(
       return [question, { outcome: 'refused', reason, text, ...charge }];
     }
     const { kind, findings, ...value } = outcome;
-    const labels = labelsOf(askedColumns(asked[i]!, document));
+    const labels = labelsOf(describedQuestion(asked[i]!, document));
     return [question, {
       ...partsByName(outcome), outcome: kind, ...value, estimate: answeredNumbers(value),
       findings: findings?.map((each) =>
@@ -75,7 +76,7 @@ export function printAnswers(
   const asked = document.questions;
   answers.forEach(({ question, estimator, outcome }, i) => {
     const { columns, parameters, by } = asked[i]!;
-    const labels = labelsOf(askedColumns(asked[i]!, document));
+    const labels = labelsOf(describedQuestion(asked[i]!, document));
     const over = columns.length === 0 ? '' : ` of ${columns.map(lineText).join(', ')}`;
     const split = by === undefined ? '' : ` by ${by.columns.map(lineText).join(', ')}`;
     output.text();

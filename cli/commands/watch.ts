@@ -11,7 +11,8 @@ import { aggregatorArgument, aggregatorUrl } from '../base/address.js';
 import { distributionRows, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
-import { askedColumns, labelsOf, labelsOfEach } from '../base/labels.js';
+import { describedQuestion } from '../../src/answers/describe.js';
+import { labelsOf, labelsOfEach } from '../base/labels.js';
 import { tablesOf } from '../base/matrices.js';
 import { numberFlag } from '../base/numbers.js';
 import { terminalColumns } from '../base/io.js';
@@ -159,7 +160,7 @@ function showAnswer(
   const [{ outcome }] = release.answers as [Answer];
   const { ledger, study, epoch, index, columns } = release;
   const [asked] = document.questions as [Question];
-  const labels = labelsOf(askedColumns(asked, document));
+  const labels = labelsOf(describedQuestion(asked, document));
   const spent = { epsilonSpent: ledger.epsilonSpent, epsilonCap: ledger.epsilonCap };
   const facts =
     { type: 'release', study, epoch, index, columns, labels, outcome: outcome.kind, ...more };

@@ -19,7 +19,8 @@ import { printAnswer, printNotes } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
-import { askedColumns, labelsOfEach } from '../base/labels.js';
+import { describedQuestion } from '../../src/answers/describe.js';
+import { labelsOfEach } from '../base/labels.js';
 import { printKeys } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
 import { formatNumber, type Output } from '../base/output.js';
@@ -199,7 +200,7 @@ function answerOf(
   const cost = { rho: amountToNumber(plan.cost.rho), delta: amountToNumber(plan.cost.delta) };
   const size = {
     rows: document.cohort, dimension: columns.length, columns,
-    ...(!isSplit && ownLabelsOf(askedColumns(question, document))),
+    ...(!isSplit && ownLabelsOf(describedQuestion(question, document))),
   };
   const answer = {
     ...described(outcome, { ...cost, epsilon: 0, neighbours: '' }, size), privacy: cost,

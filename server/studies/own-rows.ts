@@ -1,6 +1,7 @@
-import { describeNumbers, type Described } from '../../src/answers/describe.js';
+import {
+  describedQuestion, describeNumbers, type Described,
+} from '../../src/answers/describe.js';
 import { areOfColumns } from '../../src/answers/words.js';
-import { typesOfColumns } from '../../src/base/columns.js';
 import type { Question } from '../../src/base/questions.js';
 import { rowFilter, type RowFilter } from '../../src/questions/where.js';
 import { decodeBatchBody, decodeReleaseBody } from '../../src/wire/index.js';
@@ -119,11 +120,11 @@ export async function newestPoint(
  */
 export function comparedPlace(document: StudyDocument): number {
   return document.questions.findIndex((question) => question.by === undefined
-    && answersColumns({ ...question, types: typesOfColumns(document, question.columns) }));
+    && answersColumns(describedQuestion(question, document)));
 }
 
 /**
- * Whether some answers of a study can be compared with rows. A covariance has several parts, and
+ * True if some answers of a study can be compared with rows. A covariance has several parts, and
  * the count of one column says nothing about where its rows are.
  */
 export function answersAreRows({ document, questions }: StudyDefinition): boolean {

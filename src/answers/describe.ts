@@ -46,7 +46,8 @@ export function describeAnswer(asked: Described, outcome?: ValueOutcome): readon
 
 /**
  * The same for the numbers of one group, whose names do not depend on the group. A released answer
- * says itself what its numbers are, and is believed: whoever has the facts compared both.
+ * describes its own numbers. That description is used as it is: readers who have the facts of the
+ * study compared the two when they verified the release.
  */
 export function describeNumbers(asked: Described, outcome?: ValueOutcome): readonly NumberInfo[] {
   const { numbers = [] } = outcome ?? {};
@@ -72,13 +73,20 @@ export type DescribedStudy = {
   readonly columnWords?: readonly ColumnWords[];
 };
 
-/** The questions of a study, in its order, with what the study says of their columns. */
-export function describedQuestions(study: DescribedStudy): readonly Described[] {
+/** A question of a study, with what the study says about its columns. */
+export function describedQuestion(
+  question: Question, study: Omit<DescribedStudy, 'questions'>,
+): Described {
   const { columns, columnWords } = study;
-  return study.questions.map((question) => ({
+  return {
     ...question, types: typesOfColumns(study, question.columns),
     columnWords: columnWords && question.columns.map((name) => columnWords[columns.indexOf(name)]!),
-  }));
+  };
+}
+
+/** The questions of a study, in its order. */
+export function describedQuestions(study: DescribedStudy): readonly Described[] {
+  return study.questions.map((question) => describedQuestion(question, study));
 }
 
 /** An answer that says what its numbers are, as a release does. */
