@@ -20,7 +20,7 @@ export const privacyArguments = {
   },
 } as const;
 
-/** Whether presence is protected. The same commands share it. */
+/** The flag that says if presence is protected. The same commands share it. */
 export const participationArgument = {
   participation: {
     type: 'enum', options: ['secret', 'public'],
@@ -30,7 +30,7 @@ export const participationArgument = {
 } satisfies ArgsDef;
 
 /**
- * What `--participation` says.
+ * The value of `--participation`.
  * @param isPlanned - a number of contributors is planned for, so both are possible.
  * @param usual - what holds if none is.
  * @throws UsageError that shows both choices, if it must be given.
@@ -70,7 +70,7 @@ export function targetOfFlags(flags: PrivacyFlags): PrivacyTarget {
   return isPure ? resolvePureTarget({ epsilon, delta }) : privacyTarget({ epsilon, delta });
 }
 
-/** What follows `rho=` in the value of `--epsilon`; undefined if it does not begin so. */
+/** The text after `rho=` in the value of `--epsilon`; undefined if it does not begin so. */
 export function rhoIn(epsilon: string | undefined): string | undefined {
   return /^rho=(.*)$/.exec(epsilon?.trim() ?? '')?.[1];
 }

@@ -1,6 +1,6 @@
 import { describeNumbers } from '../../src/answers/describe.js';
 import type { NumberInfo } from '../../src/base/number-info.js';
-import { type Question } from '../../src/base/questions.js';
+import type { Question } from '../../src/base/questions.js';
 import { keyListOf } from '../../src/questions/keys.js';
 import { rowFilter } from '../../src/questions/where.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';

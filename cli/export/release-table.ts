@@ -4,9 +4,9 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { leftOutText } from '../../src/answers/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { entriesOf } from '../../src/base/parts.js';
-import { type Question } from '../../src/base/questions.js';
+import type { Question } from '../../src/base/questions.js';
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
-import { type Answer, type ReleaseBody } from '../../src/wire/messages.js';
+import type { Answer, ReleaseBody } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
 /** The columns of exported releases. All but the first five and `outcome` may be empty. */

@@ -29,7 +29,7 @@ const words = {
 } as const satisfies Readonly<Record<Part, Readonly<Record<string, string>>>>;
 
 /**
- * What `--csv` says about a file, for a reader. Parts that it does not name are absent.
+ * The form of a file that `--csv` states, for a reader. Parts that it does not name are absent.
  * @param known - the parts that the command takes.
  * @throws UsageError for an unknown part or word, and for commas with two meanings.
  */

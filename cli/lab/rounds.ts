@@ -1,5 +1,5 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import { type ReleaseBody } from '../../src/wire/messages.js';
+import type { ReleaseBody } from '../../src/wire/messages.js';
 import type { Baselines, Compared, RowPicture } from './baselines.js';
 import type { Setting } from './setting.js';
 import { labNameOf } from './studies.js';

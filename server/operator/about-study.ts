@@ -1,7 +1,7 @@
 import { describeNumbers } from '../../src/answers/describe.js';
 import { areOfColumns, labelsOf } from '../../src/answers/words.js';
 import { typesOfColumns, type ColumnType } from '../../src/base/columns.js';
-import { type Question } from '../../src/base/questions.js';
+import type { Question } from '../../src/base/questions.js';
 import { estimators } from '../../src/estimators/registry.js';
 import type { StudyDocument } from '../../src/wire/index.js';
 

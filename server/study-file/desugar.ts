@@ -5,7 +5,7 @@ import type { Refuse } from './columns.js';
 import type { FileQuestion } from './questions-schema.js';
 import type { StudyFile } from './schema.js';
 
-/** What a study file asks, however it is written. */
+/** The questions of a study file, in whichever form it has them. */
 export interface FileQuestions extends Pick<StudyDocument, 'wireForm'> {
   readonly questions: Readonly<Record<string, FileQuestion>>;
   /** Where the file has what belongs at a path that begins with `questions`. */

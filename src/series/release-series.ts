@@ -1,5 +1,5 @@
 import type { Outcome } from '../base/outcome.js';
-import { type ReleaseBody } from '../wire/messages.js';
+import type { ReleaseBody } from '../wire/messages.js';
 import { LocalLevel, smoothedLevels, type Level, type Measured } from './local-level.js';
 
 /** Why the answers to a question have no totals and no smoothed line. The names are stable. */

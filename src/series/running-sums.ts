@@ -1,6 +1,6 @@
 import type { ValueOutcome } from '../base/outcome.js';
 import { RunningTotals } from '../base/running-totals.js';
-import { type ReleaseBody } from '../wire/messages.js';
+import type { ReleaseBody } from '../wire/messages.js';
 import type { Total } from './release-series.js';
 
 /** One series of a running total: successive releases that mix epochs. */
