@@ -20,12 +20,14 @@ describe.skipIf(!hasBrowser)('what must not be cut off', () => {
       await page.setViewport({ width, height: 900 });
       await page.goto(stage.page('flight-delays'));
       await page.waitForFunction(() =>
-        document.querySelectorAll('.column canvas').length === 2, { polling: 50 });
+        document.querySelectorAll('.column canvas').length === 2
+          && document.querySelector('.verdict')?.textContent.includes('All 30 releases verified'),
+      { polling: 50 });
       const drawn = await page.$$eval('.column canvas', (all) =>
         all.map(({ width: across, height }) => across / height));
       for (const format of ['A4', 'A6'] as const) {
         const { width: paper, images } = imagesOf(await page.pdf({ format }));
-        expect(images).toHaveLength(2);
+        expect(images, JSON.stringify({ format, paper, images })).toHaveLength(2);
         images.forEach(({ left, right, shown, tall }, i) => {
           expect(left).toBeGreaterThan(0);
           expect(right).toBeLessThan(paper);

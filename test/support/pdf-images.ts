@@ -24,6 +24,9 @@ export function imagesOf(file: Uint8Array): {
   const text = Buffer.from(file).toString('latin1');
   const width = Number(/\/MediaBox ?\[0 0 ([\d.]+)/.exec(text)![1]);
   const images = [...text.matchAll(/FlateDecode[^>]*>>\s*stream\r?\n/g)].flatMap((found) => {
+    // Pixels and fonts are no commands, whatever their bytes look like.
+    const head = text.slice(text.lastIndexOf(' obj', found.index), found.index + found[0].length);
+    if (/\/Subtype\s*\/Image|\/Length1/.test(head)) return [];
     const from = found.index + found[0].length;
     const packed = file.subarray(from, text.indexOf('endstream', from));
     return drawnBy(unpacked(packed), width);
