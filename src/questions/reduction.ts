@@ -38,6 +38,9 @@ const refused: KeyRows = { values: [], rows: 0, rank: 0 };
 /** In place of a column: all rows have one key, or no column says by a number which key it is. */
 const [oneKey, noNumber] = [-1, -2];
 
+/** Of the one key of a question that is not split: it has no other to be compared with. */
+const noRank = (): number => 0;
+
 /** A key of a public list is its place. A key that nobody listed is a text. */
 type Key = number | string;
 
@@ -73,6 +76,8 @@ export class QuestionReduction {
   readonly #places: readonly number[];
   /** Whether a row ends with the number of its contributor's keys. */
   readonly #isOfKeys: boolean;
+  /** Whether every row without an absent cell is added to the same sums. */
+  readonly #isPlain: boolean;
 
   /** @throws InvalidParameterError when the question does not fit the columns. */
   constructor(private readonly question: Question, study: StudyColumns) {
@@ -88,6 +93,8 @@ export class QuestionReduction {
     this.dimension = by === undefined ? Math.max(1, columns.length)
       : 1 + columns.length + Number(this.#isOfKeys);
     this.needsRanks = reduce === 'one' && columns.length > 0;
+    this.#isPlain =
+      where.length === 0 && by === undefined && columns.length > 0 && !this.needsRanks;
   }
 
   empty(next: QuestionRows | null): QuestionRows {
@@ -104,6 +111,7 @@ export class QuestionReduction {
   add(
     into: QuestionRows, sent: RankedRows, columns: number, secrets: ContributorSecrets,
   ): void {
+    if (this.#isPlain && this.#addWhole(into, sent, columns)) return;
     const ranks = this.#ranking(secrets);
     const { values } = sent;
     const place = this.#numberedBy(sent);
@@ -131,6 +139,25 @@ export class QuestionReduction {
         this.#places.forEach((from, i) => { held.values[i] = values[start + from]!; });
       }
     }
+  }
+
+  /**
+   * Adds a batch in which every row counts, in the same order and to the same sums as one row after
+   * the other. False, and nothing is added, if a cell is absent: its NaN has then reached a sum.
+   */
+  #addWhole(into: QuestionRows, { values, rows }: RankedRows, columns: number): boolean {
+    if (rows === 0) return true;
+    const places = this.#places;
+    const held = into.size === 0 ? this.#emptyRows() : into.at(0, noRank, this.#emptyRows)!;
+    const sums = Float64Array.from(held.values);
+    for (let start = 0; start < rows * columns; start += columns) {
+      for (let i = 0; i < places.length; i++) sums[i]! += values[start + places[i]!]!;
+    }
+    if (sums.some(Number.isNaN)) return false;
+    for (let i = 0; i < sums.length; i++) held.values[i] = sums[i]!;
+    held.rows += rows;
+    into.at(0, noRank, () => held);
+    return true;
   }
 
   /**

@@ -91,6 +91,17 @@ describe('the rows that an estimator sees', () => {
     ));
   });
 
+  it('are the same to the last bit, whether a batch is added whole or row after row', () => {
+    const number = fc.oneof(fc.double({ min: -1e9, max: 1e9, noNaN: true }), fc.constant(NaN));
+    const plain = question({ columns: ['minutes', 'stops'], reduce: 'mean' });
+    const tested = { ...plain, where: [{ column: 'region', is: 'north' }] };
+    fc.assert(fc.property(fc.array(fc.tuple(number, number)), fc.array(fc.nat()), (given, cuts) => {
+      const rows = given.map(([minutes, stops]) => [minutes, stops, 0, 0, 0]);
+      const of = (asked: Question): number[][][] => reduced([asked], rows, [], cuts);
+      expect(of(plain)).toEqual(of(tested));
+    }));
+  });
+
   it('are at most one, or one for each of at most keysMax different keys', () => {
     fc.assert(fc.property(ranked, (given) => {
       const found = reduced(questions, given.map(([own]) => own), given.map(([, rank]) => rank));
