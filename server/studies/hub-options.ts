@@ -8,12 +8,11 @@ import type { OpenSealed } from './open-sealed.js';
 import type { StudyHub } from './contract.js';
 import type { Logger } from '../base/logger.js';
 import type { Tracing } from '../base/tracing.js';
-import type { Store } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import type { RefusedStudy } from './refused-study.js';
+import type { SliceOptions } from './slices.js';
 
-export interface StudyHubOptions {
-  readonly store: Store;
+export interface StudyHubOptions extends SliceOptions {
   /** @param onDeath the runner calls it when it has lost its epochs. */
   readonly runnerFactory: (onDeath: (error: KeelsonError) => void) => EpochRunner;
   readonly clock: Clock;
@@ -63,15 +62,8 @@ export interface StudyHubOptions {
    * series begin again after a restart.
    */
   readonly seriesKey?: () => Uint8Array;
-  /**
-   * Whether this server also reads slices of epochs that others lead, on a shared store. Default
-   * true.
-   */
-  readonly worksForOthers?: boolean;
   /** Memory that the process may use, in bytes. Default: see machineBytes. */
   readonly memoryBytes?: number;
-  /** @internal For tests: contributors of a slice. Default: see `slicesFor`. */
-  readonly slicePeople?: number;
   /** Default: the registry. */
   readonly findEstimator?: FindEstimator;
   /** Default: sealed studies are refused. */

@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
 import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { addsUp } from '../../src/questions/run.js';
+import type { Store } from '../store/contract.js';
 import { isShared, type ClaimedSlice } from '../store/shared.js';
 import type { HubContext, Slicing } from './context.js';
 import type { StudyDefinition } from './definition.js';
 import { heldEpochOf, setupOf, type HeldEpoch } from './held-epoch.js';
-import type { StudyHubOptions } from './hub-options.js';
 import { journalPages } from './journal-pages.js';
 import { addJournal, summarise } from './recovery.js';
 
@@ -15,10 +15,21 @@ const slicePeopleUsual = 125_000;
 /** For each slice the database passes over all rows of the epoch, so many slices cost too much. */
 const slicesMost = 16;
 
-/** What the options of a hub say of slices. */
+/** The options of a hub that concern slices. */
+export interface SliceOptions {
+  readonly store: Store;
+  /**
+   * Whether this server also reads slices of epochs that others lead, on a shared store. Default
+   * true.
+   */
+  readonly worksForOthers?: boolean;
+  /** @internal For tests: contributors of a slice. Default: see `slicesFor`. */
+  readonly slicePeople?: number;
+}
+
 export const slicingOf = (
   { store, slicePeople: people = slicePeopleUsual, worksForOthers: forOthers = true }:
-  Pick<StudyHubOptions, 'store' | 'slicePeople' | 'worksForOthers'>,
+  SliceOptions,
 ): Pick<HubContext, 'slicing'> => {
   if (!isShared(store) || store.slices === undefined) return {};
   const onNews: Slicing['onNews'] = (heard) => store.onNews(heard);
