@@ -7,7 +7,8 @@ export default tseslint.config(
     ignores: [
       'dist/**', 'client/package/dist/**', 'coverage/**', 'node_modules/**',
       'site/**', '.simulation-*/**', '.fuzz-*/**',
-      'src/{estimators,wire}/generated/**', 'src/numerics/kernels/{assembly,generated}/**',
+      'src/{estimators,estimators/contract,wire}/generated/**',
+      'src/numerics/kernels/{assembly,generated}/**',
     ],
   },
   eslint.configs.recommended,

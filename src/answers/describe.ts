@@ -6,7 +6,7 @@ import type { Outcome, ValueOutcome } from '../base/outcome.js';
 import { entriesOf, type NamedPart } from '../base/parts.js';
 import type { Question } from '../base/questions.js';
 import type { ColumnWords } from '../base/study-words.js';
-import { descriptions } from '../estimators/descriptions.js';
+import { descriptions } from '../estimators/generated/descriptions.js';
 
 /** What a description needs of a question, and of its columns in its order. */
 export type Described = Pick<Question, 'estimator' | 'parameters' | 'columns'> & {

@@ -2,21 +2,16 @@ import { InvalidParameterError } from '../base/errors.js';
 import { estimatorNow } from '../base/old-names.js';
 import { didYouMean } from '../base/suggest.js';
 import type { Estimator } from './contract/estimator.js';
-import {
-  mean, robustMean, primeHeavy, count, sum, share, ratio, histogram, quantile, distribution,
-  stableCovariance, covariance, gaussian, prime, stableMean, populousMean, resilience, tukeyMedian,
-  heavyTailed, stableMoments, subspace, select, mixture1d, mixture,
-} from './index.js';
+import * as all from './index.js';
+import { table } from './table.js';
 
-/**
- * Every estimator, in the order in which commands and pages list them: the recommended ones first.
- * Names are stable: study files and logs hold them.
- */
-export const estimators: readonly Estimator[] = Object.freeze([
-  mean, robustMean, primeHeavy, count, sum, share, ratio, histogram, quantile, distribution,
-  stableCovariance, covariance, gaussian, prime, stableMean, populousMean, resilience, tukeyMedian,
-  heavyTailed, stableMoments, subspace, select, mixture1d, mixture,
-]);
+const byName = new Map<string, Estimator>(
+  Object.values(all).map((estimator) => [estimator.name, estimator]),
+);
+
+/** Every estimator, in the order of the table. */
+export const estimators: readonly Estimator[] =
+  Object.freeze(table.map(({ name }) => byName.get(name)!));
 
 /** Common words for a question, and what to write for them. */
 const otherWords: Readonly<Record<string, string>> = {

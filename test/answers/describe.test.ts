@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { describeAnswer, describeNumbers } from '../../src/answers/describe.js';
 import { areOfColumns, labelsOf } from '../../src/answers/words.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
-import { descriptions } from '../../src/estimators/descriptions.js';
+import { descriptions } from '../../src/estimators/generated/descriptions.js';
 import { estimators } from '../../src/estimators/registry.js';
 
 function valueOf(

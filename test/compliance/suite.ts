@@ -10,7 +10,7 @@ import type {
   Estimator, ParameterValues, Plan, PrivacyTarget, StudyFacts,
 } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
-import { descriptions } from '../../src/estimators/descriptions.js';
+import { descriptions } from '../../src/estimators/generated/descriptions.js';
 import {
   createGroups, decodeGroups, releaseGroups, type Groups,
 } from '../../src/estimators/run.js';

@@ -22,10 +22,13 @@ export function sourceFiles(
   return listed
     .split('\n')
     .filter((path) => path.endsWith('.ts') && !path.includes('/generated/'))
-    .map((path) => {
-      const text = readFileSync(`${root}${path}`, 'utf8');
-      return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
-    });
+    .map(sourceFile);
+}
+
+/** @param path - from the project's root. */
+export function sourceFile(path: string): SourceFile {
+  const text = readFileSync(`${root}${path}`, 'utf8');
+  return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
 }
 
 /**

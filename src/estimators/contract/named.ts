@@ -1,6 +1,6 @@
-import type { EstimatorParameters } from '../generated/parameters.js';
+import type { EstimatorParameters } from './generated/parameters.js';
 
-export type { EstimatorParameters, PerColumn } from '../generated/parameters.js';
+export type { EstimatorParameters, PerColumn } from './generated/parameters.js';
 
 /** The name of an estimator of Keelson. */
 export type EstimatorName = keyof EstimatorParameters;

@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { mixture } from '../../../src/estimators/distributions/mixture/mixture.js';
-import { mixtureLine } from '../../../src/estimators/distributions/mixture-1d/mixture-1d.js';
+import { mixture1d } from '../../../src/estimators/distributions/mixture-1d/mixture-1d.js';
 import { keelson } from '../../support/command.js';
 import { root } from '../../support/sources.js';
 
 const paper = 'Sample-efficient private learning of mixtures of Gaussians. NeurIPS 2024.';
 
 describe('the source of the mixtures', () => {
-  it.each([mixtureLine, mixture])(
+  it.each([mixture1d, mixture])(
     '$name cites the paper that it follows', { tags: ['long'] }, async ({ name, citations }) => {
       expect(citations.map(({ key }) => key)).toEqual(['AMN24']);
       expect(citations[0]!.text).toBe(`H. Ashtiani, M. Majid, S. Narayanan. ${paper}`);

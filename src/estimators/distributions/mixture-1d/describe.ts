@@ -2,7 +2,7 @@ import type { Describe, NumberInfo } from '../../../base/number-info.js';
 import { about, askedColumn, countedBy } from '../../contract/describe.js';
 
 /** Weight, mean and deviation of each component in turn. */
-export const describeMixtureLine: Describe = (values, columns) => {
+export const describeMixture1d: Describe = (values, columns) => {
   const { unit, ...rest } = about(askedColumn(values, columns));
   const of = { column: rest.column, ...(unit !== undefined && { unit }) };
   return countedBy(values, 'components').flatMap((component): readonly NumberInfo[] => [

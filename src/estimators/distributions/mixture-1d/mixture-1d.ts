@@ -22,7 +22,7 @@ import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../contract/values.js';
 import { cellsPerWindow, countCells, piecesOf } from '../candidates/cells.js';
 import type { ContestRules } from '../candidates/contests.js';
-import { describeMixtureLine } from './describe.js';
+import { describeMixture1d } from './describe.js';
 import { fitMixture, type Component, type Fit } from './expectation.js';
 import {
   countGaps, gapsEvent, gapsNotAllowed, usedFrom, windowsOf, type Window,
@@ -60,7 +60,7 @@ const bucketsOfComponent = 12;
  * Its second half selects privately from a net of mixtures around what the gaps show. Here the
  * candidates are fits to noisy counts, so the accuracy of theorem 1.5 is not claimed.
  */
-export const mixtureLine: Estimator = {
+export const mixture1d: Estimator = {
   name: 'mixture-1d',
   title: 'Mixture of normals in one column',
   citations: [cite(
@@ -86,7 +86,7 @@ export const mixtureLine: Estimator = {
     },
   ],
   shelf: 'research',
-  describe: describeMixtureLine,
+  describe: describeMixture1d,
   assumption: 'Values follow a mixture of normals, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, '

@@ -4,7 +4,7 @@ import { utf8 } from '../../../../src/base/bytes.js';
 import type { Outcome } from '../../../../src/base/outcome.js';
 import { countGaps } from '../../../../src/estimators/distributions/candidates/gaps.js';
 import { lineDistribution } from '../../../../src/estimators/distributions/candidates/line.js';
-import { mixtureLine } from '../../../../src/estimators/distributions/mixture-1d/mixture-1d.js';
+import { mixture1d } from '../../../../src/estimators/distributions/mixture-1d/mixture-1d.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import { createGroups, releaseGroups } from '../../../../src/estimators/run.js';
 import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
@@ -25,8 +25,8 @@ async function estimated(
   value: (data: DataSource) => number, seed: string, raw: object = {}, cohort = 40_000,
 ): Promise<Outcome> {
   const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
-  const plan = mixtureLine.plan(
-    parseParameters(mixtureLine.parameters, { ...raw }, { dimension: 1 }),
+  const plan = mixture1d.plan(
+    parseParameters(mixture1d.parameters, { ...raw }, { dimension: 1 }),
     { dimension: 1, cohort, participation: 'secret', target },
   );
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
