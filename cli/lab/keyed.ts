@@ -52,6 +52,8 @@ export interface KeyedStudy {
   readonly parameters: (promise: number) => Readonly<Record<string, unknown>>;
   readonly of: 'people' | 'totals' | 'means' | 'apps';
   readonly usesMinutes: boolean;
+  /** The promise is about each region alone, and there is no plain form. */
+  readonly isRobust?: true;
   /** How far the answers are from the truth: what the plan's promise is about. */
   error(far: readonly number[], cohort: number): number;
   /** What `error` is in. */
@@ -80,7 +82,7 @@ export const keyedStudies: readonly KeyedStudy[] = [
   {
     name: 'robust-mean', title: 'Robust mean minutes of each region', estimator: 'robust-mean',
     parameters: (corruption) => ({ scale: minutesScale, corruption }), of: 'means',
-    usesMinutes: true, unit: 'scales, in the worst region',
+    usesMinutes: true, isRobust: true, unit: 'scales, in the worst region',
     error: (far) => Math.max(...far) / minutesScale,
   },
   {
@@ -141,8 +143,8 @@ export class KeyedPeople implements EpochPeople {
    * apps, and a robust mean has no plain form.
    */
   #plain(truth: readonly number[]): Baselines['baselines'] {
-    const { name, of } = this.study;
-    if (of === 'apps' || name === 'robust-mean') return {};
+    const { name, of, isRobust = false } = this.study;
+    if (of === 'apps' || isRobust) return {};
     const estimate = this.#byRegion([...this.#honest, ...this.#hostile]);
     const people = this.#honest.length + this.#hostile.length;
     const error = this.study.error(distances(estimate, truth), people);
@@ -154,7 +156,7 @@ export class KeyedPeople implements EpochPeople {
    * region holds for the region in which they are the largest share.
    */
   #worstShare(cohort: number): number {
-    if (this.study.name !== 'robust-mean') return this.#hostile.length / cohort;
+    if (this.study.isRobust !== true) return this.#hostile.length / cohort;
     const [honest, hostile] = [this.#honest, this.#hostile].map((sent) =>
       regions.map((_, region) => sent.filter((rows) => hasRegion(rows, region)).length));
     return Math.max(...hostile!.map((count, region) => count / (count + honest![region]!)));

@@ -23,47 +23,51 @@ export interface SharePlan {
 }
 
 /**
+ * The estimators whose sealed answers are read from counts: a contributor shares the number of its
+ * bin. Whatever else has a sealed program takes numbers on the grid of the columns.
+ */
+const binPlans: Readonly<Record<string, (given: ParameterValues, column: number) => SharePlan>> = {
+  count: (given, column) => {
+    const threshold = given['threshold'];
+    if (threshold === undefined) return binPlan(2, () => 1);
+    const isBelow = given['side'] === 'below';
+    return binPlan(2, (row) => Number(row[column]! < Number(threshold) === isBelow));
+  },
+  histogram: (given, column) => {
+    const edges = given['edges'] as readonly number[] | undefined;
+    if (edges === undefined) {
+      throw new InvalidParameterError(
+        'a sealed histogram has public bins: give edges', { path: 'parameters.edges' },
+      );
+    }
+    return binPlan(edges.length + 1, (row) =>
+      edges.reduce((bin, edge) => bin + Number(edge <= row[column]!), 0));
+  },
+  quantile: (given, column) => {
+    const cells = sealedCells(given);
+    return binPlan(cells.cells, (row) => {
+      const width = (cells.high - cells.low) / cells.cells;
+      const cell = Math.floor((row[column]! - cells.low) / width);
+      return Math.min(cells.cells - 1, Math.max(0, cell));
+    });
+  },
+};
+
+/**
  * The plan of contributors' shares from a study's facts alone: so a client needs no program.
- * Answers that are read from counts take the number of a bin, all others take numbers on the grid.
  * `test/sealed/share-plan.test.ts` compares it with what each program wants.
  * @throws InvalidParameterError when the facts give no bins or no grid, with the remedy.
  */
 export function sharePlanOf(question: SharedQuestion): SharePlan {
   const { estimator, parameters: given } = question;
-  const column = Number(given['column'] ?? 0);
-  switch (estimator) {
-    case 'count': {
-      const threshold = given['threshold'];
-      if (threshold === undefined) return binPlan(2, () => 1);
-      const isBelow = given['side'] === 'below';
-      return binPlan(2, (row) => Number(row[column]! < Number(threshold) === isBelow));
-    }
-    case 'histogram': {
-      const edges = given['edges'] as readonly number[] | undefined;
-      if (edges === undefined) {
-        throw new InvalidParameterError(
-          'a sealed histogram has public bins: give edges', { path: 'parameters.edges' },
-        );
-      }
-      return binPlan(edges.length + 1, (row) =>
-        edges.reduce((bin, edge) => bin + Number(edge <= row[column]!), 0));
-    }
-    case 'quantile': {
-      const cells = sealedCells(given);
-      return binPlan(cells.cells, (row) => {
-        const width = (cells.high - cells.low) / cells.cells;
-        const cell = Math.floor((row[column]! - cells.low) / width);
-        return Math.min(cells.cells - 1, Math.max(0, cell));
-      });
-    }
-    default: {
-      const grid = sealedGrid(question);
-      return {
-        form: { kind: 'numbers', count: question.columns, bits: grid.bits },
-        valuesOf: (row) => stepsOfRow(row, grid),
-      };
-    }
+  if (Object.hasOwn(binPlans, estimator)) {
+    return binPlans[estimator]!(given, Number(given['column'] ?? 0));
   }
+  const grid = sealedGrid(question);
+  return {
+    form: { kind: 'numbers', count: question.columns, bits: grid.bits },
+    valuesOf: (row) => stepsOfRow(row, grid),
+  };
 }
 
 function binPlan(bins: number, binOf: (row: ArrayLike<number>) => number): SharePlan {
