@@ -293,7 +293,7 @@ export class NetworkContributor implements Contributor {
         // run finds them again.
         if (error instanceof InvalidParameterError) {
           const refusal =
-            new WireError('wrong-dimension', error.message, { retryable: false, cause: error });
+            new WireError('wrong-columns', error.message, { retryable: false, cause: error });
           this.statusNews.publish({
             kind: 'recovered', result: { kind: 'refused', error: refusal, sequences: [] },
           });

@@ -16,7 +16,7 @@
  */
 export { answerKeys, describeAnswer, type Described } from '../src/answers/describe.js';
 export { leftOutText } from '../src/answers/left-out.js';
-export { findingText, ifHostileText } from '../src/base/findings.js';
+export { findingText, ifFalseText } from '../src/base/findings.js';
 export type {
   BinInfo, NumberFacts, NumberInfo, NumberKind, ThresholdSide,
 } from '../src/base/number-info.js';

@@ -37,7 +37,7 @@ export type {
 } from './studies/evidence-contract.js';
 export type { FindEstimator } from './epochs/engine.js';
 export type { Key, KnownKeys } from '../src/base/remembered-keys.js';
-export type { SealedSeries } from '../src/base/running-totals.js';
+export type { EncryptedSeries } from '../src/base/running-totals.js';
 export type {
   AcceptedBatch, EpochProgress, EpochResult, EpochRunner, EpochSetup, QuestionFailure, SeriesInput,
   TextTables,

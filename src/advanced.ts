@@ -22,7 +22,7 @@ export { secureNoise } from './random/secure.js';
 export { seededRandom } from './random/work.js';
 
 export { amountOf, amountToNumber, parseAmount } from './privacy/accounting/amount.js';
-export type { BudgetRule, CohortComposition } from './privacy/accounting/cost.js';
+export type { BudgetRule, ArmComposition } from './privacy/accounting/cost.js';
 export type { FoundKeys } from './privacy/mechanisms/contract.js';
 export { createMechanisms, type PreparedMechanisms } from './privacy/mechanisms/index.js';
 export { costOfEvents, chargeFits } from './privacy/accounting/composition.js';

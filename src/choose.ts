@@ -14,16 +14,16 @@ import {
 import { planWithin, targetOf, type PlanOptions } from './plan.js';
 
 /** What somebody wants to know about the contributors. */
-export const questions = [
+export const questionNames = [
   'mean', 'count', 'sum', 'share', 'ratio', 'quantile', 'histogram', 'covariance', 'distribution',
 ] as const;
 /** One of `questions`. */
-export type Question = (typeof questions)[number];
+export type QuestionName = (typeof questionNames)[number];
 
 /** What `chooseEstimator` takes. All of it is public: it never sees a row. */
 export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
   /** What you want to know. Default: `mean`. */
-  readonly question?: Question;
+  readonly question?: QuestionName;
   /**
    * The known facts, as parameters of estimators by name, each used where it is taken: `scale`,
    * `threshold`, `edges` and so on. Three have a meaning for the choice too. `corruption`: the
@@ -106,7 +106,7 @@ const ofNormalRows = ({ shape }: Known): string | null =>
  * Which estimators answer which question. `keelson estimate auto`, `keelson plan auto` and the
  * table of docs/guides/choose-an-estimator.md are made of this.
  */
-export const decisions: Readonly<Record<Question, readonly Contender[]>> = {
+export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
   count: [{
     name: 'count', suits: 'How many people take part, or have a value of at least a threshold?',
     needs: 'perhaps a `threshold`', liars: 'each moves the count by at most one',
@@ -263,12 +263,12 @@ export interface NoChoice extends Infeasible {
 
 /** `chooseEstimator` for facts that are checked. */
 export function chooseWithin(
-  question: Question, given: Readonly<Record<string, unknown>>, facts: StudyFacts,
+  question: QuestionName, given: Readonly<Record<string, unknown>>, facts: StudyFacts,
 ): Choice | NoChoice {
-  if (!questions.includes(question)) {
+  if (!questionNames.includes(question)) {
     throw new InvalidParameterError(
-      `question is one of ${questions.join(', ')}`
-        + didYouMean(String(question), questions, questionWords),
+      `question is one of ${questionNames.join(', ')}`
+        + didYouMean(String(question), questionNames, questionWords),
     );
   }
   const contenders = decisions[question];
@@ -295,7 +295,7 @@ interface Rated {
 }
 
 function knownFacts(
-  question: Question, given: Readonly<Record<string, unknown>>, columns: number,
+  question: QuestionName, given: Readonly<Record<string, unknown>>, columns: number,
 ): Known {
   checkObject(given, 'parameters are what is known, by name');
   const taken = new Set(decisions[question].flatMap(({ name, readsRange }) => [
@@ -386,7 +386,7 @@ function reasons(best: Candidate, eligible: number, known: Known): readonly stri
 }
 
 /** The advice of the first estimator that has some, else what each lacks. */
-function noneOf(question: Question, rated: readonly Rated[]): NoChoice {
+function noneOf(question: QuestionName, rated: readonly Rated[]): NoChoice {
   const lacks = rated.map(({ candidate: { estimator, excluded } }) =>
     `${estimator.name}: ${excluded!}`).join('; ');
   const found = rated.find(({ infeasible }) => infeasible !== null)?.infeasible;

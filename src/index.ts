@@ -10,7 +10,8 @@
 export { estimate, type Estimate, type EstimateOptions } from './estimate.js';
 export { plan, type PlanOptions } from './plan.js';
 export {
-  chooseEstimator, questions, type Candidate, type Choice, type ChooseOptions, type Question,
+  chooseEstimator, questionNames, type Candidate, type Choice, type ChooseOptions,
+  type QuestionName,
 } from './choose.js';
 export type { PrivacyStatement } from './privacy-statement.js';
 export { estimators as allEstimators, findEstimator } from './estimators/registry.js';
@@ -26,7 +27,7 @@ export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
   RunningRelease, Uncertainty, ValueOutcome,
 } from './base/outcome.js';
-export { findingText, ifHostileText } from './base/findings.js';
+export { findingText, ifFalseText } from './base/findings.js';
 export { describeAnswer, type Described } from './answers/describe.js';
 export type { ColumnType } from './base/columns.js';
 export type {
@@ -39,7 +40,7 @@ export type {
 export type { NamedPart } from './base/parts.js';
 export type { Released, Sensitive } from './base/brands.js';
 export type {
-  Citation, CohortPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries,
+  Citation, ArmPlan, Compute, Estimator, ExpectedError, Finished, FinishedSummaries,
   GroupStatistic, Guarantee, Infeasible, KeyFacts, ParameterSpec, ParameterValue, ParameterValues,
   Participation, PlaceCounts, PlaceSums, Plan, PlannedSeries, PlannedWork, PooledRows,
   PrivacyTarget, Reach, StudyFacts, Summary, SummaryTable,

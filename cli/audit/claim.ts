@@ -62,7 +62,7 @@ export function claimAt(
 export function costOf(plan: Plan, events: readonly string[] | null): PrivacyCost {
   if (events === null) return plan.cost;
   const chosen = plan.events.filter(({ name }) => events.includes(name));
-  const disjoint = plan.cohorts.length > 1 ? plan.cohorts.map(({ name }) => name) : [];
+  const disjoint = plan.arms.length > 1 ? plan.arms.map(({ name }) => name) : [];
   return costOfEvents(chosen, { disjoint });
 }
 

@@ -1,4 +1,4 @@
-import { findingText, ifHostileText, isUnbounded } from '../../src/base/findings.js';
+import { findingText, ifFalseText, isUnbounded } from '../../src/base/findings.js';
 import type {
   Finding, Interval95, RunningRelease, ValueOutcome,
 } from '../../src/base/outcome.js';
@@ -96,7 +96,7 @@ export function printAnswer(
   } else {
     const heads = ['', 'estimate', '95 % interval'];
     output.table(
-      ifHostile === undefined ? heads : [...heads, ifHostileText(parameters)],
+      ifHostile === undefined ? heads : [...heads, ifFalseText(parameters)],
       estimate.map((value, i) => [
         lineText(labels?.[i] ?? labelOf(shape, columns, i)), numberText(value, interval95, i),
         intervalText(interval95, i),

@@ -6,7 +6,7 @@ import { protocolLimits } from '../../src/base/limits.js';
 import type {
   Infeasible, ParameterValues, Participation,
 } from '../../src/estimators/contract/estimator.js';
-import { questions } from '../../src/choose.js';
+import { questionNames } from '../../src/choose.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { printAnswer, printNotes } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
@@ -96,7 +96,7 @@ export const estimate = defineCommand({
     },
     question: {
       type: 'string', valueHint: 'name',
-      description: `with auto: what you want to know: ${questions.join(', ')} (default mean); `
+      description: `with auto: what you want to know: ${questionNames.join(', ')} (default mean); `
         + 'with --study alone: one of its questions (default all)',
     },
     ...inputArguments,

@@ -1,7 +1,7 @@
 import { ReleaseSeries, subscribe, type VerifiedRelease } from '../../client/index.js';
 import { findingText, partsByName } from '../../client/words.js';
 import { toHex } from '../../src/base/bytes.js';
-import { ifHostileText } from '../../src/base/findings.js';
+import { ifFalseText } from '../../src/base/findings.js';
 import type { Question } from '../../src/base/questions.js';
 import { runningText } from '../../src/base/running-totals.js';
 import { deviations95 } from '../../src/numerics/normal.js';
@@ -200,7 +200,7 @@ function showAnswer(
     output.text(line(first, lineText(names[i] ?? `[${i}]`), text, deviation, last));
     if (intervalIfHostile95 === undefined) return;
     output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
-      + `${ifHostileText(asked.parameters)} ${intervalText(intervalIfHostile95, i)}`);
+      + `${ifFalseText(asked.parameters)} ${intervalText(intervalIfHostile95, i)}`);
   });
   if (running !== undefined) output.text(`${' '.repeat(8)}${runningText(running)}`);
   printFindings(findings, columns, output);

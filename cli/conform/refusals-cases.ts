@@ -100,7 +100,7 @@ async function studyStops(stage: Stage, state: 'ended' | 'exhausted'): Promise<v
 }
 
 const rejections: readonly WireCode[] = [
-  'wrong-dimension', 'not-finite', 'too-many-rows', 'contribution-full', 'mutated', 'stale-epoch',
+  'wrong-columns', 'not-finite', 'too-many-rows', 'contribution-full', 'mutated', 'stale-epoch',
   'contributor-budget-exhausted', 'wrong-type', 'bad-text', 'quarantined', 'enrolment-expired',
   'study-ended', 'budget-exhausted',
 ];

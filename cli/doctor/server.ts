@@ -55,7 +55,7 @@ const ailments: Readonly<Record<string, readonly [found: string, remedy: string]
     'check that the database runs and can be reached; nothing that was acknowledged is lost'],
   'database-full': ['the disk of its database is full: batches are refused, and releases wait',
     'free space on that disk; it goes on by itself within seconds'],
-  'row-key-missing': ['it lacks a row key, so it cannot take all batches',
+  'encryption-key-missing': ['it lacks an encryption key, so it cannot take all batches',
     'give it the folder that the other servers have with --encryption-keys; its log names the key'],
 };
 

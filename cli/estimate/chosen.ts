@@ -1,6 +1,6 @@
 import type { ArgsDef } from 'citty';
 import {
-  chooseWithin, questions, type Choice, type Question,
+  chooseWithin, questionNames, type Choice, type QuestionName,
 } from '../../src/choose.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
@@ -29,7 +29,7 @@ export function makesPasses(name: string): boolean {
 /** The flag of commands that take `auto`. */
 export const questionArguments = {
   question: {
-    type: 'enum', options: [...questions],
+    type: 'enum', options: [...questionNames],
     description: 'with auto: what you want to know (default mean)',
   },
 } satisfies ArgsDef;
@@ -58,7 +58,7 @@ export function resolveEstimator(
     const parameters = parseParameters(estimator.parameters, set, { dimension, estimator: name });
     return { kind: 'estimator', estimator, parameters, choice: null };
   }
-  const found = chooseWithin(question as Question, set, facts);
+  const found = chooseWithin(question as QuestionName, set, facts);
   if (found.kind === 'infeasible') return found;
   const { estimator, parameters } = found;
   return { kind: 'estimator', estimator, parameters, choice: found };
@@ -67,9 +67,9 @@ export function resolveEstimator(
 /** Refuses a wrong name before any file is read. @throws UsageError; InvalidParameterError. */
 export function checkName(name: string, question: string | undefined): void {
   if (name === autoName) {
-    if (question === undefined || questions.some((each) => each === question)) return;
-    throw new UsageError(`--question is one of ${questions.join(', ')}, not "${question}"`
-      + didYouMean(question, questions, questionWords));
+    if (question === undefined || questionNames.some((each) => each === question)) return;
+    throw new UsageError(`--question is one of ${questionNames.join(', ')}, not "${question}"`
+      + didYouMean(question, questionNames, questionWords));
   }
   findEstimator(name);
   if (question === undefined) return;

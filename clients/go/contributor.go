@@ -365,7 +365,7 @@ func (c *Contributor) split(one *item) {
 	}
 	rows := one.Rows
 	if one.Rows, one.Batches = nil, map[uint64]*batch{}; len(rows[0]) != c.columns || most < 1 {
-		one.Code, rows = "wrong-dimension", nil
+		one.Code, rows = "wrong-columns", nil
 	}
 	for start := 0; start < len(rows); start += most {
 		now := rows[start:]

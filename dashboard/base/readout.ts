@@ -1,4 +1,4 @@
-import { ifHostileText } from '../../client/words.js';
+import { ifFalseText } from '../../client/words.js';
 import { halfOf } from '../../client/base/digits.js';
 import { clockTime, rangeText, whole } from './format.js';
 import {
@@ -47,7 +47,7 @@ export function hostileRangeText(
   parameters: Readonly<Record<string, unknown>>,
 ): string | null {
   if (interval === undefined) return null;
-  const lead = ifHostileText(parameters);
+  const lead = ifFalseText(parameters);
   const ends = endsOf(interval, place);
   if (ends === null) return `${lead}: no interval`;
   const half = halfOf(estimate[place]!, ends);

@@ -169,7 +169,7 @@ const meanings: Readonly<Record<string, string>> = {
   'key-not-allowed': 'not on the list of keys',
   'bad-signature': 'signed with another key, or for another server',
   'unknown-channel': 'sent before the handshake was over',
-  'wrong-dimension': 'rows with other columns',
+  'wrong-columns': 'rows with other columns',
   'not-finite': 'NaN or infinities in rows',
   'too-many-rows': 'a batch above the limit',
   'contribution-full': 'more than one contribution in an epoch',

@@ -1,11 +1,11 @@
 import { factsLimits } from '../../src/base/facts-limits.js';
-import type { Question } from '../../src/choose.js';
+import type { QuestionName } from '../../src/choose.js';
 
 const { valueMax } = factsLimits;
 
 /** What a person asks. All of it is public, and the address holds it. */
 export interface Asked {
-  readonly question: Question;
+  readonly question: QuestionName;
   /** Contributors in each epoch. */
   readonly people: number;
   /** Numbers of a row. Questions about one column, or two, have as many. */
@@ -50,7 +50,7 @@ export type Slider = keyof typeof limits;
 
 const wholeOnes: readonly string[] = ['people', 'columns', 'epochs'];
 const names = ['mean', 'count', 'sum', 'share', 'ratio', 'quantile', 'histogram', 'distribution',
-  'covariance'] as const satisfies readonly Question[];
+  'covariance'] as const satisfies readonly QuestionName[];
 
 /** Whether a slider may have this value. */
 export function isWithin(name: Slider, value: number): boolean {
@@ -59,13 +59,13 @@ export function isWithin(name: Slider, value: number): boolean {
 }
 
 /** So many columns has every row of the question; null where there may be any number. */
-export function fixedColumns(question: Question): number | null {
+export function fixedColumns(question: QuestionName): number | null {
   if (question === 'ratio') return 2;
   return ['count', 'share', 'quantile', 'histogram', 'distribution'].includes(question) ? 1 : null;
 }
 
 /** Which facts about the values a question takes. */
-export function takes(question: Question): 'scale' | 'range' | 'cap' | 'threshold' | 'nothing' {
+export function takes(question: QuestionName): 'scale' | 'range' | 'cap' | 'threshold' | 'nothing' {
   switch (question) {
     case 'mean': case 'covariance': return 'scale';
     case 'ratio': return 'cap';

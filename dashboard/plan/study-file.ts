@@ -1,9 +1,9 @@
 import type { ParameterValues } from '../../src/estimators/contract/estimator.js';
-import type { Question } from '../../src/choose.js';
+import type { QuestionName } from '../../src/choose.js';
 import type { Asked } from './state.js';
 import type { Rating } from './what-if.js';
 
-const titles: Readonly<Record<Question, string>> = {
+const titles: Readonly<Record<QuestionName, string>> = {
   mean: 'A mean of each column', count: 'How many people take part',
   sum: 'The total of each column', share: 'The share of people from some value on',
   ratio: 'How much of one column there is for each unit of another',

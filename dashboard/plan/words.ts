@@ -1,7 +1,7 @@
-import type { Question } from '../../src/choose.js';
+import type { QuestionName } from '../../src/choose.js';
 
 /** What each question is called, in the order of the page. */
-export const questionWords: Readonly<Record<Question, { readonly title: string }>> = {
+export const questionWords: Readonly<Record<QuestionName, { readonly title: string }>> = {
   mean: { title: 'The mean of each column' },
   count: { title: 'How many people there are' },
   share: { title: 'The share of people who say yes' },

@@ -3,7 +3,7 @@ import type { Outcome } from '../../src/base/outcome.js';
 import type { TextTable } from '../../src/base/text-table.js';
 import type { SentRows } from '../../src/questions/columns.js';
 import type { KnownKeys } from '../../src/base/remembered-keys.js';
-import type { SealedSeries } from '../../src/base/running-totals.js';
+import type { EncryptedSeries } from '../../src/base/running-totals.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 
 /** For each column of a batch its texts. Columns of other types have none. */
@@ -36,13 +36,13 @@ export interface EpochResult {
   /** For the operator's log. */
   readonly failures: readonly QuestionFailure[];
   /** What running totals leave to the next epoch; empty without any. */
-  readonly series: readonly SealedSeries[];
+  readonly series: readonly EncryptedSeries[];
 }
 
 /** What the release before left to running totals, and the key that opens it: 32 bytes. */
 export interface SeriesInput {
   readonly key: Uint8Array;
-  readonly series: readonly SealedSeries[];
+  readonly series: readonly EncryptedSeries[];
 }
 
 /** What a runner needs to hold one epoch. Every runner makes the same plan from it. */

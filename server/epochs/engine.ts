@@ -6,7 +6,7 @@ import { StateReader, StateWriter } from '../../src/estimators/summaries/codec.j
 import { planQuestionsOf } from '../../src/plan-study.js';
 import type { PlannedQuestion, QuestionsPlan } from '../../src/questions/plan.js';
 import { failedOutcome, QuestionsRun, type QuestionResult } from '../../src/questions/run.js';
-import type { SealedSeries } from '../../src/base/running-totals.js';
+import type { EncryptedSeries } from '../../src/base/running-totals.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import { seededRandom } from '../../src/random/work.js';
 import { assignmentHashOf } from './assignment-hashes.js';
@@ -143,7 +143,7 @@ export class EpochEngine {
     return { outcomes, failures, series: this.#leftBy(results) };
   }
 
-  #leftBy(results: readonly QuestionResult[]): readonly SealedSeries[] {
+  #leftBy(results: readonly QuestionResult[]): readonly EncryptedSeries[] {
     return results.flatMap((result, i) => {
       const left = result.kind === 'failed' ? undefined : result.left;
       const { name } = this.#questions[i]!.question;
@@ -188,7 +188,7 @@ export function questionsPlanOf(
 
 /** Null when a summary keeps all rows: finishing it early would sort them many times. */
 function nominalRows(plan: Plan, cohort: number): number | null {
-  if (plan.cohorts.some((part) => part.mode === 'pooled' || part.unit === 'pair')) return null;
-  const sizes = plan.cohorts.map((part) => (cohort * part.share) / part.groups);
+  if (plan.arms.some((part) => part.mode === 'pooled' || part.unit === 'pair')) return null;
+  const sizes = plan.arms.map((part) => (cohort * part.share) / part.groups);
   return Math.max(1, Math.ceil(Math.max(...sizes)));
 }

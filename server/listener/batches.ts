@@ -95,7 +95,7 @@ function contentsOf(
   // The signature binds the channel's study. A body that names another study contradicts it.
   if (!equalBytes(body.studyId, setup.signatures.studyId)) return { rejectAs: 'malformed' };
   if (body.rows > rowsPerBatch) return { rejectAs: 'too-many-rows' };
-  if (body.columns !== setup.dimension) return { rejectAs: 'wrong-dimension' };
+  if (body.columns !== setup.dimension) return { rejectAs: 'wrong-columns' };
   try {
     // Its numbers are usable, but for NaN where an optional column has no value.
     if (setup.types !== undefined) return batchCells(body, setup.types);

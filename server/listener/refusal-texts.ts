@@ -51,7 +51,7 @@ const texts: Readonly<Record<WireCode, Text>> = {
     'the signature does not fit the key, this server, this study and these exact bytes: sign again'
     + ` (${limits.badSignaturesPerSocket} of these close the socket)`,
   'unknown-channel': 'no such channel on this socket: send Hello and use the channel from Ready',
-  'wrong-dimension': ({ columns }) =>
+  'wrong-columns': ({ columns }) =>
     columns === undefined
       ? 'the rows do not have the columns of the study: send one number for each column'
       : `the study has ${columns.length} columns (${namesOf(columns)}): send one number for each, `

@@ -162,12 +162,12 @@ async function ready(exchange: Exchange): Promise<void> {
 
 function statusOf(
   { hub, isStopping }: Exchange,
-): 'ok' | 'stopping' | 'database-away' | 'database-full' | 'row-key-missing' {
+): 'ok' | 'stopping' | 'database-away' | 'database-full' | 'encryption-key-missing' {
   if (isStopping()) return 'stopping';
   const { storeAwaySeconds = null, lacksKey = false } = hub.node?.() ?? {};
   if (storeAwaySeconds !== null) return 'database-away';
   if (hub.storeFull?.() === true) return 'database-full';
-  return lacksKey ? 'row-key-missing' : 'ok';
+  return lacksKey ? 'encryption-key-missing' : 'ok';
 }
 
 async function metrics(exchange: Exchange): Promise<void> {

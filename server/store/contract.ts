@@ -2,7 +2,7 @@ import type { Amount } from '../../src/privacy/accounting/amount.js';
 import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
-import type { SealedSeries } from '../../src/base/running-totals.js';
+import type { EncryptedSeries } from '../../src/base/running-totals.js';
 import type { StoreHealth, Waits } from './health.js';
 
 /** Lower-case hex of 32 bytes. */
@@ -244,7 +244,7 @@ export interface StoreRelease extends ReleaseRecord {
    * What running totals leave to the next release, sealed. It replaces what the release before
    * left, in the same transaction. Default: nothing, so that their series end.
    */
-  readonly series?: readonly SealedSeries[];
+  readonly series?: readonly EncryptedSeries[];
 }
 
 /** A key that is left out of a study's epochs. A quarantine is never lifted. */
@@ -490,7 +490,7 @@ export interface Store extends Waits {
    * What the newest stored release left to the next. Optional: without it, series of running totals
    * are one release long.
    */
-  series?(studyId: StudyId): Promise<readonly SealedSeries[]>;
+  series?(studyId: StudyId): Promise<readonly EncryptedSeries[]>;
 
   /** Latencies and sizes of the store, for metrics; no contributor data. */
   health(): Promise<StoreHealth>;

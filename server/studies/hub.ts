@@ -353,7 +353,7 @@ function requestOf(batch: VerifiedBatch, study: HubStudy): AdmissionRequest {
   const { studyId, sequence, epoch, last, rows, digest, body, signature } = batch;
   const { definition } = study;
   const rejectAs = batch.rejectAs ?? study.faultOf?.(batch)
-    ?? (fits(batch, definition) ? undefined : 'wrong-dimension');
+    ?? (fits(batch, definition) ? undefined : 'wrong-columns');
   return {
     studyId, contributor: hexOf(batch.contributor), sequence, epoch, last, rows, digest, body,
     signature, peopleMax: definition.peopleMax, ...(rejectAs !== undefined && { rejectAs }),

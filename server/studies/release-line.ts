@@ -5,7 +5,7 @@ import { failedOutcome } from '../../src/questions/run.js';
 import {
   releasesRemembered, remembersKeys, RememberedKeys, type KnownKeys,
 } from '../../src/base/remembered-keys.js';
-import type { SealedSeries } from '../../src/base/running-totals.js';
+import type { EncryptedSeries } from '../../src/base/running-totals.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import type { EpochResult, SeriesInput } from '../epochs/contract.js';
 import { interrupted, runningOutcome } from '../epochs/outcome.js';
@@ -362,8 +362,8 @@ export class ReleaseLine {
 
   /** A series goes on from a release that is published with its answer. */
   #goesOn(
-    series: readonly SealedSeries[], outcomes: readonly Outcome[],
-  ): readonly SealedSeries[] {
+    series: readonly EncryptedSeries[], outcomes: readonly Outcome[],
+  ): readonly EncryptedSeries[] {
     const { questions } = this.definition;
     return series.filter(({ question: name }) =>
       outcomes[questions.findIndex(({ question }) => question.name === name)]?.kind === 'value');

@@ -10,7 +10,7 @@ export const abuses = [
   'cut-frame',
   'bad-signature',
   'unknown-channel',
-  'wrong-dimension',
+  'wrong-columns',
   'wrong-size',
   'not-finite',
   'replay',
@@ -63,7 +63,7 @@ export function abuseFrames(abuse: Abuse, context: AbuseContext): AbuseFrames {
     }
     case 'unknown-channel':
       return once(framed({ ...context, channel: 4_000_000 }, honest));
-    case 'wrong-dimension': {
+    case 'wrong-columns': {
       const wide =
         bodyOf({ ...context, columns: context.columns + 1 }, { values: widened(context) });
       return once(framed(context, wide), 1);

@@ -89,26 +89,26 @@ function dividedBetween(
 /**
  * A crowd for estimators that ask what most groups found. The rows of some groups are all zero, and
  * those of the others are all at one distant row.
- * @param agreeing - groups of zeros in the first cohort that has groups of rows.
- * @returns null where no cohort has such groups.
+ * @param agreeing - groups of zeros in the first arm that has groups of rows.
+ * @returns null where no arm has such groups.
  */
 export function divideGroups(
   { plan, facts, parameters }: PairFacts,
 ): { readonly groups: number; readonly crowdOf: (agreeing: number) => Crowd } | null {
-  const cohort = plan.cohorts.findIndex(({ unit, groups }) => unit === 'row' && groups > 1);
-  if (cohort < 0 || facts.keys !== undefined) return null;
+  const arm = plan.arms.findIndex(({ unit, groups }) => unit === 'row' && groups > 1);
+  if (arm < 0 || facts.keys !== undefined) return null;
   const units = unitsOf({ plan, facts, parameters });
   const count = facts.cohort - 1;
   const places = placesOf(assignmentHashesOf(count, crowdHashes), plan);
   const crowdOf = (agreeing: number): Crowd => {
     const rows = new Float64Array(count * facts.dimension);
     places.forEach((place, i) => {
-      if (place.cohort !== cohort || place.group < agreeing) return;
+      if (place.arm !== arm || place.group < agreeing) return;
       rows.set(units.map((unit) => unit * distant), i * facts.dimension);
     });
     return { name: `${agreeing} groups agree`, rows, count };
   };
-  return { groups: plan.cohorts[cohort]!.groups, crowdOf };
+  return { groups: plan.arms[arm]!.groups, crowdOf };
 }
 
 function fewInEachKey(count: number, dimension: number): Crowd {
@@ -137,7 +137,7 @@ export function pairsWithin(
   return interleaved(seats.flatMap((seat) => {
     const lists = [changes.map((change) => pairOf(crowd, change, seat, facts, false))];
     // A contributor alone in its group decides the group's summary.
-    const { groups, unit } = plan.cohorts[seat.place.cohort]!;
+    const { groups, unit } = plan.arms[seat.place.arm]!;
     if (groups > 1 && unit === 'row') {
       lists.push(changes.map((change) => pairOf(crowd, change, seat, facts, true)));
     }
@@ -298,10 +298,10 @@ function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
   const own = assignmentHashesOf(candidates, 'audit seats');
   const found = placesOf(own, plan);
   const members = new Map<string, number>();
-  const key = ({ cohort, group, slot }: Assignment): string => `${cohort}/${group}/${slot}`;
+  const key = ({ arm, group, slot }: Assignment): string => `${arm}/${group}/${slot}`;
   for (const place of others) members.set(key(place), (members.get(key(place)) ?? 0) + 1);
-  return plan.cohorts.flatMap(({ name, unit }, cohort) => {
-    const isThere = (place: Assignment): boolean => place.cohort === cohort;
+  return plan.arms.flatMap(({ name, unit }, cohort) => {
+    const isThere = (place: Assignment): boolean => place.arm === cohort;
     const isPaired = (place: Assignment): boolean =>
       unit === 'row' || members.get(key(place)) === 1;
     const best = found.findIndex((place) => isThere(place) && isPaired(place));
@@ -310,16 +310,16 @@ function seatsIn(crowd: Crowd, plan: Plan): readonly Seat[] {
     const assignmentHash = own.subarray(
       index * assignmentHashBytes, (index + 1) * assignmentHashBytes,
     );
-    const suffix = plan.cohorts.length === 1 ? '' : `, in cohort ${name}`;
+    const suffix = plan.arms.length === 1 ? '' : `, in arm ${name}`;
     return [{ name: suffix, assignmentHash, place: found[index]!, others, assignmentHashes }];
   });
 }
 
 const crowdHashes = 'audit tickets';
 
-function placesOf(hashes: Uint8Array, { cohorts }: Plan): readonly Assignment[] {
+function placesOf(hashes: Uint8Array, { arms }: Plan): readonly Assignment[] {
   return Array.from({ length: hashes.length / assignmentHashBytes }, (_, i) =>
-    assign(hashes.subarray(i * assignmentHashBytes, (i + 1) * assignmentHashBytes), cohorts));
+    assign(hashes.subarray(i * assignmentHashBytes, (i + 1) * assignmentHashBytes), arms));
 }
 
 function pairOf(
@@ -327,8 +327,8 @@ function pairOf(
 ): NeighbourPair {
   const { dimension } = asked.facts;
   const present: number[] = [];
-  seat.others.forEach(({ cohort, group }, i) => {
-    if (!isAlone || cohort !== seat.place.cohort || group !== seat.place.group) present.push(i);
+  seat.others.forEach(({ arm, group }, i) => {
+    if (!isAlone || arm !== seat.place.arm || group !== seat.place.group) present.push(i);
   });
   const most = present.length + Math.max(change.left.length, change.right.length);
   const assignmentHashes = new Uint8Array(most * assignmentHashBytes);

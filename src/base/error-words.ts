@@ -38,7 +38,7 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     cause: 'No Ready gave this channel on this socket. It is harmless after a reconnect.',
     remedy: 'Send Hello, and use the channel from Ready.',
   },
-  'wrong-dimension': {
+  'wrong-columns': {
     cause: 'The rows do not have one number for each column of the study.',
     remedy: 'Send the columns that the study lists, in its order.',
   },
@@ -207,9 +207,9 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     remedy: 'Give the address of the database that has everything. If it is lost, see '
       + 'docs/operating/postgres.md.',
   },
-  'row-key-missing': {
-    cause: 'Rows in the PostgreSQL database are sealed under a row key that is not in the folder '
-      + 'of row keys of this server.',
+  'encryption-key-missing': {
+    cause: 'Rows in the PostgreSQL database are encrypted under a key that is not in the folder of '
+      + 'encryption keys of this server.',
     remedy: 'Give all servers of the store the same folder with --encryption-keys, or restore '
       + 'the file that the message names. If it is lost for ever, see keelson store give-up-rows.',
   },

@@ -56,7 +56,7 @@ export class WireError extends KeelsonError {
 /** The codes of a StorageError. */
 export type StorageCode =
   'storage-failed' | 'data-folder-in-use' | 'data-folder-rolled-back' | 'lease-lost'
-  | 'schema-too-new' | 'store-went-back' | 'row-key-missing';
+  | 'schema-too-new' | 'store-went-back' | 'encryption-key-missing';
 
 /** The durable store failed or refused to open. */
 export class StorageError extends KeelsonError {

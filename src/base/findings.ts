@@ -137,10 +137,10 @@ function percent(share: number): string {
  * @param parameters - of the study's estimator.
  * @throws InvalidParameterError for something that is not an object.
  * @example
- * import { ifHostileText } from 'keelson';
- * console.log(ifHostileText({ corruption: 0.05 }));
+ * import { ifFalseText } from 'keelson';
+ * console.log(ifFalseText({ corruption: 0.05 }));
  */
-export function ifHostileText(parameters: Readonly<Record<string, unknown>>): string {
+export function ifFalseText(parameters: Readonly<Record<string, unknown>>): string {
   checkObject(parameters, 'the parameters of a study are an object');
   const share = parameters['corruption'];
   return typeof share === 'number' ? `also if up to ${shown(100 * share)} % lie` : 'also if some lie';

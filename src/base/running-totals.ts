@@ -84,7 +84,7 @@ export function runningText({ position }: RunningRelease): string {
 }
 
 /** What the releases of one question leave to the next, encrypted. */
-export interface SealedSeries {
+export interface EncryptedSeries {
   readonly question: string;
   readonly sealed: Uint8Array;
 }

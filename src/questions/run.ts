@@ -42,7 +42,7 @@ export interface RunProgress {
  */
 export function addsUp(questions: readonly PlannedQuestion[]): boolean {
   return questions.every(({ plan, discovered }) => discovered === undefined
-    && plan.cohorts.every(({ name }) => plan.summary(name).exact === true));
+    && plan.arms.every(({ name }) => plan.summary(name).exact === true));
 }
 
 interface Running {

@@ -1,7 +1,7 @@
 import { assert } from '../base/assert.js';
 import { Sensitive } from '../base/brands.js';
 import type { Outcome } from '../base/outcome.js';
-import { SeriesReader, type SealedSeries, type SeriesState } from '../base/running-totals.js';
+import { SeriesReader, type EncryptedSeries, type SeriesState } from '../base/running-totals.js';
 import { intervalAbout } from '../estimators/contract/outcomes.js';
 import type { PlannedSeries } from '../estimators/contract/estimator.js';
 import { deviations95 } from '../numerics/normal.js';
@@ -21,7 +21,7 @@ export interface Sealing {
 /** What a release needs to continue the series of its study. */
 export interface SeriesBefore {
   readonly sealing: Sealing;
-  readonly series: readonly SealedSeries[];
+  readonly series: readonly EncryptedSeries[];
 }
 
 /**

@@ -9,7 +9,7 @@ export { filteredMean } from './filtered-mean.js';
 export type { Filtered, FilterOptions } from './filtering.js';
 export { geometricMedian } from './geometric-median.js';
 export { multiplicativeFilter } from './multiplicative-filter.js';
-export { robustMean } from './robust-mean.js';
+export { robustMeanWithoutPrivacy } from './robust-mean.js';
 export { robustScatter } from './robust-scatter.js';
 export type { SpectralPassOptions } from './spectral-pass.js';
 export { trimmedMean } from './trimmed-mean.js';

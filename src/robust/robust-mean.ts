@@ -9,6 +9,8 @@ import { hardSpectralPass, type SpectralPassOptions } from './spectral-pass.js';
  * on it.
  * @throws InvalidParameterError when an option is out of its range.
  */
-export function robustMean(points: PointSet, options: SpectralPassOptions = {}): Float64Array {
+export function robustMeanWithoutPrivacy(
+  points: PointSet, options: SpectralPassOptions = {},
+): Float64Array {
   return hardSpectralPass(points, geometricMedian(points), options).mean;
 }

@@ -41,7 +41,7 @@ export interface BatchCells {
  * @throws WireError with the code
  *   - `malformed` for other fields or sizes than the types need, unused bits that are not 0, or a
  *     dictionary that is not in its one form;
- *   - `wrong-dimension` for another number of columns;
+ *   - `wrong-columns` for another number of columns;
  *   - `too-many-rows` above `cellsPerBatch` values;
  *   - `not-finite`, `wrong-type` for a value that its column cannot hold;
  *   - `bad-text` for a text that is not in the form of `textFault`.
@@ -52,7 +52,7 @@ export function batchCells(
 ): BatchCells {
   const { rows, columns, data, cells = [] } = body;
   if (columns !== types.length || cells.length !== types.length) {
-    throw refused('wrong-dimension', `the study has ${types.length} columns`);
+    throw refused('wrong-columns', `the study has ${types.length} columns`);
   }
   if (rows === 0) throw malformed('a batch has at least one row');
   if (data.length > 0) throw malformed('a study with typed columns takes cells, not data');
@@ -222,7 +222,7 @@ function isNumeric({ type }: ColumnType): boolean {
 }
 
 function refused(
-  code: 'wrong-dimension' | 'too-many-rows' | 'not-finite' | 'wrong-type', why: string,
+  code: 'wrong-columns' | 'too-many-rows' | 'not-finite' | 'wrong-type', why: string,
 ): WireError {
   return new WireError(code, why);
 }

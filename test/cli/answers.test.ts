@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { intervalText, printFindings } from '../../cli/base/answers.js';
 import { printKeys } from '../../cli/base/questions.js';
 import { estimateRows } from '../../cli/estimate/estimation.js';
-import { findingText, ifHostileText } from '../../src/base/findings.js';
+import { findingText, ifFalseText } from '../../src/base/findings.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
@@ -29,8 +29,8 @@ describe('an answer with more than its numbers', () => {
     expect(intervalText({ low: [0.5], high: [Infinity] }, 0)).toBe('0.5 or more');
     expect(intervalText({ low: [-Infinity], high: [0.5] }, 0)).toBe('0.5 or less');
     expect(intervalText(undefined, 0)).toBe('');
-    expect(ifHostileText({ corruption: 0.05 })).toBe('also if up to 5 % lie');
-    expect(ifHostileText({})).toBe('also if some lie');
+    expect(ifFalseText({ corruption: 0.05 })).toBe('also if up to 5 % lie');
+    expect(ifFalseText({})).toBe('also if some lie');
   });
 
   it('marks keys that a reader may mistake for another one, and says why', () => {

@@ -141,7 +141,7 @@ describe('doctor, of a server', () => {
       ['stopping', /stopping/, /start it again/],
       ['database-away', /does not answer/, /can be reached/],
       ['database-full', /disk of its database is full/, /free space on that disk/],
-      ['row-key-missing', /lacks a row key/, /--encryption-keys/],
+      ['encryption-key-missing', /lacks an encryption key/, /--encryption-keys/],
       ['__proto__', /answers 503/, /start it again/],
     ] as const) {
       status = named;

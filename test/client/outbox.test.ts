@@ -264,7 +264,7 @@ describe('a contributor with an outbox', () => {
     await until(() => told.some(({ kind }) => kind === 'recovered'));
     expect(told).toContainEqual(expect.objectContaining({
       kind: 'recovered', result: expect.objectContaining({
-        kind: 'refused', error: expect.objectContaining({ code: 'wrong-dimension' }) as unknown,
+        kind: 'refused', error: expect.objectContaining({ code: 'wrong-columns' }) as unknown,
       }) as unknown,
     }));
     await next.close();

@@ -215,7 +215,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
 
     it('costs what its events cost, and no more than was asked', () => {
       const plan = planWith();
-      const disjoint = plan.cohorts.length > 1 ? plan.cohorts.map(({ name }) => name) : [];
+      const disjoint = plan.arms.length > 1 ? plan.arms.map(({ name }) => name) : [];
       expect(plan.cost).toEqual(costOfEvents(plan.events, { disjoint }));
       expect(chargeFits(plan.cost, target)).toBe(true);
       // The rho of several pure events is less than that of their epsilons together.
@@ -223,13 +223,13 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const pure = epsilon === null ? 0 : amountToNumber(epsilon) / pureForRho(target.rho);
       expect(Math.max(pure, amountToNumber(rho) / target.rho)).toBeGreaterThan(0.99);
       expect(new Set(plan.events.map(({ name }) => name)).size).toBe(plan.events.length);
-      const cohorts = new Set(plan.cohorts.map(({ name }) => name));
+      const cohorts = new Set(plan.arms.map(({ name }) => name));
       for (const event of plan.events) expect(cohorts).toContain(event.cohort);
     });
 
     it('describes itself in public numbers', () => {
       const plan = planWith();
-      expect(plan.cohorts.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 12);
+      expect(plan.arms.reduce((sum, { share }) => sum + share, 0)).toBeCloseTo(1, 12);
       expect(plan.noise.every((deviation) => deviation > 0)).toBe(true);
       expect(estimator.citations.length).toBeGreaterThan(0);
       expect(estimator.claim.length).toBeGreaterThan(20);
@@ -314,7 +314,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     });
 
     it('merge to what one summary of all rows gives', () => {
-      for (const { name, mode } of plan.cohorts) {
+      for (const { name, mode } of plan.arms) {
         const data = dataSource(`${estimator.name} merge`);
         const summary = plan.summary(name);
         let whole = summary.empty();

@@ -5,7 +5,7 @@ import { studyFileOf } from '../../dashboard/plan/study-file.js';
 import { whatIf, type Goal, type Point, type Rating } from '../../dashboard/plan/what-if.js';
 import { errorText } from '../../dashboard/plan/words.js';
 import { parseStudyText } from '../../server/study-file/index.js';
-import { questions } from '../../src/choose.js';
+import { questionNames } from '../../src/choose.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { planStudy } from '../../src/plan-study.js';
 
@@ -48,7 +48,7 @@ describe('what a person asks', () => {
 });
 
 describe('what follows from it', () => {
-  it.each(questions)('has a study file that a server plans in the same way, for %s', (question) => {
+  it.each(questionNames)('has a study file that a server plans likewise, for %s', (question) => {
     const { asked, rating } = found({ question, people: 200_000, epochs: 40 });
     const chosen = rating.estimators.find(({ isChosen }) => isChosen)!;
     const { document } = parseStudyText(studyFileOf(asked, rating)!, { name: 'my-study.yaml' });

@@ -3,7 +3,7 @@ import type { Released } from '../../src/base/brands.js';
 import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
 import { assign } from '../../src/estimators/summaries/assignment.js';
 import type {
-  CohortPlan, ParameterSpec, Plan, PooledRows,
+  ArmPlan, ParameterSpec, Plan, PooledRows,
 } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
@@ -93,7 +93,7 @@ describe('registry', () => {
   });
 });
 
-const cohorts: readonly CohortPlan[] = [
+const cohorts: readonly ArmPlan[] = [
   { name: 'first', share: 0.25, unit: 'row', mode: 'pooled', groups: 1 },
   { name: 'second', share: 0.75, unit: 'row', mode: 'disjoint', groups: 10 },
 ];
@@ -116,7 +116,7 @@ describe('assign', () => {
 
   it('keeps the shares and is uniform over groups and slots', () => {
     const data = dataSource('uniform');
-    const pairs: readonly CohortPlan[] = [
+    const pairs: readonly ArmPlan[] = [
       { ...cohorts[0]!, share: 0.25, unit: 'pair', slots: 7 }, cohorts[1]!,
     ];
     const total = 40_000;
@@ -124,7 +124,7 @@ describe('assign', () => {
     const slots = new Float64Array(7);
     for (let i = 0; i < total; i++) {
       const place = assign(data.assignmentHash(), pairs);
-      if (place.cohort === 1) groups[place.group]! += 1;
+      if (place.arm === 1) groups[place.group]! += 1;
       else slots[place.slot]! += 1;
     }
     const expected = [
@@ -138,11 +138,11 @@ describe('assign', () => {
   it('reads the ends of the range', () => {
     const zeros = assign(new Uint8Array(32), cohorts);
     const ones = assign(new Uint8Array(32).fill(255), cohorts);
-    expect(zeros).toEqual({ cohort: 0, group: 0, slot: 0, tag: 0n });
-    expect(ones).toEqual({ cohort: 1, group: 9, slot: 0, tag: 2n ** 64n - 1n });
+    expect(zeros).toEqual({ arm: 0, group: 0, slot: 0, tag: 0n });
+    expect(ones).toEqual({ arm: 1, group: 9, slot: 0, tag: 2n ** 64n - 1n });
   });
 
-  it('decides cohort, group and tag from separate bytes', () => {
+  it('decides arm, group and tag from separate bytes', () => {
     const base = dataSource('separate').assignmentHash();
     for (const [byte, changed] of [[8, 'group'], [24, 'tag']] as const) {
       const other = base.slice();
@@ -151,7 +151,7 @@ describe('assign', () => {
       other[0] = 200;
       const before = assign(base, cohorts);
       const after = assign(other, cohorts);
-      for (const key of ['cohort', 'group', 'tag'] as const) {
+      for (const key of ['arm', 'group', 'tag'] as const) {
         if (key === changed) expect(after[key]).not.toBe(before[key]);
         else expect(after[key]).toBe(before[key]);
       }
@@ -221,10 +221,10 @@ describe('meanSummary', () => {
 });
 
 /** A plan that only groups; its release is never asked for. */
-function groupingPlan(plans: readonly CohortPlan[], dimension: number): Plan {
+function groupingPlan(plans: readonly ArmPlan[], dimension: number): Plan {
   return {
     kind: 'plan',
-    cohorts: plans,
+    arms: plans,
     cost: { rho: 0n, delta: 0n, epsilon: null } as unknown as Plan['cost'],
     events: [],
     guarantee: { neighbours: '', theorem: '', assumptions: [], corruptionMax: 0 },
@@ -274,7 +274,7 @@ describe('groups', () => {
     expect(opened(restored.finish(work))).toEqual(opened(groups.finish(work)));
     expect(() => decodeGroups(plan, 2, groups.encode())).toThrow(/another dimension/);
     expect(() => decodeGroups(groupingPlan(cohorts.slice(1), 1), 1, groups.encode()))
-      .toThrow(/number of cohorts/);
+      .toThrow(/number of arms/);
   });
 
   it('pairs the two smallest tags of a slot, so that one contributor more changes one pair', () => {

@@ -204,7 +204,7 @@ describe('groups that are summarised in several places', () => {
       groupRowsSummary(2, (rows) => Float64Array.of(rows.count, ...rows.values.slice(0, 2)));
     const base = planOf('populous-mean', { scale: 3 }, factsOf(2, 6_000));
     const plan = {
-      ...base, cohorts: [{ ...base.cohorts[0]!, unit: 'pair' as const, groups: 4, slots: 20 }],
+      ...base, arms: [{ ...base.arms[0]!, unit: 'pair' as const, groups: 4, slots: 20 }],
       summary,
     };
     const data = dataSource('split pairs');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import * as library from '../../src/advanced.js';
 import {
-  filteredMean, multiplicativeFilter, pointSet, robustMean,
+  filteredMean, multiplicativeFilter, pointSet, robustMeanWithoutPrivacy,
 } from '../../src/robust/index.js';
 import { KeelsonError } from '../../src/base/errors.js';
 
@@ -68,10 +68,11 @@ describe('callers without types', () => {
 describe('points', () => {
   it('are told from rows, with how to make them', async () => {
     const text = 'points are what pointSet(rows) returns: this is a list';
-    for (const callable of [robustMean, filteredMean, multiplicativeFilter]) {
+    for (const callable of [robustMeanWithoutPrivacy, filteredMean, multiplicativeFilter]) {
       expect(await refusal(() => untyped(callable)([[1, 2]]))).toBe(text);
     }
-    expect(await refusal(() => untyped(robustMean)({ count: 1, dimension: 1, values: [1] })))
+    const values = { count: 1, dimension: 1, values: [1] };
+    expect(await refusal(() => untyped(robustMeanWithoutPrivacy)(values)))
       .toContain('make them of rows with pointSet(rows)');
   });
 
@@ -85,7 +86,7 @@ describe('points', () => {
 
   it('come with options that are known', async () => {
     const points = pointSet([[1, 2], [3, 4]]);
-    expect(await refusal(() => untyped(robustMean)(points, { scael: 1 })))
+    expect(await refusal(() => untyped(robustMeanWithoutPrivacy)(points, { scael: 1 })))
       .toBe('the robust mean has no option scael: did you mean "scale"?');
     expect(await refusal(() => untyped(filteredMean)(points, { corrupton: 0.1 })))
       .toBe('the filter has no option corrupton: did you mean "corruption"?');

@@ -13,7 +13,7 @@ describe('frames made to harm', () => {
       'refusal key-not-allowed', 'refusal not-enrolled', 'refusal enrolment-expired',
       'rejected too-many-new-keys', 'refusal unknown-channel', 'refusal unknown-study',
       'rejected malformed', 'rejected mutated', 'rejected not-finite', 'rejected bad-text',
-      'rejected sequence-too-far', 'rejected wrong-dimension', 'rejected too-many-rows',
+      'rejected sequence-too-far', 'rejected wrong-columns', 'rejected too-many-rows',
       'rejected epoch-not-open', 'rejected contribution-full', 'rejected study-ended',
       'refusal too-late', 'refusal epoch-not-open', 'client: followed', 'client: bad-signature',
       'client: server-key-mismatch',

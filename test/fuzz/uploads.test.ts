@@ -11,9 +11,9 @@ describe('uploads made to harm', () => {
       'answered', 'ready', 'accepted', 'no answer', 'status 400 malformed', 'status 408 too-slow',
       'status 409 stale-nonce', 'status 413 too-large', 'status 415 wrong-content-type',
       'refusal bad-signature', 'refusal not-enrolled', 'refusal unknown-channel',
-      'rejected mutated', 'rejected not-finite', 'rejected wrong-dimension', 'once: accepted',
+      'rejected mutated', 'rejected not-finite', 'rejected wrong-columns', 'once: accepted',
       'once: refusal bad-signature', 'once: refusal not-enrolled', 'once: rejected mutated',
-      'once: rejected wrong-dimension',
+      'once: rejected wrong-columns',
     ]) expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);
   }, 180_000);
 });

@@ -90,7 +90,7 @@ describe('batches whose contents are unusable consume their sequence', () => {
     ['NaN', rawRows(NaN, 1), 'not-finite'],
     ['infinite', rawRows(1, -Infinity), 'not-finite'],
     ['larger than 2^64', rawRows(1, -1e20), 'wrong-type'],
-    ['another dimension', { columns: 3, ...rows(1, 2, 3) }, 'wrong-dimension'],
+    ['another dimension', { columns: 3, ...rows(1, 2, 3) }, 'wrong-columns'],
     ['too many rows', { rows: 3, ...rows(1, 2, 3, 4, 5, 6) }, 'too-many-rows'],
     ['fewer numbers than they say', { rows: 2, ...rows(1, 2) }, 'malformed'],
     ['no rows', { rows: 0, data: new Uint8Array(0) }, 'malformed'],

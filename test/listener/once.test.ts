@@ -109,7 +109,7 @@ describe('a contribution without a channel', () => {
     const rig = await startRig();
     const once = onceOf(someone(rig), 1n, { columns: 1, rows: 2 });
     expect((await sendOnce(rig.listener.address, once)).frame)
-      .toMatchObject({ rejections: [{ sequence: 1n, code: 'wrong-dimension' }] });
+      .toMatchObject({ rejections: [{ sequence: 1n, code: 'wrong-columns' }] });
   });
 });
 

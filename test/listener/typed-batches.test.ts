@@ -53,8 +53,8 @@ describe('batches with typed columns', () => {
       ['malformed', { cells: withColumn(2, { codes: Uint8Array.of(2) }) },
         /^malformed message: unused bits of column 2 are not 0; see docs/],
       ['malformed', { cells: good, data: doubles(1) }, /takes cells, not data; see docs/],
-      ['wrong-dimension', { cells: good.slice(1) }, /^the study has 4 columns \(/],
-      ['wrong-dimension', { cells: good.slice(1), columns: 3 }, /^the study has 4 columns \(/],
+      ['wrong-columns', { cells: good.slice(1) }, /^the study has 4 columns \(/],
+      ['wrong-columns', { cells: good.slice(1), columns: 3 }, /^the study has 4 columns \(/],
     ] as const;
     for (const [i, [code, change, text]] of refusals.entries()) {
       const sequence = BigInt(i + 1);

@@ -109,7 +109,7 @@ describe('an upload', () => {
     );
     const codes = mixed.frames.flatMap((frame) =>
       (frame.kind === 'ack' ? frame.rejections.map(({ code }) => code) : []));
-    expect(codes).toContain('wrong-dimension');
+    expect(codes).toContain('wrong-columns');
     rig.hub.allowed = () => false;
     const refused = await client.send(client.batch(3n));
     expect(refused.frames).toMatchObject([{ kind: 'refusal', code: 'key-not-allowed' }]);

@@ -256,7 +256,7 @@ describe('operator data', () => {
       (await get(rig, '/v1/operator/progress', { headers: bearer })).json<Studies>();
     expect(studies[0]).toMatchObject({
       name: document.study, progress: { contributors: 41, groups: 9 },
-      batches: { accepted: 1, duplicates: 0, refused: { 'wrong-dimension': 1 } },
+      batches: { accepted: 1, duplicates: 0, refused: { 'wrong-columns': 1 } },
     });
     expect(studies[1]!.batches).toEqual({ accepted: 0, duplicates: 0, refused: {} });
     const answer = { name: 'answer', estimator: 'prime', share: 100, last: null };

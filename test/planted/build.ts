@@ -1,7 +1,7 @@
 import type { Released, Sensitive } from '../../src/base/brands.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import type {
-  CohortPlan, Finished, FinishedSummaries, Plan, StudyFacts,
+  ArmPlan, Finished, FinishedSummaries, Plan, StudyFacts,
 } from '../../src/estimators/contract/estimator.js';
 import { rowsSummary } from '../../src/estimators/summaries/rows.js';
 import { analyticGaussianSigma } from '../../src/privacy/accounting/analytic-gaussian.js';
@@ -25,11 +25,11 @@ export interface SmallPlan {
 }
 
 export function smallPlan({ facts, events, cohorts = ['rows'], length, release }: SmallPlan): Plan {
-  const cohortPlans = cohorts.map((name): CohortPlan =>
+  const cohortPlans = cohorts.map((name): ArmPlan =>
     ({ name, share: 1 / cohorts.length, unit: 'row', mode: 'pooled', groups: 1 }));
   return {
     kind: 'plan',
-    cohorts: cohortPlans,
+    arms: cohortPlans,
     cost: costOfEvents(events, { disjoint: cohorts.length > 1 ? cohorts : [] }),
     events,
     guarantee: {

@@ -359,7 +359,7 @@ def rows_of(body, facts):
     """The rows of a batch of a study of version 2, as people give them."""
     columns = facts["columns"]
     if body.columns != len(columns) or len(body.cells) != len(columns):
-        raise ProtocolError("wrong-dimension")
+        raise ProtocolError("wrong-columns")
     if body.data or body.rows == 0:
         raise ProtocolError("malformed: data beside cells, or no rows")
     if body.rows * len(columns) > 524288:

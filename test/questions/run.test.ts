@@ -56,7 +56,7 @@ it('lets a question draw its own events only', async () => {
 });
 
 it('keeps a failure while rows arrive to the question that has it', async () => {
-  const summary = plan.summary(plan.cohorts[0]!.name);
+  const summary = plan.summary(plan.arms[0]!.name);
   const broken = question('broken', {
     summary: () => ({
       ...summary, table: undefined, add: () => { throw new Error('no memory'); },

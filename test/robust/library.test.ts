@@ -4,8 +4,8 @@ import * as keelson from '../../src/robust/index.js';
 import { root } from '../support/sources.js';
 
 const {
-  filteredMean, geometricMedian, multiplicativeFilter, pointSet, robustMean, robustScatter,
-  trimmedMean,
+  filteredMean, geometricMedian, multiplicativeFilter, pointSet, robustMeanWithoutPrivacy,
+  robustScatter, trimmedMean,
 } = keelson;
 
 describe('robust means of the library', () => {
@@ -41,7 +41,7 @@ describe('robust means of the library', () => {
     }));
     const short = { count: 3, dimension: 2, values: new Float64Array(5) };
     const all = [
-      geometricMedian, robustMean, robustScatter, filteredMean, multiplicativeFilter,
+      geometricMedian, robustMeanWithoutPrivacy, robustScatter, filteredMean, multiplicativeFilter,
       (given: keelson.PointSet) => trimmedMean(given, 0),
     ];
     for (const estimate of all) {
@@ -51,7 +51,7 @@ describe('robust means of the library', () => {
       { cut: 0 }, { scale: -1 }, { scale: Infinity }, { removedShareMax: 0.5 },
       { removedShareMax: NaN },
     ]) {
-      expect(() => robustMean(pointSet(rows), options))
+      expect(() => robustMeanWithoutPrivacy(pointSet(rows), options))
         .toThrow(expect.objectContaining({ code: 'invalid-parameter' }));
     }
   });

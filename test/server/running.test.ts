@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome, ValueOutcome } from '../../src/base/outcome.js';
-import { SeriesReader, type SealedSeries } from '../../src/base/running-totals.js';
+import { SeriesReader, type EncryptedSeries } from '../../src/base/running-totals.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { decodeReleaseBody, type ReleaseBody } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
@@ -261,7 +261,7 @@ describe('the error of a running total', () => {
     const sealing = {
       seal: (_: string, plain: Uint8Array) => plain, open: (_: string, text: Uint8Array) => text,
     };
-    let before: readonly SealedSeries[] = [];
+    let before: readonly EncryptedSeries[] = [];
     let last: ValueOutcome | null = null;
     for (let epoch = 1; epoch <= epochs; epoch++) {
       const run = new QuestionsRun([planned], work, seededNoise(`epoch ${epoch}`));

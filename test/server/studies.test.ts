@@ -52,9 +52,9 @@ describe('batches', () => {
       Object.entries(batchOf(studyId, 3, 1n)).filter(([name]) => name !== 'values'),
     ) as unknown as VerifiedBatch;
     expect(await hub.submit(without))
-      .toMatchObject({ verdict: 'rejected', code: 'wrong-dimension' });
+      .toMatchObject({ verdict: 'rejected', code: 'wrong-columns' });
     expect(await hub.submit({ ...batchOf(studyId, 4, 1n), columns: 1 }))
-      .toMatchObject({ code: 'wrong-dimension' });
+      .toMatchObject({ code: 'wrong-columns' });
     expect(await hub.submit(batchOf('ab'.repeat(32), 4, 1n)))
       .toMatchObject({ code: 'unknown-study' });
     expect(await hub.progress(studyId)).toMatchObject({ contributors: 1, complete: 1 });

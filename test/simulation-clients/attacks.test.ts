@@ -228,7 +228,7 @@ describe('abuses of the protocol', () => {
     for (const abuse of abuses) {
       if (!unsigned.includes(abuse)) expect(isSigned(only(abuse))).toBe(true);
     }
-    const wide = decodeBatchBody(only('wrong-dimension').body);
+    const wide = decodeBatchBody(only('wrong-columns').body);
     expect([wide.rows, wide.columns, batchRows(wide).length]).toEqual([2, 3, 6]);
     expect(() => batchRows(decodeBatchBody(only('wrong-size').body))).toThrow();
     expect([...batchRows(decodeBatchBody(only('not-finite').body))]).toEqual([NaN, NaN, NaN, NaN]);

@@ -186,7 +186,7 @@ describe('a fleet against the real listener', () => {
     const { abusesRefused, refused } = running.statistics();
     expect(refused).toEqual({});
     const codes = [
-      'malformed', 'bad-signature', 'unknown-channel', 'wrong-dimension', 'not-finite', 'mutated',
+      'malformed', 'bad-signature', 'unknown-channel', 'wrong-columns', 'not-finite', 'mutated',
     ];
     expect(Object.keys(abusesRefused)).toEqual(expect.arrayContaining(codes));
   });

@@ -192,7 +192,7 @@ describePostgres('row keys of a PostgreSQL store', (server) => {
     const [key] = names();
     await store.close();
     RowKeys.open(folder).erase(key!);
-    await expect(open()).rejects.toMatchObject({ code: 'row-key-missing' });
+    await expect(open()).rejects.toMatchObject({ code: 'encryption-key-missing' });
     await expect(open()).rejects.toThrow(new RegExp(`the row key ${key} is not in the folder.*`
       + 'the rows of epoch 1 of s are sealed under it.*--encryption-keys'));
     expect((await postgresStatus({ url }, folder)).warnings)
@@ -204,7 +204,8 @@ describePostgres('row keys of a PostgreSQL store', (server) => {
     const [key] = names();
     const other = keys.make('2030-01-01');
     copyFileSync(keys.pathOf(other), keys.pathOf(key!));
-    await expect(store.journal(s, 1n, 0n, 9)).rejects.toMatchObject({ code: 'row-key-missing' });
+    await expect(store.journal(s, 1n, 0n, 9)).rejects
+      .toMatchObject({ code: 'encryption-key-missing' });
   });
 
   it('keep a node with another folder from writing rows, and from leading', async () => {

@@ -114,7 +114,7 @@ function intercepted(inner: Mechanisms, draws: Draw[], script: readonly Draw[] |
 function cohortOf({ plan }: TrialSubject, { count, assignmentHashes }: Contributors): string {
   const assignmentHash =
     assignmentHashes.subarray((count - 1) * assignmentHashBytes, count * assignmentHashBytes);
-  return plan.cohorts[assign(assignmentHash, plan.cohorts).cohort]!.name;
+  return plan.arms[assign(assignmentHash, plan.arms).arm]!.name;
 }
 
 function bound(event: MechanismEvent): number {

@@ -454,7 +454,7 @@ function admissionTests(bench: Bench, tags: string[]): void {
   it('2: keeps holes open until they are filled', async () => {
     const { store } = bench;
     await store.admit([
-      batch('a', 1, 1), batch('a', 3, 1), batch('a', 6, 1, { rejectAs: 'wrong-dimension' }),
+      batch('a', 1, 1), batch('a', 3, 1), batch('a', 6, 1, { rejectAs: 'wrong-columns' }),
     ]);
     expect(await store.contributorState(idOf('s'), idOf('a'))).toEqual(
       { nextSequence: 7n, holes: [2n, 4n, 5n], inOpenEpoch: true, spend: null });
@@ -463,9 +463,9 @@ function admissionTests(bench: Bench, tags: string[]): void {
     expect(await store.contributorState(idOf('s'), idOf('a')))
       .toMatchObject({ nextSequence: 7n, holes: [5n] });
     expect(
-      await verdicts(store, [batch('a', 6, 1, { rejectAs: 'wrong-dimension' }), batch('a', 5, 1)]),
+      await verdicts(store, [batch('a', 6, 1, { rejectAs: 'wrong-columns' }), batch('a', 5, 1)]),
     )
-      .toEqual(['rejected:wrong-dimension', 'rejected:contribution-full']);
+      .toEqual(['rejected:wrong-columns', 'rejected:contribution-full']);
     expect(await store.contributorState(idOf('s'), idOf('a')))
       .toMatchObject({ nextSequence: 7n, holes: [] });
   });

@@ -187,9 +187,9 @@ describe('cells of typed columns', () => {
       changed(one({ type: 'number' }, 1), { codes: Uint8Array.of(1) }), 'malformed'],
     ['data beside cells', category, { ...one(category, 0), data: doubles(1) }, 'malformed'],
     ['no row', category, { ...one(category, 0), rows: 0 }, 'malformed'],
-    ['another number of columns', category, { ...one(category, 0), columns: 2 }, 'wrong-dimension'],
+    ['another number of columns', category, { ...one(category, 0), columns: 2 }, 'wrong-columns'],
     ['another number of cells', category,
-      { ...one(category, 0), cells: [] }, 'wrong-dimension'],
+      { ...one(category, 0), cells: [] }, 'wrong-columns'],
     ['more values than memory is kept for', { type: 'boolean' },
       { ...one({ type: 'boolean' }, 1), rows: cellsPerBatch + 1 }, 'too-many-rows'],
   ])('refuse %s', (_, type, body, code) => {

@@ -25,7 +25,7 @@ class Message:
 # a message. The bound of bytes is their length (0: any), that of an enum its largest value.
 Field = Tuple[int, str, str, int]
 CODES = """unspecified malformed unknown-study invalid-key key-not-allowed bad-signature
-unknown-channel wrong-dimension not-finite too-many-rows contribution-full mutated stale-epoch
+unknown-channel wrong-columns not-finite too-many-rows contribution-full mutated stale-epoch
 epoch-not-open study-ended budget-exhausted sequence-too-far credit-exceeded overloaded rate-limited
 too-many-channels contributor-budget-exhausted shutting-down unsupported internal quarantined
 not-enrolled enrolment-expired too-many-new-keys too-late wrong-type bad-text

@@ -396,7 +396,7 @@ class AsyncContributor:
             rows = checked_rows(item.rows, self._facts)
             most = rows_per_batch(self._facts, self._connection.welcome.limits)
         except KeelsonError as error:
-            self._finish(item.id, Settled("wrong-dimension", error.text, 0), error)
+            self._finish(item.id, Settled("wrong-columns", error.text, 0), error)
             return
         batches = [self._signed(item.id, {
             "study_id": self._study_id, "epoch": self._epoch, "data_type": 2,

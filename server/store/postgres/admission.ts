@@ -77,7 +77,7 @@ export class Admission {
           // Others came first each time, the database has no room, or this node lacks a row key,
           // and nothing was written. The senders try again later.
           const isRefusal = error instanceof PostgresFailure && (error.kind === 'again'
-            || error.kind === 'full' || error.code === 'row-key-missing');
+            || error.kind === 'full' || error.code === 'encryption-key-missing');
           if (!isRefusal) throw error;
           return batches.map(() => (error.kind === 'full' ? noRoom : crowdedOut));
         });

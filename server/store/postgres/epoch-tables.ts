@@ -147,7 +147,7 @@ export class FingerprintKeys {
     return this.keys.read(this.sealed.get(epoch)!.name);
   }
 
-  /** @throws PostgresFailure row-key-missing. */
+  /** @throws PostgresFailure encryption-key-missing. */
   get(epoch: bigint): Uint8Array | undefined {
     const sealed = this.sealed.get(epoch);
     if (sealed === undefined) return undefined;

@@ -74,9 +74,9 @@ export interface PostgresStoreOptions extends PostgresPlace {
  * One that reads waits up to a minute, then rejects with a retryable StorageError. A transaction
  * whose answer is lost is looked up, so it is neither lost nor done twice.
  * @throws StorageError store-went-back when the database lacks what this server has seen;
- *   schema-too-new when its schema is for newer programs; row-key-missing when rows are sealed
- *   under a key that is not in the folder; storage-failed when pg is not installed, the database
- *   cannot be reached, has no schema or an older one, or may lose what it commits.
+ *   schema-too-new when its schema is for newer programs; encryption-key-missing when rows are
+ *   encrypted under a key that is not in the folder; storage-failed when pg is not installed, the
+ *   database cannot be reached, has no schema or an older one, or may lose what it commits.
  * @example
  * const store = await openPostgresStore({ url, rowKeys: 'keelson-secrets/row-keys' });
  */
@@ -354,7 +354,7 @@ class PostgresStore {
       await eraseIdleRowKeys(session, this.settings.keys);
       return { ...standings, lacksKey: null };
     } catch (error) {
-      if ((error as { code?: unknown }).code !== 'row-key-missing') throw error;
+      if ((error as { code?: unknown }).code !== 'encryption-key-missing') throw error;
       return { ...standings, lacksKey: (error as Error).message };
     }
   }

@@ -59,7 +59,7 @@ export async function epochsUnder(session: Session, name: string): Promise<strin
     ? `epoch ${first} of ${study}` : `epochs ${first} to ${last} of ${study}`)).join(', ');
 }
 
-/** @throws PostgresFailure row-key-missing that names the first key which the folder lacks. */
+/** @throws PostgresFailure encryption-key-missing; it names the first key that the folder lacks. */
 export async function checkRowKeys(session: Session, keys: RowKeys): Promise<void> {
   for (const { name } of await rowKeysInUse(session)) {
     if (keys.has(name)) continue;

@@ -47,7 +47,7 @@ export class RowKeys {
       new RowKeys(folder).read(name);
       return true;
     } catch (error) {
-      if (error instanceof PostgresFailure && error.code === 'row-key-missing') return false;
+      if (error instanceof PostgresFailure && error.code === 'encryption-key-missing') return false;
       throw error;
     }
   }
@@ -70,7 +70,7 @@ export class RowKeys {
 
   /**
    * Reads the file anew each time: a key that is erased must not stay in memory.
-   * @throws PostgresFailure row-key-missing when the folder does not have this key;
+   * @throws PostgresFailure encryption-key-missing when the folder does not have this key;
    *   InvalidInputError when others can read its file.
    */
   read(name: string): KeyObject {
@@ -110,5 +110,5 @@ export const keyMissing = (
   `the row key ${name} is not in the folder of row keys, and ${sealed} are sealed under it: give `
   + `the folder that all servers of this store share (--encryption-keys), or restore ${path} from a copy. If it is `
   + 'lost for ever, "keelson store give-up-rows" shows what is lost with it, and goes on without',
-  'other', 'row-key-missing',
+  'other', 'encryption-key-missing',
 );

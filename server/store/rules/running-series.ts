@@ -1,4 +1,4 @@
-import type { SealedSeries } from '../../../src/base/running-totals.js';
+import type { EncryptedSeries } from '../../../src/base/running-totals.js';
 import type { StudyId } from '../contract.js';
 import { all, plainBytes, run, sql, type Steps } from './steps.js';
 
@@ -14,7 +14,7 @@ export function separationIn(document: string): bigint | null {
  * Replaces what the last release left. It belongs into the transaction that stores the release, so
  * that a series moves on exactly when its release is in the log.
  */
-export function* writeSeries(studyKey: bigint, series: readonly SealedSeries[]): Steps<void> {
+export function* writeSeries(studyKey: bigint, series: readonly EncryptedSeries[]): Steps<void> {
   yield* run(sql.deleteFrom('running_series').where('study_key', '=', studyKey));
   for (const { question, sealed } of series) {
     yield* run(sql.insertInto('running_series')
@@ -23,7 +23,7 @@ export function* writeSeries(studyKey: bigint, series: readonly SealedSeries[]):
 }
 
 /** See `Store.series`. */
-export function* readSeries(studyId: StudyId): Steps<SealedSeries[]> {
+export function* readSeries(studyId: StudyId): Steps<EncryptedSeries[]> {
   const rows = yield* all(sql.selectFrom('running_series')
     .innerJoin('studies', 'studies.study_key', 'running_series.study_key')
     .select(['question', 'sealed']).where('study_id', '=', studyId).orderBy('question'));

@@ -70,7 +70,7 @@ export function gridPairs(
   const hashes = new Uint8Array(seats * assignmentHashBytes);
   seededRandom(utf8(`grid ${label}`)).fill(hashes);
   const cohort =
-    plan.cohorts[assign(hashes.subarray(0, assignmentHashBytes), plan.cohorts).cohort]!.name;
+    plan.arms[assign(hashes.subarray(0, assignmentHashBytes), plan.arms).arm]!.name;
   const places = choices.map((_, i) => i);
   const others = listsOf(places, seats - 1)
     .filter((list) => list.every((choice, i) => i === 0 || list[i - 1]! <= choice));
@@ -85,7 +85,7 @@ export function gridPairs(
 
 /** Contributors of a larger data set besides the one who changes, at least. */
 const largerLeast = 12;
-/** And of each of its cohorts: a cohort that nobody is in ends many releases early. */
+/** And of each of its arms: an arm that nobody is in ends many releases early. */
 const eachCohortLeast = 2;
 
 /**
@@ -105,13 +105,13 @@ export function largerPairs(
     random.fill(drawn);
     return drawn;
   };
-  const cohortOf = (drawn: Uint8Array): number => assign(drawn, plan.cohorts).cohort;
-  const each = Math.max(eachCohortLeast, Math.ceil(largerLeast / plan.cohorts.length));
+  const cohortOf = (drawn: Uint8Array): number => assign(drawn, plan.arms).arm;
+  const each = Math.max(eachCohortLeast, Math.ceil(largerLeast / plan.arms.length));
   return Array.from({ length: count }, (_, at) => {
     const changing = hash();
     const hashes = [changing];
-    const missing = plan.cohorts.map(() => each);
-    while (hashes.length <= each * plan.cohorts.length) {
+    const missing = plan.arms.map(() => each);
+    while (hashes.length <= each * plan.arms.length) {
       const drawn = hash();
       const own = cohortOf(drawn);
       if (missing[own] === 0) continue;
@@ -128,7 +128,7 @@ export function largerPairs(
     return {
       name: `${textOf(choices[one]!)} or ${textOf(choices[other]!)}, beside ${rest.length} others, `
         + `larger data set ${at}`,
-      left: dataSet(one), right: dataSet(other), cohort: plan.cohorts[cohortOf(changing)]!.name,
+      left: dataSet(one), right: dataSet(other), cohort: plan.arms[cohortOf(changing)]!.name,
     };
   });
 }

@@ -190,9 +190,9 @@ function shownBins({ contents, event }: ObservedCall): unknown {
 }
 
 /** The cohort of the contributor who changes: the last of the longer side. */
-export function cohortOfLast({ cohorts }: Plan, { left, right }: NeighbourPair): string {
+export function cohortOfLast({ arms }: Plan, { left, right }: NeighbourPair): string {
   const { count, assignmentHashes } = left.count >= right.count ? left : right;
   const hash =
     assignmentHashes.subarray((count - 1) * assignmentHashBytes, count * assignmentHashBytes);
-  return cohorts[assign(hash, cohorts).cohort]!.name;
+  return arms[assign(hash, arms).arm]!.name;
 }

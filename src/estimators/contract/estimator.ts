@@ -107,10 +107,10 @@ export interface Infeasible {
   readonly cohortNeeded?: number;
 }
 
-/** One part of an epoch's contributors, and how it is split into groups. */
-export interface CohortPlan {
+/** A disjoint part of an epoch's contributors, and how it is split into groups. */
+export interface ArmPlan {
   readonly name: string;
-  /** Share of the contributors, shares of disjoint cohorts sum to 1. */
+  /** Share of the contributors; the shares of the arms of a plan sum to 1. */
   readonly share: number;
   /** What one entry is: a contributor's row, or a pair of rows formed by slots. */
   readonly unit: 'row' | 'pair';
@@ -303,7 +303,7 @@ export interface Reach {
  */
 export interface Plan {
   readonly kind: 'plan';
-  readonly cohorts: readonly CohortPlan[];
+  readonly arms: readonly ArmPlan[];
   /** Never above the target it was planned for. */
   readonly cost: PrivacyCost;
   /** Every noise draw that `release` may make. */

@@ -1,14 +1,14 @@
 import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
 import type {
-  CohortPlan, ExpectedError, Guarantee, Infeasible, Plan, PrivacyTarget,
+  ArmPlan, ExpectedError, Guarantee, Infeasible, Plan, PrivacyTarget,
 } from './estimator.js';
 
 /** The neighbours of every estimator. */
 export const neighbours = 'one contributor’s row replaced by any other row, or by none, or added';
 
-/** A cohort whose rows are kept until the release. */
-export function pooledCohort(name: string, share = 1): CohortPlan {
+/** An arm whose rows are kept until the release. */
+export function pooledArm(name: string, share = 1): ArmPlan {
   return { name, share, unit: 'row', mode: 'pooled', groups: 1 };
 }
 
@@ -20,13 +20,13 @@ export type PlanParts = Omit<Plan, 'kind' | 'cost' | 'guarantee' | 'noise'> & {
 };
 
 /**
- * The frozen plan. A contributor is in exactly one cohort, so events of several cohorts compose in
- * parallel: the plan costs the largest of the cohorts' costs. The cost is worked out when it is
+ * The frozen plan. A contributor is in exactly one arm, so events of several arms compose in
+ * parallel: the plan costs the largest of the arms' costs. The cost is worked out when it is
  * first read: a search for a cohort makes many plans and reads the cost of none.
  */
 export function makePlan(parts: PlanParts): Plan {
-  const { cohorts, events, guarantee } = parts;
-  const disjoint = cohorts.length > 1 ? cohorts.map(({ name }) => name) : [];
+  const { arms, events, guarantee } = parts;
+  const disjoint = arms.length > 1 ? arms.map(({ name }) => name) : [];
   let cost: PrivacyCost | undefined;
   return Object.freeze<Plan>({
     noise: [],

@@ -15,7 +15,7 @@ import type {
 } from '../contract/estimator.js';
 import { poolOf } from '../contract/finished.js';
 import {
-  infeasible, makePlan, nearSmallestCohort, needsCohort, pooledCohort,
+  infeasible, makePlan, nearSmallestCohort, needsCohort, pooledArm,
 } from '../contract/planning.js';
 import { countNoise, type CountNoise } from '../counts/tables/count-noise.js';
 import { cohortName } from '../counts/tables/counts.js';
@@ -161,9 +161,9 @@ function plannerOf(
 }
 
 /** All rows are in one summary, and the answer is one array. */
-function isOfOnePool({ cohorts, parts }: Plan): boolean {
-  const [only] = cohorts;
-  return cohorts.length === 1 && only!.groups === 1 && only!.unit === 'row' && parts === undefined;
+function isOfOnePool({ arms, parts }: Plan): boolean {
+  const [only] = arms;
+  return arms.length === 1 && only!.groups === 1 && only!.unit === 'row' && parts === undefined;
 }
 
 interface LadderFacts {
@@ -218,7 +218,7 @@ function planOf(
   const shape = [keys.count, ...usual.plan.outputShape];
   const answered = Math.ceil(least.size + spread);
   return makePlan({
-    cohorts: [pooledCohort(cohortName)],
+    arms: [pooledArm(cohortName)],
     events: [sizes.event, ...keyedEvents(choices, keys)],
     guarantee: {
       theorem: `${name} for each key: ${usual.plan.guarantee.theorem}; keys together by the proof `
@@ -272,7 +272,7 @@ const forKey = (mechanisms: Mechanisms, choice: number, key: number): Mechanisms
 async function releaseOne(
   plan: Plan, byKey: Sensitive<RowsOfKeys>, key: number, mechanisms: Mechanisms, compute: Compute,
 ): Promise<Outcome> {
-  const { name } = plan.cohorts[0]!;
+  const { name } = plan.arms[0]!;
   const summary = plan.summary(name);
   const finished = byKey.map(({ rows }) => {
     const { count, dimension, values, tags } = rows[key]!;

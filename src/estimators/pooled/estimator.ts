@@ -8,7 +8,7 @@ import { poolOf } from '../contract/finished.js';
 import { countedAtBound, withOutside } from '../contract/outside.js';
 import { scaleParameter, type ColumnRange } from '../contract/values.js';
 import {
-  makePlan, nearSmallestCohort, needsCohort, pooledCohort, withoutDelta,
+  makePlan, nearSmallestCohort, needsCohort, pooledArm, withoutDelta,
 } from '../contract/planning.js';
 import { rowsSummary, type Unsorted } from '../summaries/rows.js';
 import type { CentreBounds, CentreStage, Draws, QueryDesign } from './centre.js';
@@ -214,7 +214,7 @@ function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: Study
   const { plan, noise, unsorted } = design;
   return makePlan({
     ...plan,
-    cohorts: [pooledCohort(rowsCohort)],
+    arms: [pooledArm(rowsCohort)],
     events: [
       ...(choice.kind === 'auto' ? choice.events : outside === null ? [] : [outside.event]),
       ...plan.events,

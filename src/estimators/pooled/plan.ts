@@ -10,7 +10,7 @@ export const assumptions = {
 } as const;
 
 /** What a design states of its plan; the pipeline adds the rest. */
-export type PooledPlanParts = Omit<PlanParts, 'cohorts' | 'noise' | 'summary' | 'release'>;
+export type PooledPlanParts = Omit<PlanParts, 'arms' | 'noise' | 'summary' | 'release'>;
 
 /** A scale as plans show it. */
 export function scaleText(scale: Float64Array | null): string {

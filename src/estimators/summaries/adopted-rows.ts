@@ -33,9 +33,9 @@ export interface RowsToAdopt {
  * pairs or a summary that does not keep its rows: these are fed row by row.
  */
 export function isAdopting(plan: Plan): boolean {
-  const [cohort] = plan.cohorts;
-  return plan.cohorts.length === 1 && cohort!.mode === 'pooled' && cohort!.unit === 'row'
-    && plan.summary(cohort!.name).adopt !== undefined;
+  const [arm] = plan.arms;
+  return plan.arms.length === 1 && arm!.mode === 'pooled' && arm!.unit === 'row'
+    && plan.summary(arm!.name).adopt !== undefined;
 }
 
 /**
@@ -47,7 +47,7 @@ export function isAdopting(plan: Plan): boolean {
 export function adoptRows(
   plan: Plan, dimension: number, { values, count, draw }: RowsToAdopt, work: WorkRandom,
 ): FinishedSummaries {
-  const { name } = plan.cohorts[0]!;
+  const { name } = plan.arms[0]!;
   const summary = plan.summary(name);
   const state = summary.adopt!(values.subarray(0, count * dimension), count, draw);
   return new Map([[name, Sensitive.of([summary.finish(state, work.fork(`${name}/0`))])]]);

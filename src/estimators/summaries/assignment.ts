@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { CohortPlan } from '../contract/estimator.js';
+import type { ArmPlan } from '../contract/estimator.js';
 
 /**
  * Bytes of an assignment hash: 32 pseudo-random bytes that belong to one contributor and one epoch.
@@ -8,16 +8,16 @@ export const assignmentHashBytes = 32;
 
 /** Where a contributor's row goes. */
 export interface Assignment {
-  /** Index into the plan's cohorts. */
-  readonly cohort: number;
-  /** Hash group within the cohort, 0..groups-1. */
+  /** Index into the arms of the plan. */
+  readonly arm: number;
+  /** Hash group within the arm, 0..groups-1. */
   readonly group: number;
   /**
-   * For cohorts of pairs: the slot within the group whose first two members form its pair. 0 for
+   * For arms of pairs: the slot within the group whose first two members form its pair. 0 for
    * rows.
    */
   readonly slot: number;
-  /** Orders rows, independently of cohort, group and slot. */
+  /** Orders rows, independently of arm, group and slot. */
   readonly tag: bigint;
 }
 
@@ -31,28 +31,28 @@ export interface Assignment {
  * 53 bits, so groups are uniform to within 2^-53 * groups.
  *
  * @param hash - 32 bytes, uniform for everybody without the key.
- * @param cohorts - of the plan.
+ * @param arms - of the plan.
  */
-export function assign(hash: Uint8Array, cohorts: readonly CohortPlan[]): Assignment {
-  const cohort = cohortOf(hash, cohorts);
-  const { groups, slots = 1 } = cohorts[cohort]!;
+export function assign(hash: Uint8Array, arms: readonly ArmPlan[]): Assignment {
+  const arm = armOf(hash, arms);
+  const { groups, slots = 1 } = arms[arm]!;
   return {
-    cohort, group: groupOf(hash, groups), slot: slotOf(hash, slots), tag: tagOf(hash),
+    arm, group: groupOf(hash, groups), slot: slotOf(hash, slots), tag: tagOf(hash),
   };
 }
 
-/** The cohort alone. The four parts apart make no objects: a row a microsecond is worth that. */
-export function cohortOf(hash: Uint8Array, cohorts: readonly CohortPlan[]): number {
+/** The arm alone. The four parts apart make no objects: a row a microsecond is worth that. */
+export function armOf(hash: Uint8Array, arms: readonly ArmPlan[]): number {
   assert(hash.length === assignmentHashBytes, 'an assignment hash has 32 bytes');
-  assert(cohorts.length > 0, 'a plan has a cohort');
-  if (cohorts.length === 1) return 0;
+  assert(arms.length > 0, 'a plan has an arm');
+  if (arms.length === 1) return 0;
   const share = shareAt(hash, 0);
   let bound = 0;
-  for (let i = 0; i < cohorts.length - 1; i++) {
-    bound += cohorts[i]!.share;
+  for (let i = 0; i < arms.length - 1; i++) {
+    bound += arms[i]!.share;
     if (share < bound) return i;
   }
-  return cohorts.length - 1;
+  return arms.length - 1;
 }
 
 /** The hash group, of `groups`. */

@@ -2,9 +2,9 @@ import { Sensitive } from '../../base/brands.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import { allFinite } from '../../numerics/vector.js';
 import type { WorkRandom } from '../../random/source.js';
-import { assignmentHashBytes, cohortOf, groupOf, slotOf, tagOf } from './assignment.js';
+import { assignmentHashBytes, armOf, groupOf, slotOf, tagOf } from './assignment.js';
 import type {
-  CohortPlan, Finished, FinishedSummaries, Plan, Summary, SummaryTable,
+  ArmPlan, Finished, FinishedSummaries, Plan, Summary, SummaryTable,
 } from '../contract/estimator.js';
 import { StateReader, StateWriter } from './codec.js';
 import { checkDimension, checkPlan, checkRow } from '../contract/given.js';
@@ -42,12 +42,12 @@ export interface Groups {
   encode(): Uint8Array;
 }
 
-interface Cohort {
-  readonly plan: CohortPlan;
+interface Arm {
+  readonly plan: ArmPlan;
   readonly summary: Summary;
   /** Rows of each group. */
   readonly rows: Uint32Array;
-  /** What the groups hold: of a cohort of pairs their members, else the states. */
+  /** What the groups hold: of an arm of pairs their members, else the states. */
   readonly pairs: PairSlots[] | null;
   readonly table: SummaryTable;
   readonly finished: (FinishedAt | null)[];
@@ -149,29 +149,29 @@ function hashesFrom(source: ByteSource): () => Uint8Array {
 }
 
 class GroupsOfPlan implements Groups {
-  readonly #plans: readonly CohortPlan[];
-  readonly #cohorts: readonly Cohort[];
+  readonly #plans: readonly ArmPlan[];
+  readonly #arms: readonly Arm[];
 
   constructor(plan: Plan, private readonly dimension: number) {
-    this.#plans = plan.cohorts;
-    this.#cohorts = plan.cohorts.map((cohort) => emptyCohort(cohort, plan.summary(cohort.name)));
+    this.#plans = plan.arms;
+    this.#arms = plan.arms.map((arm) => emptyArm(arm, plan.summary(arm.name)));
   }
 
   /** Every row goes to the one group, whatever its hash is, and its tag is not looked at. */
   get isOfOneSum(): boolean {
-    const [{ plan, summary }, ...others] = this.#cohorts as [Cohort, ...Cohort[]];
+    const [{ plan, summary }, ...others] = this.#arms as [Arm, ...Arm[]];
     return others.length === 0 && plan.groups === 1 && plan.unit === 'row'
       && summary.untagged === true;
   }
 
   isFor(plan: Plan, dimension: number): boolean {
-    const shapes = (cohorts: readonly CohortPlan[]): string => JSON.stringify(cohorts);
-    return dimension === this.dimension && shapes(plan.cohorts) === shapes(this.#plans);
+    const shapes = (arms: readonly ArmPlan[]): string => JSON.stringify(arms);
+    return dimension === this.dimension && shapes(plan.arms) === shapes(this.#plans);
   }
 
   merge(other: GroupsOfPlan): void {
-    this.#cohorts.forEach(({ rows, pairs, table, finished }, at) => {
-      const from = other.#cohorts[at]!;
+    this.#arms.forEach(({ rows, pairs, table, finished }, at) => {
+      const from = other.#arms[at]!;
       for (let group = 0; group < rows.length; group++) {
         rows[group]! += from.rows[group]!;
         finished[group] = null;
@@ -184,7 +184,7 @@ class GroupsOfPlan implements Groups {
   add(assignmentHash: Uint8Array, row: Float64Array): void {
     checkRow(row, this.dimension);
     if (!allFinite(row)) return;
-    const { plan, rows, pairs, table } = this.#cohorts[cohortOf(assignmentHash, this.#plans)]!;
+    const { plan, rows, pairs, table } = this.#arms[armOf(assignmentHash, this.#plans)]!;
     const group = groupOf(assignmentHash, rows.length);
     rows[group]! += 1;
     if (pairs === null) table.add(group, row, assignmentHash);
@@ -194,16 +194,16 @@ class GroupsOfPlan implements Groups {
   /** As `add`, where `isOfOneSum` holds. */
   addToFirst(row: Float64Array): void {
     if (!allFinite(row)) return;
-    const { rows, table } = this.#cohorts[0]!;
+    const { rows, table } = this.#arms[0]!;
     rows[0]! += 1;
     table.add(0, row, noHash);
   }
 
   progress(): GroupsProgress {
     let [rows, groups, groupsStarted] = [0, 0, 0];
-    for (const cohort of this.#cohorts) {
-      groups += cohort.rows.length;
-      for (const own of cohort.rows) {
+    for (const arm of this.#arms) {
+      groups += arm.rows.length;
+      for (const own of arm.rows) {
         rows += own;
         groupsStarted += Number(own > 0);
       }
@@ -213,11 +213,11 @@ class GroupsOfPlan implements Groups {
 
   prepare(work: WorkRandom, limit: number, rowsAtLeast: number): number {
     let done = 0;
-    for (const cohort of this.#cohorts) {
-      for (let group = 0; group < cohort.rows.length && done < limit; group++) {
-        const rows = cohort.rows[group]!;
-        if (rows < rowsAtLeast || cohort.finished[group]?.rows === rows) continue;
-        finishGroup(cohort, group, work);
+    for (const arm of this.#arms) {
+      for (let group = 0; group < arm.rows.length && done < limit; group++) {
+        const rows = arm.rows[group]!;
+        if (rows < rowsAtLeast || arm.finished[group]?.rows === rows) continue;
+        finishGroup(arm, group, work);
         done += 1;
       }
     }
@@ -225,18 +225,18 @@ class GroupsOfPlan implements Groups {
   }
 
   finish(work: WorkRandom): FinishedSummaries {
-    const entries = this.#cohorts.map((cohort) => {
-      const finished = cohort.finished.map((_, group) => finishGroup(cohort, group, work));
-      return [cohort.plan.name, Sensitive.of<readonly Finished[]>(finished)] as const;
+    const entries = this.#arms.map((arm) => {
+      const finished = arm.finished.map((_, group) => finishGroup(arm, group, work));
+      return [arm.plan.name, Sensitive.of<readonly Finished[]>(finished)] as const;
     });
     return new Map(entries);
   }
 
   encode(): Uint8Array {
     const writer = new StateWriter().integer(format).integer(this.dimension).integer(
-      this.#cohorts.length,
+      this.#arms.length,
     );
-    for (const { summary, rows, pairs, table } of this.#cohorts) {
+    for (const { summary, rows, pairs, table } of this.#arms) {
       writer.integer(rows.length);
       rows.forEach((own, group) => {
         writer.integer(own);
@@ -250,8 +250,8 @@ class GroupsOfPlan implements Groups {
     const reader = new StateReader(bytes);
     reader.expect(format, 'format');
     reader.expect(this.dimension, 'dimension');
-    reader.expect(this.#cohorts.length, 'number of cohorts');
-    for (const { summary, rows, pairs, table } of this.#cohorts) {
+    reader.expect(this.#arms.length, 'number of arms');
+    for (const { summary, rows, pairs, table } of this.#arms) {
       reader.expect(rows.length, 'number of groups');
       for (let group = 0; group < rows.length; group++) {
         rows[group] = reader.integer();
@@ -264,7 +264,7 @@ class GroupsOfPlan implements Groups {
   }
 }
 
-function emptyCohort(plan: CohortPlan, summary: Summary): Cohort {
+function emptyArm(plan: ArmPlan, summary: Summary): Arm {
   const { groups, unit } = plan;
   const pairs = unit === 'pair' ? Array.from({ length: groups }, () => new PairSlots()) : null;
   const tableGroups = pairs === null ? groups : 0;
@@ -274,7 +274,7 @@ function emptyCohort(plan: CohortPlan, summary: Summary): Cohort {
 }
 
 function finishGroup(
-  { plan, summary, rows, pairs, table, finished }: Cohort, group: number, work: WorkRandom,
+  { plan, summary, rows, pairs, table, finished }: Arm, group: number, work: WorkRandom,
 ): Finished {
   const before = finished[group]!;
   if (before?.rows === rows[group]) return before.result;

@@ -6,9 +6,9 @@ interface Member {
 }
 
 /**
- * The members of the slots of one group of a pair cohort. A slot's pair is its two members with the
- * smallest tags; a slot with fewer members has no pair. So one contributor more or less changes one
- * pair and no other.
+ * The members of the slots of one group of an arm of pairs. A slot's pair is its two members with
+ * the smallest tags; a slot with fewer members has no pair. So one contributor more or less changes
+ * one pair and no other.
  */
 export class PairSlots {
   readonly #slots = new Map<number, Member[]>();

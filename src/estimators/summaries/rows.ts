@@ -120,7 +120,7 @@ function keepsRows(
 }
 
 /**
- * Keeps every row, for pooled cohorts. O(n d) memory. `finish` sorts by tag. Rows that were taken
+ * Keeps every row, for pooled arms. O(n d) memory. `finish` sorts by tag. Rows that were taken
  * over are sorted in place, and the release may overwrite them.
  * @param unsorted - default: all pools come in order of tag, with their tags.
  */

@@ -2,7 +2,7 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { canonicalJson } from '../../base/canonical-json.js';
 import { checkObject } from '../../base/given.js';
 import { amountAtLeast, type Amount, type Ratio, ratioOfDouble } from './amount.js';
-import type { CohortComposition, PrivacyCost } from './cost.js';
+import type { ArmComposition, PrivacyCost } from './cost.js';
 import type { AffineMaskEvent, MechanismEvent, WishartMaskEvent } from './events.js';
 import { checkEvents, placeInMenu } from './event-check.js';
 import { maskDivergence } from './masking.js';
@@ -171,18 +171,18 @@ function combine(
 }
 
 /**
- * The cost of all events. Within a cohort, costs add up; of a menu of keyed events (`costsOfMenus`)
- * those of one choice count. Cohorts in `disjoint` share no contributor, and the data do not decide
+ * The cost of all events. Within an arm, costs add up; of a menu of keyed events (`costsOfMenus`)
+ * those of one choice count. Arms in `disjoint` share no contributor, and the data do not decide
  * which of them a contributor is in. So a neighbour changes only one of them, and together they
- * cost the largest rho and the largest delta among them. All other cohorts add up.
+ * cost the largest rho and the largest delta among them. All other arms add up.
  * @throws InvalidParameterError when an event is malformed, two events share a name, or masks have
  *   different orders.
  */
 export function costOfEvents(
-  events: readonly MechanismEvent[], cohorts: CohortComposition,
+  events: readonly MechanismEvent[], arms: ArmComposition,
 ): PrivacyCost {
   checkEvents(events);
-  checkObject(cohorts, 'the second argument is { disjoint }, names of cohorts');
+  checkObject(arms, 'the second argument is { disjoint }, names of arms');
   const order = orderOf(events);
   const byCohort = new Map<string, ExactCost>();
   const charge = (cohort: string, cost: ExactCost): void => {
@@ -192,7 +192,7 @@ export function costOfEvents(
     if (event.keyed === undefined) charge(event.cohort, costOfEvent(event, order));
   }
   for (const { cohort, cost } of costsOfMenus(events, order)) charge(cohort, cost);
-  const disjoint = new Set(cohorts.disjoint);
+  const disjoint = new Set(arms.disjoint);
   let parallel = noCost;
   let total = noCost;
   for (const [cohort, cost] of byCohort) {

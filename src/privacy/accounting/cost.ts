@@ -31,7 +31,7 @@ export type BudgetRule =
   | { readonly rule: 'pure' }
   | { readonly rule: 'renyi'; readonly order: number };
 
-/** How the cohorts of a plan add up: disjoint cohorts cost their maximum, all others their sum. */
-export interface CohortComposition {
+/** How the arms of a plan add up: disjoint arms cost their maximum, all others their sum. */
+export interface ArmComposition {
   readonly disjoint: readonly string[];
 }

@@ -11,7 +11,7 @@
 interface EventBase {
   /** Unique in the plan. A mechanism call names its event. */
   readonly name: string;
-  /** The cohort whose rows the value depends on. The costs of disjoint cohorts do not add up. */
+  /** The arm whose rows the value depends on. The costs of disjoint arms do not add up. */
   readonly cohort: string;
   /** Present if the event may be drawn once for each key of a public list. */
   readonly keyed?: KeyedDraws;

@@ -2,7 +2,7 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { squareRoot } from '../../random/samplers/discrete-gaussian.js';
 import type { Amount } from './amount.js';
 import { costOfEvents } from './composition.js';
-import type { CohortComposition, PrivacyCost } from './cost.js';
+import type { ArmComposition, PrivacyCost } from './cost.js';
 import { squareInSteps } from './grid.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from './events.js';
 
@@ -38,10 +38,10 @@ const dimensionMax = 2 ** 20;
  *   sum of two draws to be as good as one, or too many entries.
  */
 export function sealedCost(
-  events: readonly SealedEvent[], cohorts: CohortComposition,
+  events: readonly SealedEvent[], arms: ArmComposition,
 ): PrivacyCost {
   events.forEach(checkSealedEvent);
-  const cost = costOfEvents(events, cohorts);
+  const cost = costOfEvents(events, arms);
   return { ...cost, rho: (cost.rho + BigInt(events.length)) as Amount };
 }
 

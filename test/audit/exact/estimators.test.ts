@@ -55,9 +55,9 @@ describe('estimators, call by call', () => {
     for (const { left, right } of pairs) {
       const cohorts = Array.from({ length: left.count }, (_, i) => assign(
         left.assignmentHashes.subarray(i * assignmentHashBytes, (i + 1) * assignmentHashBytes),
-        plan.cohorts,
-      ).cohort);
-      expect(new Set(cohorts).size).toBe(plan.cohorts.length);
+        plan.arms,
+      ).arm);
+      expect(new Set(cohorts).size).toBe(plan.arms.length);
       expect(Math.abs(left.count - right.count)).toBeLessThanOrEqual(1);
     }
     const asked = {

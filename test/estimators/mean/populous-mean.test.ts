@@ -181,7 +181,7 @@ describe('populous-mean plan', () => {
     expect(plan.facts).toMatchObject({
       groups: 600, radiusInScales: 2.5, testShareOfRho: 0.4, agreementWanted: 0.8,
     });
-    expect(plan.cohorts[0]!.groups).toBe(600);
+    expect(plan.arms[0]!.groups).toBe(600);
   });
 
   it('refuses thresholds that are given in part or do not ascend', () => {

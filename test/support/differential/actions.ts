@@ -189,7 +189,7 @@ function batchesOf(chance: Chance, studies: number): (BatchFacts & OfStudy)[] {
     rows: chance.pick([0, 1, 1, 1, 2, 3]), last: chance.happens(0.2),
     content: chance.happens(0.9) ? 0 : 1,
     rejectAs: chance.happens(0.12)
-      ? chance.pick(['not-finite', 'wrong-dimension'] as const) : null,
+      ? chance.pick(['not-finite', 'wrong-columns'] as const) : null,
   }));
 }
 

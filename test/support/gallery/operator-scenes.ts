@@ -21,7 +21,7 @@ const study = (change: object = {}): object => ({
   batches: { accepted: 15_160, duplicates: 3, refused: {} }, ...change,
 });
 const refused = {
-  'mutated': 412, 'not-finite': 96, 'wrong-dimension': 31, 'contributor-budget-exhausted': 4,
+  'mutated': 412, 'not-finite': 96, 'wrong-columns': 31, 'contributor-budget-exhausted': 4,
   'quarantined': 1,
 };
 const excluded = [0, 1, 2].map((i) => ({

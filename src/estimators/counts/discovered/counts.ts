@@ -6,7 +6,7 @@ import type { KeptKey } from '../../../privacy/mechanisms/contract.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { intervalAbout } from '../../contract/outcomes.js';
 import { errorUpTo, makePlan } from '../../contract/planning.js';
-import { wholeCohort } from '../tables/counts.js';
+import { wholeArm } from '../tables/counts.js';
 import { corruptionMax, ofCounts } from '../tables/noisy-counts.js';
 import { countsByPlace, placesSummary, type DiscoveredFacts, type IsCounted } from './places.js';
 import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
@@ -31,13 +31,13 @@ export function planDiscoveredCounts(
 ): Plan | Infeasible {
   const { cohort, dimension, keys: { keysMax, prefilter, top } } = facts;
   const showing = showingOf(facts, ({ rho, delta }) => keyHistogramEvent({
-    name: 'keys', cohort: wholeCohort.name, keysMax, prefilter, rho, delta,
+    name: 'keys', cohort: wholeArm.name, keysMax, prefilter, rho, delta,
   }));
   if ('kind' in showing) return showing;
   const { event, shownFrom } = showing;
   const { sigma } = event;
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [event],
     guarantee: {
       theorem: 'noisy counts of discovered keys above a threshold; '

@@ -2,7 +2,7 @@ import { assert } from '../../../base/assert.js';
 import type { PlaceCounts, Plan } from '../../contract/estimator.js';
 import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { countNoise } from '../tables/count-noise.js';
-import { wholeCohort } from '../tables/counts.js';
+import { wholeArm } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { countsByPlace, placesSummary, type DiscoveredFacts, type IsCounted } from './places.js';
 
@@ -27,7 +27,7 @@ export function planDistinct(isCounted: IsCounted, facts: DiscoveredFacts): Plan
   const noise = countNoise({ name: 'distinct', counts: 1, l1: keysMax, l2: keysMax, target });
   const { event, standardDeviation, uncertainty } = noise;
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [event],
     guarantee: {
       theorem: 'a count of sensitivity K with discrete noise; '

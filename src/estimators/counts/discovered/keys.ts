@@ -6,7 +6,7 @@ import type { KeptKey } from '../../../privacy/mechanisms/contract.js';
 import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { errorUpTo, makePlan } from '../../contract/planning.js';
-import { wholeCohort } from '../tables/counts.js';
+import { wholeArm } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { bytesOfSums, placeSumsSummary, sumsByPlace, type PlaceSumsTable } from './place-sums.js';
 import type { DiscoveredFacts, IsCounted } from './places.js';
@@ -31,7 +31,7 @@ export function planDiscoveredKeys(
 ): Plan | Infeasible {
   const { cohort, dimension, keys: { keysMax, top } } = facts;
   const showing = showingOf(facts, ({ rho, delta }) => keyWeightsEvent({
-    name: 'keys', cohort: wholeCohort.name, keysMax, rho, delta,
+    name: 'keys', cohort: wholeArm.name, keysMax, rho, delta,
   }));
   if ('kind' in showing) return showing;
   const { event, shownFrom } = showing;
@@ -39,7 +39,7 @@ export function planDiscoveredKeys(
     { length: keysMax + 1 }, (_, keys) => (keys === 0 ? 0 : keyWeightSteps(keys, event.grid)),
   );
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [event],
     guarantee: {
       theorem: 'discovered keys above a threshold of noisy weights; '

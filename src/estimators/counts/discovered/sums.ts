@@ -6,7 +6,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { FoundKeys, KeptSums, Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
-import { wholeCohort } from '../tables/counts.js';
+import { wholeArm } from '../tables/counts.js';
 import { halfSteps, stepsPerHalf, type Range } from '../tables/half-ranges.js';
 import {
   bytesOfSums, placeSumsSummary, type PlaceSumsOptions, type PlaceSumsTable,
@@ -30,7 +30,7 @@ export interface DiscoveredSumsOptions {
 
 /** Noisy counts and sums of the keys that are shown, and what a plan says of them. */
 export interface DiscoveredSums extends Showing<KeySumsEvent> {
-  readonly parts: Pick<Plan, 'cohorts' | 'findsKeys' | 'bytesPerKey' | 'summary'>;
+  readonly parts: Pick<Plan, 'arms' | 'findsKeys' | 'bytesPerKey' | 'summary'>;
   /** At most `top` keys, largest noisy count first. Sums are in half widths of their ranges. */
   draw(
     mechanisms: Mechanisms, table: Sensitive<PlaceSumsTable>,
@@ -62,7 +62,7 @@ export function discoveredSums(
   const { dimension, keys: { keysMax, prefilter, top } } = facts;
   const each = ranges.length;
   const showing = showingOf(facts, ({ rho, delta }) => keySumsEvent({
-    name: 'keys', cohort: wholeCohort.name, keysMax, prefilter, values: each, delta,
+    name: 'keys', cohort: wholeArm.name, keysMax, prefilter, values: each, delta,
     rho: share === 1 ? rho : shareOf(rho, share), sumsGrid: 1 / stepsPerHalf,
   }));
   if ('kind' in showing) return showing;
@@ -81,7 +81,7 @@ export function discoveredSums(
       noiseOfSumInHalfRanges: event.sumsSigma,
     },
     parts: {
-      cohorts: [wholeCohort],
+      arms: [wholeArm],
       findsKeys: true,
       bytesPerKey: bytesOfSums(each),
       summary: () => placeSumsSummary({ dimension, each, overall, add }),

@@ -2,7 +2,7 @@ import { factorStep } from '../../../base/root-factor.js';
 import { gaussianEvent } from '../../../privacy/accounting/calibration.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
-import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
+import { countsOf, countsSummary, wholeArm } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { binBetween } from '../histogram/public-bins.js';
 import {
@@ -42,7 +42,7 @@ export function planDistribution(
   const cells = edges.length + 1;
   const factor = rootFactor(cells);
   const event = gaussianEvent({
-    name: 'cells', cohort: wholeCohort.name, dimension: cells, sensitivity: factor.sensitivity,
+    name: 'cells', cohort: wholeArm.name, dimension: cells, sensitivity: factor.sensitivity,
     rho: target.rho, grid: factorStep,
   });
   const { below, above } = runningDeviations(factor);
@@ -63,7 +63,7 @@ export function planDistribution(
   }
   const typical = Math.hypot(...reading.below) / Math.sqrt(cells);
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [event],
     guarantee: {
       theorem: 'the square-root factorisation of running counts with discrete Gaussian noise; '

@@ -6,7 +6,7 @@ import type { KeptBin } from '../../../privacy/mechanisms/contract.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
 import { intervalAbout } from '../../contract/outcomes.js';
 import { errorUpTo, infeasible, makePlan, withoutDelta } from '../../contract/planning.js';
-import { openCountsOf, openCountsSummary, wholeCohort, type BinOf } from '../tables/counts.js';
+import { openCountsOf, openCountsSummary, wholeArm, type BinOf } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 
 /** A histogram of bins without bounds. */
@@ -46,7 +46,7 @@ export function planOpenBins(options: OpenBinsOptions, facts: StudyFacts): Plan 
   const refusal = withoutDelta(target, 'showing only occupied bins', 'give edges');
   if (refusal !== null) return refusal;
   const event = gaussianHistogramEvent({
-    name: 'bins', cohort: wholeCohort.name, coordinates: 1, rho: target.rho, delta: target.delta,
+    name: 'bins', cohort: wholeArm.name, coordinates: 1, rho: target.rho, delta: target.delta,
   });
   const shownFrom = keepingCount(event);
   const cohortNeeded = Math.ceil(shownFrom + event.sigma * normalUpperQuantile(1 - shownWanted));
@@ -61,7 +61,7 @@ export function planOpenBins(options: OpenBinsOptions, facts: StudyFacts): Plan 
   }
   const { top } = options;
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [event],
     guarantee: {
       theorem: 'Karwa and Vadhan (2018), stable histogram with Gaussian noise; '

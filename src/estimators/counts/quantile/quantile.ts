@@ -18,7 +18,7 @@ import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { numberOf, numbersOf, optionalNumberOf, valueBounds } from '../../contract/values.js';
 import { columnOf, columnParameter } from '../tables/common.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
-import { countsOf, countsSummary, wholeCohort } from '../tables/counts.js';
+import { countsOf, countsSummary, wholeArm } from '../tables/counts.js';
 import {
   cellOf, cellWidth, midpointOf, presenceOfRanks, rankScores, rankUnit, type Cells,
 } from '../tables/rank-scores.js';
@@ -110,7 +110,7 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
   const cells = cellsOf(values);
   const probabilities = numbersOf(values, 'probabilities');
   const choice = exponentialEvent({
-    name: 'choice', cohort: wholeCohort.name, candidates: cells.cells, sensitivity: rankUnit,
+    name: 'choice', cohort: wholeArm.name, candidates: cells.cells, sensitivity: rankUnit,
     times: probabilities.length, presence: presenceOfRanks(probabilities),
     ...choiceCost(facts, probabilities.length),
   });
@@ -193,7 +193,7 @@ function planFor(design: Design): Plan {
   const { facts, column, cells, probabilities, choice, present } = design;
   const { cohort, dimension } = facts;
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [choice, present.event],
     guarantee: {
       theorem: 'exponential mechanism on ranks of sensitivity 1; proof in '

@@ -4,7 +4,7 @@ import {
 } from '../../contract/outside.js';
 import { makePlan, needsCohort } from '../../contract/planning.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
-import { wholeCohort } from '../tables/counts.js';
+import { wholeArm } from '../tables/counts.js';
 import { halfSteps, stepsPerHalf } from '../tables/half-ranges.js';
 import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
@@ -72,7 +72,7 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
     ...(options.isScalar ? [] : [ranges.length])];
   const spread: SumsNoise = { ofCount: countDeviation, ofSum: noise.standardDeviation };
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [noise.event, ...(outside === null ? [] : [outside.numbers.event])],
     guarantee: {
       theorem: 'sums of bounded whole numbers with counts and discrete noise; '

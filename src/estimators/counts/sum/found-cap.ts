@@ -9,7 +9,7 @@ import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
 import { outsideShare, sides } from '../../contract/outside.js';
 import { infeasible, makePlan, needsCohort } from '../../contract/planning.js';
-import { wholeCohort } from '../tables/counts.js';
+import { wholeArm } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { wholeSumsOf, wholeSumsSummary } from '../tables/whole-sums.js';
 import {
@@ -84,7 +84,7 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
   const noise = totalsNoise(size, target, 1 - outsideShare - capsShare);
   const ladders = capMax.map(capLadder);
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [choice, noise.totals.event, noise.outside.numbers.event],
     guarantee: {
       theorem: 'caps by the exponential mechanism, then a sum of bounded whole numbers with '
@@ -177,7 +177,7 @@ function withoutUnseenEnds(outcome: Outcome, { unseen, lost }: Visibility): Outc
 /** One choice for each column. */
 function capChoice({ dimension, target }: StudyFacts): ExponentialEvent {
   return exponentialEvent({
-    name: 'caps', cohort: wholeCohort.name, candidates: capsTried, sensitivity: 1,
+    name: 'caps', cohort: wholeArm.name, candidates: capsTried, sensitivity: 1,
     times: dimension,
     ...(target.isPure === true
       ? { epsilon: shareOf(pureForRho(target.rho), capsShare) / dimension }

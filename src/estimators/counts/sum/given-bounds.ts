@@ -1,7 +1,7 @@
 import type { Plan, StudyFacts } from '../../contract/estimator.js';
 import { countOutside, outsideShare, sides } from '../../contract/outside.js';
 import { makePlan } from '../../contract/planning.js';
-import { wholeCohort } from '../tables/counts.js';
+import { wholeArm } from '../tables/counts.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import {
   keyPlacesOf, mostMoved, placeOf, rootAbove, type KeyPlaces,
@@ -47,7 +47,7 @@ export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): P
   const totals = size.keys * size.columns;
   const shape = facts.keys === undefined ? [dimension] : [size.keys, size.columns];
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [noise.totals.event, noise.outside.numbers.event],
     guarantee: {
       theorem: 'a sum of bounded whole numbers with discrete noise; '

@@ -1,6 +1,6 @@
 import { assert } from '../../../base/assert.js';
 import type { Sensitive } from '../../../base/brands.js';
-import type { CohortPlan, FinishedSummaries, Summary } from '../../contract/estimator.js';
+import type { ArmPlan, FinishedSummaries, Summary } from '../../contract/estimator.js';
 import { onlyStatistic } from '../../contract/finished.js';
 import { readState, writerOf, type StateReader } from '../../summaries/codec.js';
 
@@ -12,7 +12,7 @@ import { readState, writerOf, type StateReader } from '../../summaries/codec.js'
 export const cohortName = 'contributors';
 
 /** One summary of everybody. Counts add up, so groups would gain nothing. */
-export const wholeCohort: CohortPlan = {
+export const wholeArm: ArmPlan = {
   name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: 1,
 };
 

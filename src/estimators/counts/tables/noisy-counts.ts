@@ -4,7 +4,7 @@ import { bandFor, runningFactor } from '../../../privacy/running/running-factor.
 import type { Infeasible, Plan, Reach, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { countNoise, type CountNoise, type CountNoiseOptions } from './count-noise.js';
-import { countsOf, countsSummary, wholeCohort, type BinOf } from './counts.js';
+import { countsOf, countsSummary, wholeArm, type BinOf } from './counts.js';
 
 /** Past it the answer says more about the hostile than about the honest. */
 export const corruptionMax = 0.5;
@@ -92,7 +92,7 @@ function planOf(
   const { event, uncertainty } = noise;
   const standardDeviation = spread * noise.standardDeviation;
   return makePlan({
-    cohorts: [wholeCohort],
+    arms: [wholeArm],
     events: [event],
     guarantee: { theorem, assumptions: [], corruptionMax },
     outputShape: shape,

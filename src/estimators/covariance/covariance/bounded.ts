@@ -6,7 +6,7 @@ import type {
   Compute, FinishedSummaries, Infeasible, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
-import { errorUpTo, makePlan, needsCohort, pooledCohort } from '../../contract/planning.js';
+import { errorUpTo, makePlan, needsCohort, pooledArm } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import {
   boundedCohortNeeded, boundedDesign, relativeNoise, type BoundedDesign, type BoundedFacts,
@@ -70,7 +70,7 @@ function planFor(study: StudyFacts, design: BoundedDesign): Plan {
     facts: { dimension, varianceLow, varianceHigh }, sampling, noise, preconditioner, events,
   } = design;
   return makePlan({
-    cohorts: [pooledCohort(cohortName)],
+    arms: [pooledArm(cohortName)],
     events,
     guarantee: {
       theorem: 'noisy second moments of pairs after a private map; '

@@ -86,7 +86,7 @@ function planFor(study: StudyFacts, design: GroupsDesign): Plan {
   const { facts: { local, corruption }, groups, groupSize, map, moments, sampling, noise } = design;
   const { pivotWidth, coefficientWidth } = map;
   return makePlan({
-    cohorts: [{ name: groupsCohort, share: 1, unit: 'row', mode: 'disjoint', groups }],
+    arms: [{ name: groupsCohort, share: 1, unit: 'row', mode: 'disjoint', groups }],
     events: design.events,
     guarantee: {
       theorem: 'the mean of group covariances after a map from histograms of the groups; '

@@ -8,11 +8,11 @@ import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { renyiAllowance } from '../../../privacy/accounting/target.js';
 import { robustScatter } from '../../../robust/robust-scatter.js';
 import type {
-  CohortPlan, Compute, FinishedSummaries, Infeasible, Plan, StudyFacts, Summary,
+  ArmPlan, Compute, FinishedSummaries, Infeasible, Plan, StudyFacts, Summary,
 } from '../../contract/estimator.js';
 import { finishedOf } from '../../contract/finished.js';
 import {
-  errorUpTo, infeasible, makePlan, needsCohort, pooledCohort,
+  errorUpTo, infeasible, makePlan, needsCohort, pooledArm,
 } from '../../contract/planning.js';
 import { agreeingPairs } from '../../mean/populous-mean/agreement.js';
 import { groupRowsSummary, rowsSummary } from '../../summaries/rows.js';
@@ -92,11 +92,11 @@ function planFor(study: StudyFacts, options: UnboundedFacts, design: UnboundedDe
   const { mask, rows } = design;
   const events = [mask.test, mask.mask, ...(rows?.events ?? [])];
   const rowsShare = rows === null ? 0 : rows.facts.cohort / study.cohort;
-  const groups: CohortPlan = {
+  const groups: ArmPlan = {
     name: groupsCohort, share: 1 - rowsShare, unit: 'row', mode: 'disjoint', groups: mask.groups,
   };
   return makePlan({
-    cohorts: rows === null ? [groups] : [groups, pooledCohort(rowsCohort, rowsShare)],
+    arms: rows === null ? [groups] : [groups, pooledArm(rowsCohort, rowsShare)],
     events,
     guarantee: {
       theorem: 'Ashtiani and Liaw (2022), Algorithms 1, 3 and 4; '

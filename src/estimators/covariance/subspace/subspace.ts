@@ -140,7 +140,7 @@ function planFor(
   const event = gapEvent({ rho: chosen.rho, delta: chosen.delta });
   const corruptionMax = corruptionTolerated(design, chosen);
   return makePlan({
-    cohorts: [{ name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: design.groups }],
+    arms: [{ name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: design.groups }],
     events: [event],
     guarantee: {
       theorem: 'Ashtiani and Liaw (2022), Algorithm 2 with a test on the lead, proof in '

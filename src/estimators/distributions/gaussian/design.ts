@@ -1,7 +1,7 @@
 import type { GaussianThresholdEvent, MechanismEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
-import type { CohortPlan, StudyFacts } from '../../contract/estimator.js';
-import { pooledCohort } from '../../contract/planning.js';
+import type { ArmPlan, StudyFacts } from '../../contract/estimator.js';
+import { pooledArm } from '../../contract/planning.js';
 import { boundedDesign, type BoundedDesign } from '../../covariance/covariance/bounded-design.js';
 import type { VarianceBounds } from '../../covariance/covariance/variance-bounds.js';
 import { chooseSubspaceDesign, gapEvent } from '../../covariance/subspace/design.js';
@@ -32,7 +32,7 @@ export interface PairCovarianceDesign {
 /** The public constants of a release. */
 export interface GaussianDesign {
   readonly choice: GaussianChoice;
-  readonly cohorts: readonly CohortPlan[];
+  readonly arms: readonly ArmPlan[];
   readonly covariance: PairCovarianceDesign | GroupCovarianceDesign;
   readonly mean: MeanDesign;
   /** Null when no subspace is looked for. */
@@ -105,9 +105,9 @@ function designOf(
     ? rowMeanDesign({ dimension, delta }, shares.mean, centreShare)
     : groupMeanDesign(group, shares.mean, centreShare);
   if (mean === null) return null;
-  const cohorts = cohortsOf(shares);
+  const arms = armsOf(shares);
   return {
-    choice, covariance, mean, frame, units, rowsPerGroup, cohorts,
+    choice, covariance, mean, frame, units, rowsPerGroup, arms,
     events: [
       ...(frame === null ? [] : [frame.event]),
       ...(units.kind === 'found' ? [units.event] : []), ...covarianceEvents(covariance),
@@ -175,8 +175,8 @@ function sharesOf(
   };
 }
 
-function cohortsOf({ subspace, covariance, mean }: Shares): readonly CohortPlan[] {
+function armsOf({ subspace, covariance, mean }: Shares): readonly ArmPlan[] {
   const stages = [...(subspace === null ? [] : [subspace]), covariance, mean];
   const named = new Map(stages.map(({ cohort, share }) => [cohort, share]));
-  return [...named].map(([name, share]) => pooledCohort(name, share));
+  return [...named].map(([name, share]) => pooledArm(name, share));
 }

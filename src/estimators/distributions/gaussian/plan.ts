@@ -67,10 +67,10 @@ function cohortFor(facts: StudyFacts, choice: GaussianChoice): number {
 
 function planFor(study: StudyFacts, design: GaussianDesign): Plan {
   const { dimension } = study;
-  const { choice, distance, events, cohorts } = design;
+  const { choice, distance, events, arms } = design;
   const corruptionMax = choice.corruption ?? 0;
   return makePlan({
-    cohorts,
+    arms,
     events,
     guarantee: {
       theorem: 'a private covariance, then a private mean where rows vary alike; '

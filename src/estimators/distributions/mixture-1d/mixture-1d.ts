@@ -16,7 +16,7 @@ import type {
 } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import { finiteValue, participationBelowPlan } from '../../contract/outcomes.js';
-import { errorUpTo, infeasible, makePlan, pooledCohort } from '../../contract/planning.js';
+import { errorUpTo, infeasible, makePlan, pooledArm } from '../../contract/planning.js';
 import { columnOf, columnParameter } from '../../counts/tables/common.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../contract/values.js';
@@ -141,7 +141,7 @@ function planMixture(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
 function planFor(design: Design): Plan {
   const { facts, components, gaps, cells, choice } = design;
   return makePlan({
-    cohorts: Object.entries(shares).map(([name, share]) => pooledCohort(name, share)),
+    arms: Object.entries(shares).map(([name, share]) => pooledArm(name, share)),
     events: [gaps, cells, choice],
     guarantee: {
       theorem: 'gaps of a sorted list, noisy cells and private selection; '

@@ -3,7 +3,7 @@ import { cite } from '../../contract/citations.js';
 import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
-import { makePlan, pooledCohort } from '../../contract/planning.js';
+import { makePlan, pooledArm } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../contract/values.js';
 import { gapsNotAllowed } from '../candidates/gaps.js';
@@ -101,7 +101,7 @@ function planMixture(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
 function planFor(design: MixtureDesign): Plan {
   const { facts, choice, gaps, boxes, steps, round, pick } = design;
   return makePlan({
-    cohorts: Object.entries(shares).map(([name, share]) => pooledCohort(name, share)),
+    arms: Object.entries(shares).map(([name, share]) => pooledArm(name, share)),
     events: eventsOf(design),
     guarantee: {
       theorem: 'gaps, boxes, noisy steps of expectation and maximisation, private selection; '

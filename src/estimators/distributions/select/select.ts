@@ -14,7 +14,7 @@ import type {
 } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
-import { errorUpTo, infeasible, makePlan, pooledCohort } from '../../contract/planning.js';
+import { errorUpTo, infeasible, makePlan, pooledArm } from '../../contract/planning.js';
 import { countNoise, type CountNoise } from '../../counts/tables/count-noise.js';
 import { cohortName } from '../../counts/tables/counts.js';
 import { rowsSummary } from '../../summaries/rows.js';
@@ -216,7 +216,7 @@ function scorerFor(
 function planFor(design: Design): Plan {
   const { facts, hypotheses, rules: { alpha, zeta }, choice, present, cells } = design;
   return makePlan({
-    cohorts: [pooledCohort(cohortName)],
+    arms: [pooledArm(cohortName)],
     events: [choice, present.event],
     guarantee: {
       theorem: cells === null

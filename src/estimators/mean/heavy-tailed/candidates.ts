@@ -10,7 +10,7 @@ import type {
 } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
-import { errorUpTo, infeasible, makePlan, pooledCohort } from '../../contract/planning.js';
+import { errorUpTo, infeasible, makePlan, pooledArm } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
 import { assumptions } from '../../pooled/plan.js';
@@ -130,7 +130,7 @@ function planFor(design: Design): Plan {
   const { facts, means, choice, voters, clip } = design;
   const parts = partsOf(design);
   return makePlan({
-    cohorts: [...means.cohorts, pooledCohort(voteCohort, voters / facts.cohort)],
+    arms: [...means.arms, pooledArm(voteCohort, voters / facts.cohort)],
     events: [...means.events, choice],
     guarantee: {
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 4, with opponents all around; '

@@ -9,7 +9,7 @@ import type {
 } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import {
-  errorUpTo, infeasible, makePlan, pooledCohort, withoutDelta,
+  errorUpTo, infeasible, makePlan, pooledArm, withoutDelta,
 } from '../../contract/planning.js';
 import { choiceOf, numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
 import { countToBeSeen, fullestBinShare, nominalSizeFor } from '../../pooled/fullest-bin.js';
@@ -73,7 +73,7 @@ export function planClipped(values: ParameterValues, facts: StudyFacts): Plan | 
   return planFor({
     facts, units: allColumns(scale), moment, centre: found.centre, sum, beyond, meanRows,
     corruption: numberOf(values, 'corruption'),
-    cohorts: split ? [...found.cohorts, pooledCohort(meanCohort, 1 - found.share)] : [pooledCohort(
+    arms: split ? [...found.arms, pooledArm(meanCohort, 1 - found.share)] : [pooledArm(
       meanCohort, 1,
     )],
     events: [...found.events, sum.event, sum.outside],
@@ -90,7 +90,7 @@ type CentreDesign =
   | { readonly kind: 'median'; readonly cohort: string }
   | { readonly kind: 'group-means'; readonly means: GroupMeans };
 
-interface Design extends Pick<CentreFound, 'centre' | 'cohorts' | 'events'> {
+interface Design extends Pick<CentreFound, 'centre' | 'arms' | 'events'> {
   readonly facts: StudyFacts;
   readonly units: Units;
   readonly moment: Moment;
@@ -106,7 +106,7 @@ interface Design extends Pick<CentreFound, 'centre' | 'cohorts' | 'events'> {
   readonly shareBeyond: number;
 }
 
-interface CentreFound extends Pick<Plan, 'cohorts' | 'events'> {
+interface CentreFound extends Pick<Plan, 'arms' | 'events'> {
   readonly kind: 'centre-design';
   readonly centre: CentreDesign;
   /** Expected distance from the mean per column, in units of scale. */
@@ -185,7 +185,7 @@ function designMedian(
   }
   return {
     kind: 'centre-design', centre: { kind: 'median', cohort: name }, events, share,
-    cohorts: split ? [pooledCohort(name, share)] : [],
+    arms: split ? [pooledArm(name, share)] : [],
     offset: medianOffset * numberOf(values, 'moment-bound'),
   };
 }
@@ -209,18 +209,18 @@ function designGroups(
   if (means.kind === 'infeasible') return means;
   return {
     kind: 'centre-design', centre: { kind: 'group-means', means }, events: means.events,
-    cohorts: means.cohorts, share,
+    arms: means.arms, share,
     offset: Math.hypot(means.noise, means.sampling, means.bias),
   };
 }
 
 function planFor(design: Design): Plan {
-  const { facts, units, sum, meanRows, events, cohorts, bias, corruption } = design;
+  const { facts, units, sum, meanRows, events, arms, bias, corruption } = design;
   const noise = sum.standardDeviation / meanRows;
   const radius = sum.ball.radius;
   const expectedError = errorOf(design);
   return makePlan({
-    cohorts,
+    arms,
     events,
     guarantee: {
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithm 3, constants in '

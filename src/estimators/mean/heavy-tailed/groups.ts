@@ -104,7 +104,7 @@ function planFor(design: Design): Plan {
   const { facts, means, units, privacy } = design;
   const [scale] = units.scale as unknown as [number];
   return makePlan({
-    cohorts: means.cohorts,
+    arms: means.arms,
     events: means.events,
     guarantee: {
       theorem: 'Kamath, Singhal and Ullman (2020), Algorithms 1 and 2, constants in '

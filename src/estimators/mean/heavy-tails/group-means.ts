@@ -3,7 +3,7 @@ import { median } from '../../../numerics/selection.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { FinishedSummaries, Plan } from '../../contract/estimator.js';
-import { pooledCohort, type HonestError } from '../../contract/planning.js';
+import { pooledArm, type HonestError } from '../../contract/planning.js';
 import { nominalSizeFor } from '../../pooled/fullest-bin.js';
 import {
   countedSum, outsideDeviation, releaseCountedSum, type CountedSum,
@@ -66,7 +66,7 @@ interface Group {
 /**
  * The public constants of a release. Errors are per coordinate, of the median, in units of scale.
  */
-export interface GroupMeans extends Pick<Plan, 'cohorts' | 'events'>, HonestError {
+export interface GroupMeans extends Pick<Plan, 'arms' | 'events'>, HonestError {
   readonly kind: 'design';
   readonly groups: readonly Group[];
   readonly radius: number;
@@ -120,14 +120,14 @@ function designWith(options: GroupMeansOptions, groups: number): GroupMeans | Gr
     };
   }
   const factor = medianFactor(groups);
-  const cohorts = made.flatMap(({ rangeCohort, meanCohort }) => (split
+  const arms = made.flatMap(({ rangeCohort, meanCohort }) => (split
     ? [
-      pooledCohort(rangeCohort, (share * rangeShare) / groups),
-      pooledCohort(meanCohort, (share * meanShare) / groups),
+      pooledArm(rangeCohort, (share * rangeShare) / groups),
+      pooledArm(meanCohort, (share * meanShare) / groups),
     ]
-    : [pooledCohort(meanCohort, share / groups)]));
+    : [pooledArm(meanCohort, share / groups)]));
   return {
-    kind: 'design', groups: made, cohorts, radius, groupSize,
+    kind: 'design', groups: made, arms, radius, groupSize,
     events: made.flatMap(({ range: { event }, sum: own }) => [event, own.event, own.outside]),
     noise: (factor * sum.standardDeviation) / groupSize,
     sampling: (factor * moment.bound) / Math.sqrt(groupSize),

@@ -1,7 +1,7 @@
 import { addToMoments, emptyMoments } from '../../../numerics/moments.js';
 import { rowOf, type PointSet } from '../../../numerics/points.js';
 import { allFinite, maximumNorm } from '../../../numerics/vector.js';
-import { robustMean } from '../../../robust/robust-mean.js';
+import { robustMeanWithoutPrivacy } from '../../../robust/robust-mean.js';
 import { isLargeGroup, twoThresholdMean } from '../../../robust/two-threshold-mean.js';
 import { assert } from '../../../base/assert.js';
 import type { Finished, PooledRows, Summary } from '../../contract/estimator.js';
@@ -49,7 +49,7 @@ function robustStatistic(rows: PointSet, scale: Float64Array, grid: number): Flo
     entry / scale[i % rows.dimension]!) };
   const point = isLargeGroup(rows.count, rows.dimension)
     ? twoThresholdMean(scaled, 1)
-    : robustMean(scaled, { scale: 1, cut: groupThreshold });
+    : robustMeanWithoutPrivacy(scaled, { scale: 1, cut: groupThreshold });
   return statisticOf(point, rows.count, grid);
 }
 

@@ -16,7 +16,7 @@ import {
 import { rowsSummary } from '../../summaries/rows.js';
 import { poolOf } from '../../contract/finished.js';
 import {
-  errorUpTo, infeasible, makePlan, nearSmallestCohort, pooledCohort, withoutDelta,
+  errorUpTo, infeasible, makePlan, nearSmallestCohort, pooledArm, withoutDelta,
 } from '../../contract/planning.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { choiceOf } from '../../contract/values.js';
@@ -147,8 +147,8 @@ function planFor(
   const sampling = expectedError(0).sampling / Math.sqrt(facts.dimension);
   const context = { design, average, clipped, sampling, designFacts };
   return makePlan({
-    cohorts: [choice.kind === 'auto'
-      ? pooledCohort(cohortName)
+    arms: [choice.kind === 'auto'
+      ? pooledArm(cohortName)
       : { name: cohortName, share: 1, unit: 'row', mode: 'disjoint', groups: design.groups }],
     events: choice.kind === 'auto' ? [...choice.events, ...events] : events,
     guarantee: {

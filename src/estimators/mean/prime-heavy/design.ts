@@ -2,8 +2,8 @@ import type { GaussianEvent, MechanismEvent } from '../../../privacy/accounting/
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { centreEvents } from '../../../privacy/stages/centre.js';
 import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
-import type { CohortPlan, ExpectedError, StudyFacts } from '../../contract/estimator.js';
-import { errorUpTo, pooledCohort } from '../../contract/planning.js';
+import type { ArmPlan, ExpectedError, StudyFacts } from '../../contract/estimator.js';
+import { errorUpTo, pooledArm } from '../../contract/planning.js';
 import { allRowsDesign, withoutAllRows, type AllRowsDesign } from '../../pooled/all-rows.js';
 import { countToBeSeen, fullestBinShare, nominalSizeFor } from '../../pooled/fullest-bin.js';
 import { usualRadius } from '../../pooled/parameters.js';
@@ -19,7 +19,7 @@ import {
 import { leastHeavyScore } from './bump.js';
 
 /**
- * Name of the cohort, and prefix of the events, of one group that finds a centre; counted from 1.
+ * Name of the arm, and prefix of the events, of one group that finds a centre; counted from 1.
  */
 export const groupName = (group: number): string => `centre-${group}`;
 
@@ -28,11 +28,11 @@ export const groupName = (group: number): string => `centre-${group}`;
  *
  * Claim. (rho, delta).
  * Neighbours. One contributor's row replaced by any other, or by none, or added.
- * Why. Which cohort a contributor is in is a keyed hash of its identity, so neighbours differ in
- * the rows of one cohort. Cohorts are the m groups that each find a centre, at (rho, delta) each,
+ * Why. Which arm a contributor is in is a keyed hash of its identity, so neighbours differ in
+ * the rows of one arm. The arms are the m groups that each find a centre, at (rho, delta) each,
  * and the rows, at rho, whose queries are calibrated for any centre. Everything that reads rows of
- * more than one cohort reads released numbers. So the whole costs the largest
- * (privacy/accounting/composition), which is (rho, delta). Among the rows of the last cohort the
+ * more than one arm reads released numbers. So the whole costs the largest
+ * (privacy/accounting/composition), which is (rho, delta). Among the rows of the last arm the
  * costs of the rounds and of the mean add up to rho:
  * - rounds: filters/design has their sensitivities, for rows clipped to the near ball of radius r;
  * - near: the sum of near(z), the row clipped to that ball: |near(z) - near(z')| <= 2 r;
@@ -49,13 +49,13 @@ export interface HeavyDesign extends Omit<FilterDesign, 'centre' | 'ball'> {
   readonly groups: number;
   /** Share of the contributors that find the centre. */
   readonly centreShare: number;
-  readonly cohorts: readonly CohortPlan[];
+  readonly arms: readonly ArmPlan[];
   /** Nominal rows that are averaged. */
   readonly rows: number;
   readonly near: ClipBall;
   /** Null where the near ball is as large as pays. */
   readonly rest: { readonly ball: ClipBall; readonly event: GaussianEvent } | null;
-  /** The mean of all rows of the last cohort, those that go included. */
+  /** The mean of all rows of the last arm, those that go included. */
   readonly all: AllRowsDesign;
   readonly corruption: number;
   readonly moment: Moment;
@@ -167,9 +167,9 @@ function designWith(options: HeavyOptions, groups: number, centreShare: number):
   const rhoFinal = shareOf(target.rho, isFiltered ? finalShare : 1);
   const { sum, rest } = sumsOf(options, near, rows, shareOf(rhoFinal, 1 - countShare));
   const count = countEvent('mean/count', shareOf(rhoFinal, countShare));
-  const { cohorts, centres } = cohortsOf(facts, { groups, share: centreShare });
+  const { arms, centres } = armsOf(facts, { groups, share: centreShare });
   return {
-    facts, groups, centreShare, cohorts, rows, rowsMax, near, rest, edges, rounds, sum, count,
+    facts, groups, centreShare, arms, rows, rowsMax, near, rest, edges, rounds, sum, count,
     all, corruption, moment, excessMax,
     events: [
       ...centres, ...all.events, ...rounds.flatMap(eventsOf), sum,
@@ -201,15 +201,15 @@ function sumsOf(
   };
 }
 
-/** The groups that each find a centre, with what they draw, and the cohort of the rows. */
-export function cohortsOf(
+/** The groups that each find a centre, with what they draw, and the arm of the rows. */
+export function armsOf(
   { dimension, target }: StudyFacts, { groups, share }: CentreGroups,
-): { readonly cohorts: readonly CohortPlan[]; readonly centres: readonly MechanismEvent[] } {
+): { readonly arms: readonly ArmPlan[]; readonly centres: readonly MechanismEvent[] } {
   const { rho, delta } = target;
   const names = Array.from({ length: groups }, (_, g) => groupName(g + 1));
-  const finders = names.map((name) => pooledCohort(name, share / groups));
+  const finders = names.map((name) => pooledArm(name, share / groups));
   return {
-    cohorts: [...finders, pooledCohort(rowsCohort, 1 - share)],
+    arms: [...finders, pooledArm(rowsCohort, 1 - share)],
     centres: names.flatMap((name) =>
       centreEvents({ cohort: name, dimension, rho, delta, name })),
   };

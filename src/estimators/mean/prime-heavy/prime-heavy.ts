@@ -78,7 +78,7 @@ const parameters: readonly ParameterSpec[] = [
  *
  * Claim. (rho, delta), delta-approximate zCDP.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
- * Cost. `design` has the cohorts, what of them overlaps, and the sensitivities; pooled/all-rows has
+ * Cost. `design` has the arms, what of them overlaps, and the sensitivities; pooled/all-rows has
  * the mean of all rows.
  * Why. A contributor is in one cohort by a keyed hash of its identity: in one of the groups that
  * find a centre, at (rho, delta), or among the rows, at rho. Among the rows, whether one is left at
@@ -138,10 +138,10 @@ function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
 }
 
 function planFor(design: HeavyDesign, scale: Float64Array, corruption: number): Plan {
-  const { facts, cohorts, events, sum, rest, near, rows } = design;
+  const { facts, arms, events, sum, rest, near, rows } = design;
   const noise = sum.sigma / rows;
   return makePlan({
-    cohorts,
+    arms,
     events,
     guarantee: {
       theorem: 'filtering by released second moments, about a centre found by others; '

@@ -2,7 +2,7 @@ import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { MechanismEvent } from '../../../privacy/accounting/events.js';
 import type {
-  CohortPlan, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
+  ArmPlan, ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import { makePlan } from '../../contract/planning.js';
@@ -22,7 +22,7 @@ import { groupsOf } from '../heavy-tails/parameters.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
 import { centreOfGroups } from './centre.js';
 import {
-  boundedAssumption, centreGroups, cohortsOf, type CentreGroups, type CentreGroupsOptions,
+  boundedAssumption, centreGroups, armsOf, type CentreGroups, type CentreGroupsOptions,
 } from './design.js';
 
 /** Planned distance of the private centre from the mean, per column, in scales. */
@@ -33,7 +33,7 @@ interface HeavyReference {
   /** Of the study. */
   readonly facts: StudyFacts;
   readonly found: CentreGroups;
-  readonly cohorts: readonly CohortPlan[];
+  readonly arms: readonly ArmPlan[];
   readonly design: ReferenceDesign;
   readonly scale: Float64Array;
   /** How far clipping at the box may move the mean of honest rows, in scales. */
@@ -90,9 +90,9 @@ export function planHeavyReference(
   const moment = { order: numberOf(values, 'moment'), bound: 1 };
   const reach = design.box.half * design.box.grid;
   const clipping = truncationBias(moment, facts.dimension, offset, reach);
-  const { cohorts, centres } = cohortsOf(facts, found);
+  const { arms, centres } = armsOf(facts, found);
   const events = [...centres, ...design.events];
-  return planFor({ facts, found, cohorts, design, scale, clipping, survivors }, events);
+  return planFor({ facts, found, arms, design, scale, clipping, survivors }, events);
 }
 
 /** Nominal rows of a cohort that do not find the centre. */
@@ -120,9 +120,9 @@ function cohortFor(options: CentreGroupsOptions, rowsNeeded: number): number {
 }
 
 function planFor(reference: HeavyReference, events: readonly MechanismEvent[]): Plan {
-  const { facts, found, cohorts, design, scale, clipping } = reference;
+  const { facts, found, arms, design, scale, clipping } = reference;
   return makePlan({
-    cohorts,
+    arms,
     events,
     guarantee: {
       theorem: 'the printed queries with corrected noise, about a centre found by others; proofs '

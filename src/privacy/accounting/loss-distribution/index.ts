@@ -52,10 +52,10 @@ const nothing: StudyLoss = { epsilon: () => 0, delta: () => 0 };
  *   1.
  */
 export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | null {
-  checkList(releases, 'releases are a list of { events, cohorts }');
+  checkList(releases, 'releases are a list of { events, disjoint }');
   const pieces: Repeated[] = [];
   for (const release of releases) {
-    checkObject(release, 'a release is { events, cohorts }');
+    checkObject(release, 'a release is { events, disjoint }');
     const { times = 1 } = release;
     if (!(Number.isSafeInteger(times) && times >= 1)) {
       throw new InvalidParameterError('releases are counted in whole numbers from 1', { times });
@@ -75,8 +75,8 @@ export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | 
 }
 
 /**
- * The pieces of one release: those of cohorts that add up, and the worst pieces of disjoint
- * cohorts.
+ * The pieces of one release: those of arms that add up, and the worst pieces of disjoint
+ * arms.
  */
 function piecesOfRelease({ events, disjoint = [] }: ChargedEvents): readonly Repeated[] | null {
   checkEvents(events);

@@ -174,7 +174,7 @@ describe('covariance under a mask', () => {
     expect(plan.cost.renyi!.order).toBe(order);
     expect(amountToNumber(plan.cost.renyi!.amount)).toBeLessThanOrEqual(divergence);
     expect(amountToNumber(plan.cost.delta)).toBeLessThanOrEqual(facts.target.delta * (1 + 1e-9));
-    expect(plan.cohorts.map(({ mode }) => mode)).toEqual(['disjoint', 'pooled']);
+    expect(plan.arms.map(({ mode }) => mode)).toEqual(['disjoint', 'pooled']);
   });
 
   it('with robust groups bears hostile rows that would spoil every '

@@ -62,8 +62,8 @@ describe('gaussian', () => {
     const facts = factsOf(2, 40_000, 2);
     const [shared, split] = ['one', 'split'].map((cohorts) =>
       planOf('gaussian', { ...bounds, cohorts }, facts));
-    expect(split!.cohorts.map(({ name }) => name)).toEqual(['covariance', 'mean']);
-    expect(shared!.cohorts.map(({ name }) => name)).toEqual(['rows']);
+    expect(split!.arms.map(({ name }) => name)).toEqual(['covariance', 'mean']);
+    expect(shared!.arms.map(({ name }) => name)).toEqual(['rows']);
     expect(split!.events.every(({ cohort }) => cohort === 'covariance' || cohort === 'mean'))
       .toBe(true);
     expect(() => planOf('gaussian', { 'variance-low': 2, 'variance-high': 1 }, facts))

@@ -129,7 +129,7 @@ describe('heavy-tailed from groups', () => {
       const facts = factsOf(1, 40_000);
       for (const cohorts of ['split', 'one']) {
         const plan = planOf('heavy-tailed', { ...raw, cohorts }, facts);
-        expect(plan.cohorts).toHaveLength(cohorts === 'split' ? 18 : 9);
+        expect(plan.arms).toHaveLength(cohorts === 'split' ? 18 : 9);
         expect(amountToNumber(plan.cost.rho)).toBeLessThanOrEqual(facts.target.rho);
         expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * facts.target.rho);
         expect(plan.cost.delta === 0n).toBe(privacy === 'zcdp');

@@ -71,9 +71,9 @@ describe('prime-heavy', () => {
     + 'twice', () => {
     const facts = factsOf(4, 40_000, 1);
     const plan = planOf('prime-heavy', { scale: 1, groups: 5 }, facts);
-    expect(plan.cohorts.map(({ name }) => name))
+    expect(plan.arms.map(({ name }) => name))
       .toEqual(['centre-1', 'centre-2', 'centre-3', 'centre-4', 'centre-5', 'rows']);
-    for (const { name } of plan.cohorts) {
+    for (const { name } of plan.arms) {
       const own =
         costOfEvents(plan.events.filter(({ cohort }) => cohort === name), { disjoint: [] });
       expect(amountToNumber(own.rho)).toBeLessThanOrEqual(facts.target.rho * (1 + 1e-12));
@@ -82,7 +82,7 @@ describe('prime-heavy', () => {
     const seats = new Set<string>();
     const data = dataSource('seats');
     for (let i = 0; i < 2_000;
-        i++) seats.add(plan.cohorts[assign(data.assignmentHash(), plan.cohorts).cohort]!.name);
+        i++) seats.add(plan.arms[assign(data.assignmentHash(), plan.arms).arm]!.name);
     expect(seats.size).toBe(6);
   });
 

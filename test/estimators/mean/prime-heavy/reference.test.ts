@@ -69,9 +69,9 @@ describe('prime-heavy as printed', () => {
 
   it('charges a contributor for its own group or for the rows, and nothing twice', () => {
     const plan = planOf('prime-heavy', { ...raw, groups: 5 }, factsOf(4, 200_000, 1));
-    expect(plan.cohorts.map(({ name }) => name))
+    expect(plan.arms.map(({ name }) => name))
       .toEqual(['centre-1', 'centre-2', 'centre-3', 'centre-4', 'centre-5', 'rows']);
-    const costs = plan.cohorts.map(({ name }) =>
+    const costs = plan.arms.map(({ name }) =>
       costOfEvents(plan.events.filter(({ cohort }) => cohort === name), { disjoint: [] }));
     const rho = amountToNumber(plan.cost.rho);
     for (const cost of costs) {
