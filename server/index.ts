@@ -68,5 +68,5 @@ export type { DiscoveredKeys } from '../src/questions/key-table.js';
 export type { Spend } from '../src/wire/messages.js';
 export type { StudyPlan } from '../src/plan-study.js';
 export type { PlannedQuestion } from '../src/questions/plan.js';
-export type { CutPeople, KeysCut } from '../src/questions/keys-cut.js';
+export type { CutPeople, GroupsCut } from '../src/questions/groups-cut.js';
 export type { StudyDocument } from '../src/wire/study-document.js';

@@ -350,9 +350,9 @@ export function reasonInWords(reason: string): string {
 const refusalWords: Readonly<Record<string, string>> = {
   'interrupted': 'the server stopped while the answer was in the making',
   'participation-below-plan': 'fewer people took part than the study was planned for',
-  'scale-not-found': 'too few people came, or their spread could not be found',
+  'spread-not-found': 'too few people came, or their spread could not be found',
   'centre-not-found': 'too few people came, or their middle could not be found',
-  'groups-disagree': 'too few people came, or groups of them disagree with one another',
+  'subsamples-disagree': 'too few people came, or random parts of them disagree with one another',
   'rows-too-wide': 'the contributions spread wider than the study was planned for',
   'too-few-left': 'too few of the contributions look as the study was planned for',
   'noise-too-large': 'the noise would hide the answer',

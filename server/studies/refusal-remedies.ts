@@ -5,12 +5,12 @@ export const refusalRemedies: Readonly<Record<RefusalReason, string>> = {
   'interrupted':
     'Nothing: the process died between charge and release, and noise is never drawn twice.',
   'participation-below-plan': 'Too few people came: use longer epochs, or a smaller cohort.',
-  'scale-not-found': 'Rows do not vary as a private finder of scales and caps needs, or too few '
-    + 'people came: give scale or cap as numbers, or lower the cohort.',
+  'spread-not-found': 'Rows do not vary as a private finder of spreads and caps needs, or too '
+    + 'few people came: give scale or cap as numbers, or lower the cohort.',
   'centre-not-found': 'Too few people came: use longer epochs, or a smaller cohort. '
     + 'Or scale is too small: raise it.',
-  'groups-disagree': 'Too few people came: use longer epochs, or a smaller cohort. Or more of them '
-    + 'are hostile than planned, or rows vary more than scale or a radius says: raise these.',
+  'subsamples-disagree': 'Too few people came: use longer epochs, or a smaller cohort. Or more of '
+    + 'them are hostile than planned, or rows vary more than scale or a radius says: raise these.',
   'rows-too-wide': 'Rows spread wider than scale says, or they are too few for the test of it: '
     + 'raise scale or the cohort.',
   'too-few-left': 'Honest rows are not normal, or more of them are hostile than stated: use '

@@ -1,6 +1,7 @@
 import { namesOfType, typesOfColumns, type ColumnType } from '../base/columns.js';
 import { KeelsonError } from '../base/errors.js';
 import { checkList, checkObject } from '../base/given.js';
+import type { ParameterValues } from '../base/facts.js';
 import type { ColumnInfo, NumberInfo } from '../base/number-info.js';
 import type { Outcome, ValueOutcome } from '../base/outcome.js';
 import { entriesOf, type NamedPart } from '../base/parts.js';
@@ -9,13 +10,16 @@ import type { ColumnWords } from '../base/study-words.js';
 import { descriptions } from '../estimators/generated/descriptions.js';
 
 /** What a description needs of a question, and of its columns in its order. */
-export type Described = Pick<Question, 'estimator' | 'parameters' | 'columns'> & {
-  /** Default: `mean`. */
-  readonly reduce?: Question['reduce'];
+export interface Described {
+  readonly estimator: string;
+  readonly parameters: ParameterValues;
+  readonly columns: readonly string[];
+  /** How several rows of a contributor become one. Default: `mean`. */
+  readonly reduce?: 'mean' | 'sum' | 'one';
   /** Absent: all columns are numbers. */
   readonly types?: readonly ColumnType[] | undefined;
   readonly columnWords?: readonly ColumnWords[] | undefined;
-};
+}
 
 /**
  * Describes each number of the answer to a question, in the order of the estimate; of an answer

@@ -49,14 +49,14 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
       return `${subject} reach${isOne ? 'es' : ''} farther to one side than `
         + 'to the other. The answer is about all of these rows. False rows on the longer side '
         + 'would look the same.';
-    case 'wider-than-scale':
-      return `The rows are wider than the scale, or than the middle half of them says, in ${where}. `
-        + 'A few rows are far out. If you gave the scale, it may also be too small: a larger one '
-        + 'removes fewer rows.';
-    case 'crowd-apart':
+    case 'wider-than-spread':
+      return 'The rows are wider than the spread, or than the middle half of them says, in '
+        + `${where}. A few rows are far out. If you gave the spread, it may also be too small: `
+        + 'a larger one removes fewer rows.';
+    case 'cluster-apart':
       return `About ${first === undefined ? 'some' : percent(first)} of the rows stand apart from `
         + `the others and were left out.${meanOfAll(amounts.slice(1), columnNames)}`;
-    case 'crowds-too-many':
+    case 'clusters-too-many':
       return 'More rows stand apart from the others, in several places, than the stated share of '
         + 'false ones explains. So honest rows stand apart as well. Nobody can tell which, and '
         + 'none were left out for it. State a larger corruption if that many are false.';
@@ -89,22 +89,22 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
       return 'Rows that stand apart from the others were left out. Nobody knows how far this moves '
         + 'the answer, so it has no interval. If they are honest, give a larger scale; '
         + 'populous-mean has an interval with scale: auto.';
-    case 'keys-cut':
-      return keysCut(amounts);
+    case 'groups-cut':
+      return groupsCut(amounts);
     default:
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';
   }
 }
 
-function keysCut([noisy, half, keysMax]: readonly number[]): string {
+function groupsCut([noisy, half, keysMax]: readonly number[]): string {
   const most = keysMax === undefined ? 'the most that count' : shown(keysMax);
   const bound = noisy === undefined || half === undefined ? 'Some people have'
     : noisy + half < 1 ? 'Hardly anybody has'
       : `Between ${Math.max(0, Math.round(noisy - half))} and ${Math.round(noisy + half)} people have`;
-  return `${bound} more keys than the ${most} that count for one person. Which of them count was `
-    + 'chosen at random, so counts are too small by their other keys. A larger keysMax counts more '
-    + 'keys, with more noise.';
+  return `${bound} more groups than the ${most} that count for one person. Which of them count `
+    + 'was chosen at random, so counts are too small by their other groups. A larger keysMax '
+    + 'counts more groups, with more noise.';
 }
 
 function unseen(rows: number | undefined): string {

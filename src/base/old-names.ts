@@ -1,7 +1,7 @@
 /**
  * Names of before the first release, and how the same is written now (docs/internals/names.md). An
  * old name is refused, and the refusal says the new one. `keelson doctor` rewrites study files by
- * these tables.
+ * these tables. Stored releases are signed and stay as they are, so the old names in them are read.
  */
 
 /** How something of before is written now. */
@@ -68,6 +68,21 @@ export const oldStudyKeys: Table = {
   'admission.keys': { now: 'admission.contributorKeys' },
   'admission.rate.keys': { now: 'admission.rate.contributorKeys' },
 };
+
+/** Findings and refusals in releases of before. */
+export const oldReasons: Readonly<Record<string, string>> = {
+  'crowd-apart': 'cluster-apart',
+  'crowds-too-many': 'clusters-too-many',
+  'wider-than-scale': 'wider-than-spread',
+  'keys-cut': 'groups-cut',
+  'scale-not-found': 'spread-not-found',
+  'groups-disagree': 'subsamples-disagree',
+};
+
+/** The present name of what a stored release may have under an old one. */
+export function storedNow(table: Readonly<Record<string, string>>, name: string): string {
+  return Object.hasOwn(table, name) ? table[name]! : name;
+}
 
 /** What a refusal says of an old name; undefined: it is none, or its new name is not known here. */
 function nowOf(

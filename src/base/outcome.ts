@@ -25,12 +25,12 @@ export interface Interval95 {
 export const findingReasons = [
   /** The rows reach farther to one side than to the other. */
   'skewed',
-  /** The rows are wider than the scale that was given, or than their middle half says. */
-  'wider-than-scale',
+  /** The rows are wider than the spread that was given, or than their middle half says. */
+  'wider-than-spread',
   /** Rows that stand apart from the others were left out. */
-  'crowd-apart',
-  /** More rows stand apart, in several places, than may be hostile: they were not left out. */
-  'crowds-too-many',
+  'cluster-apart',
+  /** More rows stand apart, in several places, than may be false: they were not left out. */
+  'clusters-too-many',
   /** Rows reach so far out that the clip radius was raised. */
   'long-tails',
   /** Many rows have exactly the same value in these columns. */
@@ -45,8 +45,8 @@ export const findingReasons = [
   'direction-unseen',
   /** Rows that stand apart were left out, and nobody knows how far that moves the answer. */
   'rows-trimmed',
-  /** How many contributors had more keys than count for one. */
-  'keys-cut',
+  /** How many contributors had more groups than count for one. */
+  'groups-cut',
 ] as const;
 /** What released numbers say about the rows. */
 export type FindingReason = (typeof findingReasons)[number];
@@ -66,11 +66,12 @@ export interface Finding {
   /** The place in `keys` of the key that it is about; absent: not about one key. */
   readonly key?: number;
   /**
-   * Numbers for the sentence. `crowd-apart`: the share of the rows left out, then the mean of all
+   * Numbers for the sentence. `cluster-apart`: the share of the rows left out, then the mean of all
    * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of
    * distance below which rows that differ are not seen. `values-clipped`: a noisy number of
-   * contributors; none where the answer itself is at a bound. `keys-cut`: a noisy number of
-   * contributors, half of its 95 % interval, and the keys that count for one. Other reasons: none.
+   * contributors; none where the answer itself is at a bound. `groups-cut`: a noisy number of
+   * contributors, half of its 95 % interval, and the groups that count for one. Other reasons:
+   * none.
    */
   readonly amounts: readonly number[];
 }
@@ -132,9 +133,9 @@ export interface ValueOutcome {
 export const refusalReasons = [
   'interrupted',
   'participation-below-plan',
-  'scale-not-found',
+  'spread-not-found',
   'centre-not-found',
-  'groups-disagree',
+  'subsamples-disagree',
   'rows-too-wide',
   'too-few-left',
   'noise-too-large',

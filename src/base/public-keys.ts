@@ -2,8 +2,8 @@ import type { ColumnType } from './columns.js';
 import { publicParts } from './question-rules.js';
 import { questionLimits, type GroupBy } from './questions.js';
 
-/** The name of the draw of how many people have more keys than count; also of its finding. */
-export const keysCutName = 'keys-cut';
+/** The name of the draw of how many people have more groups than count; also of its finding. */
+export const groupsCutName = 'groups-cut';
 
 /** The columns of a study, each with its type. */
 interface TypedColumns {

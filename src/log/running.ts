@@ -1,5 +1,6 @@
+import { oldReasons, storedNow } from '../base/old-names.js';
 import type { Outcome, ValueOutcome } from '../base/outcome.js';
-import { keysCutName } from '../base/public-keys.js';
+import { groupsCutName } from '../base/public-keys.js';
 import { isRunningQuestion } from '../base/questions.js';
 import { factorStep } from '../base/root-factor.js';
 import { SeriesReader } from '../base/running-totals.js';
@@ -85,7 +86,8 @@ function sigmaOf({ mechanisms, wireForm }: ReleaseBody, question: string): numbe
   if (!Array.isArray(events)) return null;
   const prefix = wireForm === 'short' ? '' : `${question}/`;
   const own = (events as readonly unknown[]).filter((event) => isOwn(event)
-    && event.name.startsWith(prefix) && event.name !== `${prefix}${keysCutName}`);
+    && event.name.startsWith(prefix)
+    && storedNow(oldReasons, event.name.slice(prefix.length)) !== groupsCutName);
   const [only] = own as readonly GaussianNoise[];
   return own.length === 1 ? only!.sigma : null;
 }

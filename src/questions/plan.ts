@@ -20,7 +20,7 @@ import { keyMemory, keyRoomBytes, keyRoomOf, type DiscoveredKeys } from './key-t
 import { keyBytesMax } from './keys.js';
 import { QuestionReduction } from './reduction.js';
 import { keysWorkOf, lackOfTime, workMs, type KeysWork } from './release-time.js';
-import { besideKeysCut, planKeysCut, withKeysCut, type KeysCut } from './keys-cut.js';
+import { besideGroupsCut, planGroupsCut, withGroupsCut, type GroupsCut } from './groups-cut.js';
 
 /** A question and its plan. */
 export interface PlannedQuestion {
@@ -32,7 +32,7 @@ export interface PlannedQuestion {
   /** The names of the public keys by which the answer is split. */
   readonly keys?: readonly (readonly string[])[];
   /** Of a question in which a contributor may have more than keysMax keys. */
-  readonly keysCut?: KeysCut;
+  readonly groupsCut?: GroupsCut;
   /** Of a question whose keys are discovered. */
   readonly discovered?: DiscoveredKeys & {
     /** The most bytes of one key in a table of keys. */
@@ -135,12 +135,12 @@ function planOne(
     const asked = isEach ? forEachKey(estimator) : estimator;
     const isRunning = isRunningQuestion(facts.running, name);
     const target = shareOfTarget(facts.target, question.share, deltaShares);
-    const keysCut = by !== undefined && hasNumbers(by) && mayLoseKeys(by, facts, facts.rowsMax)
-      ? planKeysCut(target, by.keysMax) : undefined;
+    const groupsCut = by !== undefined && hasNumbers(by) && mayLoseKeys(by, facts, facts.rowsMax)
+      ? planGroupsCut(target, by.keysMax) : undefined;
     const plan = planner.plan(asked, question.parameters, {
       ...(isRunning && { running: { separation: facts.running!.separation } }),
       dimension, cohort: facts.cohort, participation: facts.participation,
-      target: keysCut === undefined ? target : besideKeysCut(target),
+      target: groupsCut === undefined ? target : besideGroupsCut(target),
       ...(keys !== null && {
         keys: { list: 'public', keysMax: by!.keysMax, count: keys.names.length },
       }),
@@ -158,7 +158,7 @@ function planOne(
     }
     const planned: PlannedQuestion = {
       question, estimator, dimension, ...(keys !== null && { keys: keys.names }),
-      ...(keysCut === undefined ? { plan } : { plan: withKeysCut(plan, keysCut), keysCut }),
+      ...(groupsCut === undefined ? { plan } : { plan: withGroupsCut(plan, groupsCut), groupsCut }),
     };
     return by?.discover === undefined ? planned : withKeyMemory(planned, by, facts);
   } catch (error) {

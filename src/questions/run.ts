@@ -192,7 +192,7 @@ export class QuestionsRun {
   }
 
   async #release(
-    { planned: { question, plan, keys, keysCut }, groups, mechanisms, table, cut, failure }:
+    { planned: { question, plan, keys, groupsCut }, groups, mechanisms, table, cut, failure }:
     Running,
     compute: Compute, before: SeriesBefore | undefined, known: readonly Key[] | undefined,
   ): Promise<QuestionResult> {
@@ -205,10 +205,10 @@ export class QuestionsRun {
         groups.finish(this.work), totals?.mechanisms(mechanisms) ?? mechanisms, compute, found,
         known,
       );
-      const people = keysCut?.draw(mechanisms, cut);
+      const people = groupsCut?.draw(mechanisms, cut);
       const answer = totals?.answered(value, people) ?? value;
       const outcome = people === undefined ? answer
-        : keysCut!.withCut(answer, totals?.cutPeople ?? people, plan.reach);
+        : groupsCut!.withCut(answer, totals?.cutPeople ?? people, plan.reach);
       return {
         kind: 'answered',
         outcome: outcome.kind === 'refused'

@@ -9,7 +9,7 @@ import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 import { renamed } from '../privacy/mechanisms/renamed.js';
 import { sealed } from '../privacy/mechanisms/sealed.js';
 import { RunningInputs } from '../privacy/running/running-inputs.js';
-import type { CutPeople } from './keys-cut.js';
+import type { CutPeople } from './groups-cut.js';
 
 /** Authenticated encryption with a secret key of the server. */
 export interface Sealing {

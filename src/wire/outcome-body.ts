@@ -1,4 +1,5 @@
 import { unansweredFault, valueFault } from '../base/findings.js';
+import { oldReasons, storedNow } from '../base/old-names.js';
 import {
   refusalReasons, type Interval95, type Outcome, type Uncertainty, type ValueOutcome,
 } from '../base/outcome.js';
@@ -62,8 +63,9 @@ export function outcomeFromWire(
 ): Outcome {
   if (present(outcome.kind, 'the kind of outcome') === 'refused') {
     const refused = outcome.refused as read.v1.Refused;
+    const reason = storedNow(oldReasons, refused.reason);
     return {
-      kind: 'refused', reason: oneOf(refused.reason, refusalReasons, 'refusal reason'),
+      kind: 'refused', reason: oneOf(reason, refusalReasons, 'refusal reason'),
       text: refused.text,
     };
   }
@@ -86,7 +88,7 @@ export function outcomeFromWire(
     ...(value.scale.length > 0 && { scale: value.scale }),
     ...(value.findings.length > 0 && {
       findings: value.findings.map((finding) => ({
-        reason: finding.reason ?? '', columns: finding.columns ?? [],
+        reason: storedNow(oldReasons, finding.reason ?? ''), columns: finding.columns ?? [],
         amounts: finding.amounts ?? [], ...(finding.key && { key: finding.key - 1 }),
       })),
     }),

@@ -84,7 +84,7 @@ describe('keelson verify --export', () => {
     });
     expect(rows[3]).toMatchObject({ outcome: 'no-answer', estimate: null, low95: null });
     expect(rows[7]).toMatchObject({
-      question: 'quiet', outcome: 'refused', reason: 'groups-disagree', estimate: null,
+      question: 'quiet', outcome: 'refused', reason: 'subsamples-disagree', estimate: null,
     });
     expect(rows[8]).toMatchObject({ key: '=A1+1', estimate: 41 });
     expect(rows[9]).toMatchObject({ key: 'maps', outcome: 'value', estimate: null, low95: null });

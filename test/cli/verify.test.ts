@@ -57,7 +57,7 @@ describe('keelson verify', () => {
     expect(shown.stdout).toMatch(/regions: count by late, region/);
     expect(shown.stdout).toMatch(/"false", "north" +251 +238 to 264/);
     expect(shown.stdout).toMatch(/"false", "other" +no answer/);
-    expect(shown.stdout).toMatch(/no answer \(groups-disagree\): groups of rows disagree/);
+    expect(shown.stdout).toMatch(/no answer \(subsamples-disagree\): groups of rows disagree/);
     expect(shown.stdout).toMatch(/found: count by region\n.*\n"north" +41/);
     const { stdout } = await keelson(['verify', '-', '--server-key', key, '--json'], {
       stdin: input,
@@ -67,7 +67,7 @@ describe('keelson verify', () => {
       regions: {
         answered: [true, true, false, true, true, true], estimate: [251, 198, null, 149, -9, 12],
       },
-      quiet: { outcome: 'refused', reason: 'groups-disagree' },
+      quiet: { outcome: 'refused', reason: 'subsamples-disagree' },
     } });
   });
 

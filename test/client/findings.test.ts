@@ -16,9 +16,9 @@ describe('a finding in words', () => {
       .toMatch(/^Column delay reaches farther to one side/);
     expect(findingText(finding('skewed', [0, 1]), names))
       .toMatch(/^Columns delay and distance reach farther/);
-    expect(findingText(finding('wider-than-scale'), names))
-      .toMatch(/wider than the scale, .* in all columns together\. .* If you gave the scale, it/);
-    expect(findingText(finding('crowd-apart', [], [0.031, 8.1, 506.8, 0]), names)).toBe(
+    expect(findingText(finding('wider-than-spread'), names))
+      .toMatch(/wider than the spread, .* in all columns together\. .* If you gave the spread, it/);
+    expect(findingText(finding('cluster-apart', [], [0.031, 8.1, 506.8, 0]), names)).toBe(
       'About 3.1 % of the rows stand apart from the others and were left out. If they are honest, '
       + 'use the mean of all rows: delay 8.1, distance 506.8 and flag 0.');
     expect(findingText(finding('mostly-one-value', [2], [0, 369.2]), names)).toBe(
@@ -36,10 +36,10 @@ describe('a finding in words', () => {
       .toMatch(/^In some direction .* noise hides how much\. .* variance-low and variance-high/);
     expect(findingText(finding('rows-trimmed'), names))
       .toMatch(/left out\. .* it has no interval\. If they are honest, .* scale: auto\.$/);
-    expect(findingText(finding('keys-cut', [], [912.4, 31.2, 2]), names))
-      .toMatch(/^Between 881 and 944 people have more keys than the 2 that count for one person\. /);
-    expect(findingText(finding('keys-cut', [], [-40, 31.2, 2]), names))
-      .toMatch(/^Hardly anybody has more keys than the 2 /);
+    expect(findingText(finding('groups-cut', [], [912.4, 31.2, 2]), names))
+      .toMatch(/^Between 881 and 944 people have more groups than the 2 that count for one per/);
+    expect(findingText(finding('groups-cut', [], [-40, 31.2, 2]), names))
+      .toMatch(/^Hardly anybody has more groups than the 2 /);
     expect(findingText(finding('discrete', [0, 7]), names))
       .toBe('Many rows have exactly the same value in columns delay and column 8.');
   });

@@ -210,7 +210,7 @@ describe('numbers for people', () => {
     expect(refusalReasons.filter((reason) => reasonInWords(reason) === reason.replaceAll('-', ' ')))
       .toEqual([]);
     // Whether people came at all is not told by them.
-    for (const reason of ['scale-not-found', 'centre-not-found']) {
+    for (const reason of ['spread-not-found', 'centre-not-found']) {
       expect(reasonInWords(reason)).toMatch(/^too few people came, or their \w+ could not be found$/);
     }
   });

@@ -20,7 +20,7 @@ const doubtful = valueOf([8.26, 731.5], [1, 16], {
   scale: [24, 361],
   findings: [
     { reason: 'skewed', columns: [0], amounts: [] },
-    { reason: 'crowd-apart', columns: [], amounts: [0.031, 8.1, 706] },
+    { reason: 'cluster-apart', columns: [], amounts: [0.031, 8.1, 706] },
     { reason: 'of-a-newer-server', columns: [1], amounts: [] },
   ],
 });

@@ -66,7 +66,7 @@ function intervalOf(cell: Cell, outcome: ValueOutcome): Interval95 | undefined {
 }
 
 function leftOutOf({ findings = [] }: ValueOutcome): number {
-  return findings.find(({ reason }) => reason === 'crowd-apart')?.amounts[0] ?? 0;
+  return findings.find(({ reason }) => reason === 'cluster-apart')?.amounts[0] ?? 0;
 }
 
 /** `auto` is what is recommended for a covariance. */

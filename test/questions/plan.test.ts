@@ -64,17 +64,17 @@ describe('the plan of several questions', () => {
       const half = (own.isPure === true ? own.epsilon : own.rho) / 2;
       expect(amount).toBeLessThanOrEqual(half);
       expect(amount).toBeGreaterThan(half * (1 - 1e-5));
-      expect(events.map(({ name }) => name)).toEqual(['bins', 'keys-cut']);
+      expect(events.map(({ name }) => name)).toEqual(['bins', 'groups-cut']);
       const exact = costOfEvents(events, { disjoint: [] });
       expect(exact.rho).toBeLessThanOrEqual(cost.rho);
     }
     const [{ plan }] = planned([split]).questions;
-    const { noiseOfKeysCut, keysCutReportedFrom } = plan.facts;
+    const { noiseOfGroupsCut, groupsCutReportedFrom } = plan.facts;
     // One of 95 parts and one of 5: 1 / sqrt(2 rho) each, of half of the target.
     const noise = 1 / Math.sqrt(2 * 0.05 * target.rho / 2);
-    expect(noiseOfKeysCut).toBeCloseTo(noise, 1);
+    expect(noiseOfGroupsCut).toBeCloseTo(noise, 1);
     // One of 1,000 is above 3.09 deviations.
-    expect(keysCutReportedFrom).toBeCloseTo(3.0902 * noise, 1);
+    expect(groupsCutReportedFrom).toBeCloseTo(3.0902 * noise, 1);
   });
 
   it('has nothing for it where nobody can lose keys', () => {
@@ -86,7 +86,7 @@ describe('the plan of several questions', () => {
       ...split, estimator: 'count', parameters: parsed('count', {}), columns: [], reduce: 'one',
     } as const;
     const discover = { top: 5, prefilter: 2 };
-    expect(eventsOf({ ...found, by: { ...by, discover } })).toEqual(['keys', 'keys-cut']);
+    expect(eventsOf({ ...found, by: { ...by, discover } })).toEqual(['keys', 'groups-cut']);
     expect(eventsOf({ ...found, by: { ...by, keysMax: 64, discover } })).toEqual(['keys']);
     // Keys alone have no numbers that could be too small.
     const alone = { ...discover, prefilter: 1, answer: 'keys' } as const;

@@ -7,7 +7,7 @@ import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
-import { planKeysCut, withKeysCut } from '../../src/questions/keys-cut.js';
+import { planGroupsCut, withGroupsCut } from '../../src/questions/groups-cut.js';
 import { addsUp, QuestionsRun } from '../../src/questions/run.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { seededRandom } from '../../src/random/work.js';
@@ -83,8 +83,8 @@ it('draws different noise for each question', async () => {
 
 it('says how many contributors had more keys than count for one, with noise', async () => {
   const target = privacyTarget({ epsilon: 8, delta: 1e-6 });
-  const count = planKeysCut(target, 3);
-  const asked = { ...question('cut'), plan: withKeysCut(plan, count), keysCut: count };
+  const count = planGroupsCut(target, 3);
+  const asked = { ...question('cut'), plan: withGroupsCut(plan, count), groupsCut: count };
   const findingsOf = async (cut: number, planned = asked) => {
     const run = new QuestionsRun([planned], seededRandom(new Uint8Array(32)), seededNoise('cut'));
     for (let i = 0; i < 500; i++) {
@@ -96,7 +96,7 @@ it('says how many contributors had more keys than count for one, with noise', as
   };
   const [finding, ...others] = (await findingsOf(400)) as readonly Finding[];
   expect(others).toEqual([]);
-  expect(finding).toMatchObject({ reason: 'keys-cut', columns: [] });
+  expect(finding).toMatchObject({ reason: 'groups-cut', columns: [] });
   const [noisy, half, keysMax] = finding!.amounts;
   expect(keysMax).toBe(3);
   expect(half).toBeCloseTo(1.96 * count.standardDeviation, 2);

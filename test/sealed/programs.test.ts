@@ -97,7 +97,7 @@ describe('sealed programs', () => {
     // The liars move a mean by .35 scales. Sampling is .03 scales, noise .01.
     expect(errorOf(plain)).toBeGreaterThan(0.25);
     expect(errorOf(answer)).toBeLessThan(0.1);
-    expect(answer.findings?.map(({ reason }) => reason)).toContain('crowd-apart');
+    expect(answer.findings?.map(({ reason }) => reason)).toContain('cluster-apart');
     expect(answer.intervalIfHostile95!.low[0]).toBeLessThan(30);
     expect(answer.intervalIfHostile95!.high[0]).toBeGreaterThan(30);
   });

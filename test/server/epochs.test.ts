@@ -174,7 +174,7 @@ describe('what may be published', () => {
       { ...value, intervalIfHostile95: { low: [0, 4], high: [2, 3] } },
       { ...value, radiusIfHostile95: Infinity }, { ...value, scale: [1] },
       { ...value, findings: [{ reason: 'skewed', columns: [2], amounts: [] }] },
-      { ...value, findings: [{ reason: 'crowd-apart', columns: [], amounts: [NaN] }] },
+      { ...value, findings: [{ reason: 'cluster-apart', columns: [], amounts: [NaN] }] },
     ];
     const unknown: Outcome = { ...value, interval95: { low: [0, -Infinity], high: [2, Infinity] } };
     expect(publishable(unknown, { outputShape: [2] }, 2)).toBe(unknown);

@@ -231,6 +231,12 @@ describe('the log of a running total', () => {
     const releases = await releasesOf(hub, studyId);
     const check = new RunningCheck(study.document);
     expect(releases.map((release) => check.take(release))).toEqual([null, null, null]);
+    // A log of before has the same draw under its name of then.
+    const before = new RunningCheck(study.document);
+    expect(releases[0]!.mechanisms).toContain('total/groups-cut');
+    expect(releases.map((release) => before.take({
+      ...release, mechanisms: release.mechanisms.replaceAll('groups-cut', 'keys-cut'),
+    }))).toEqual([null, null, null]);
     const [total, now] = releases[2]!.answers.map(({ outcome }) => outcome as ValueOutcome);
     expect(total!.keys).toEqual([['false'], ['true']]);
     expect(total!.running!.position).toBe(2);

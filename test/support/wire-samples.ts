@@ -100,7 +100,7 @@ export const doubtfulBody = releaseOf(said({
   scale: [24, 1],
   findings: [
     { reason: 'skewed', columns: [0], amounts: [] },
-    { reason: 'crowd-apart', columns: [], amounts: [0.03125, 8.5, 0] },
+    { reason: 'cluster-apart', columns: [], amounts: [0.03125, 8.5, 0] },
     { reason: 'mostly-one-value', columns: [1], amounts: [0, 370] },
   ],
 }, { estimator: 'prime', columns: document.columns }));
@@ -152,7 +152,7 @@ export const answersBody: ReleaseBody = {
     },
     {
       question: 'quiet', estimator: 'prime', parameters: '{"corruption":0.1,"scale":[1]}',
-      outcome: { kind: 'refused', reason: 'groups-disagree', text: 'groups of rows disagree' },
+      outcome: { kind: 'refused', reason: 'subsamples-disagree', text: 'groups of rows disagree' },
       rhoAmount: unit / 200n, deltaAmount: 2_223_372_036_855n,
     },
   ],

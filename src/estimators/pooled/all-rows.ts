@@ -228,6 +228,6 @@ function findingsBeside(
     Math.abs(estimate[j]! - mean[j]!) > apart * Math.hypot(
       noise?.[j] ?? 0, scale[j]! * all.deviation[j]!,
     ));
-  if (gone > 0) return [{ reason: 'crowd-apart', columns: [], amounts: [gone, ...mean] }];
+  if (gone > 0) return [{ reason: 'cluster-apart', columns: [], amounts: [gone, ...mean] }];
   return columns.length === 0 ? [] : [{ reason: 'skewed', columns, amounts: [] }];
 }

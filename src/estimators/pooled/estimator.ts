@@ -19,7 +19,7 @@ import {
 import { releaseOutside } from './outside.js';
 import { noiseHides, scaleText, type PooledPlanParts } from './plan.js';
 import { rowsCohort, rowsInRange, rowsInScale } from './pool.js';
-import { chooseScale, scaleNotFound, type ScaleChoice } from './scale-choice.js';
+import { chooseScale, spreadNotFound, type ScaleChoice } from './scale-choice.js';
 
 export { knownColumns, type FoundColumns, type OneValue } from './found-columns.js';
 
@@ -258,7 +258,7 @@ async function releasePooled(
     : isMean(design, facts) || design.answersOneValue === true ? []
       : columnsOfOneValue(units.columns);
   if (units.kind === 'failed' || unknown.length > 0) {
-    return found.map<Outcome>(() => scaleNotFound(facts, unknown));
+    return found.map<Outcome>(() => spreadNotFound(facts, unknown));
   }
   return releaseInScale(design, choice, draws, pool, units.scale, units.columns);
 }

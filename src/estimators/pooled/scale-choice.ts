@@ -137,10 +137,10 @@ function withoutScale(target: PrivacyTarget): PrivacyTarget {
 }
 
 /** The refusal of a release whose scale was not found. */
-export function scaleNotFound(facts: StudyFacts, coordinates: readonly number[]): Outcome {
+export function spreadNotFound(facts: StudyFacts, coordinates: readonly number[]): Outcome {
   return {
     kind: 'refused',
-    reason: 'scale-not-found',
+    reason: 'spread-not-found',
     text: 'too few contributors came, or too few of them were a similar distance apart or had the '
       + `same value, in ${columnPlaces(coordinates)} to tell the scale. `
       + `Planned for ${facts.cohort} contributors: give scale, or wait for more.`,

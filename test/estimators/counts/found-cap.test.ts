@@ -171,7 +171,7 @@ describe('sum with a cap that is found', () => {
         const rows = spent(people).map((value) => Float64Array.of(value));
         const outcome = await releaseOf(plan, 1, rows, `few ${people} ${round}`);
         if (outcome.kind === 'refused') {
-          expect(outcome.reason).toBe('scale-not-found');
+          expect(outcome.reason).toBe('spread-not-found');
           expect(outcome.text).toContain('lower cohort');
         } else {
           // Too few to stand out of the noise: an answer that claims nothing.

@@ -75,7 +75,7 @@ describe('an answer for each key', () => {
   });
 
   it('is refused for the reason of a key, when no key has an answer', () => {
-    const refused: Outcome = { kind: 'refused', reason: 'scale-not-found', text: 'no scale' };
+    const refused: Outcome = { kind: 'refused', reason: 'spread-not-found', text: 'no scale' };
     expect(answerOfKeys([null, refused], [2, 1], 9)).toBe(refused);
     expect(answerOfKeys([null, null], [2, 1], 9))
       .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
@@ -86,7 +86,7 @@ describe('an answer for each key', () => {
     const rows = rowsOf([5_000, 5_000, 5_000, 5_000], 'liars', 0.05);
     const { estimate, answered, findings } = valueOf(await releaseOf(plan, 2, rows, 'liars'));
     expect(answered).toBeUndefined();
-    expect(findings?.filter(({ reason }) => reason === 'crowd-apart').map(({ key }) => key))
+    expect(findings?.filter(({ reason }) => reason === 'cluster-apart').map(({ key }) => key))
       .toEqual([0, 1, 2, 3]);
     for (const [key, mean] of estimate.entries()) {
       expect(Math.abs(mean - 10 * key)).toBeLessThan(1);

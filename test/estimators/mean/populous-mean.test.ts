@@ -126,7 +126,7 @@ describe('populous-mean in small groups', () => {
     const plan = planOf('populous-mean', { scale: 0.1 }, factsOf(2, 6_000));
     const outcome =
       await releaseOf(plan, 2, contaminated(dataSource('narrow'), 6_000, 2, 0, 0), 'narrow');
-    expect(outcome).toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+    expect(outcome).toMatchObject({ kind: 'refused', reason: 'subsamples-disagree' });
     expect(outcome.kind === 'refused' && outcome.text)
       .toMatch(/6000 contributors.*raise corruption or scale/);
   });
@@ -158,7 +158,7 @@ describe('populous-mean in small groups', () => {
     const plan = planOf('populous-mean', { scale: 1 }, factsOf(2, 6_000));
     for (const rows of [[], Array.from({ length: 6_000 }, () => [1e200, 1e200])]) {
       expect(await releaseOf(plan, 2, rows, 'absent'))
-        .toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+        .toMatchObject({ kind: 'refused', reason: 'subsamples-disagree' });
     }
   });
 });

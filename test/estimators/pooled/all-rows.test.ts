@@ -47,8 +47,9 @@ describe('the mean of all rows beside an answer', () => {
   ])('says which rows %s left out, with bounds for hostile rows that stay: '
     + '%o', async (estimator, set) => {
     const outcome = await answerFor(estimator, 6, set);
-    expect(named(outcome)).toContain('crowd-apart');
-    const [share, mean] = outcome.findings!.find(({ reason }) => reason === 'crowd-apart')!.amounts;
+    expect(named(outcome)).toContain('cluster-apart');
+    const [share, mean] = outcome.findings!
+      .find(({ reason }) => reason === 'cluster-apart')!.amounts;
     expect(share).toBeGreaterThan(0.02);
     expect(share).toBeLessThan(0.06);
     expect(mean).toBeCloseTo(0.2, 1);

@@ -93,7 +93,7 @@ it('states no interval for a column whose end is not seen, and says why', async 
 it('refuses a covariance with a column of one value, and names it', async () => {
   const plan = planOf('stable-covariance', {}, factsOf(2, 60_000));
   const outcome = await releaseOf(plan, 2, rowsOf('covariance', 60_000, 0), 'covariance');
-  expect(outcome).toMatchObject({ kind: 'refused', reason: 'scale-not-found' });
+  expect(outcome).toMatchObject({ kind: 'refused', reason: 'spread-not-found' });
   expect(outcome.kind === 'refused' && outcome.text).toContain('column 2 ');
 });
 

@@ -11,7 +11,7 @@ it('says the same whether nobody came or their spread is not found', async () =>
   const plan = planOf('robust-mean', {}, factsOf(1, 4_000));
   const [nobody, few, many] = await Promise.all([[], apart(20), apart(64)].map((rows) =>
     releaseOf(plan, 1, rows, 'who came')));
-  expect(nobody).toMatchObject({ kind: 'refused', reason: 'scale-not-found' });
+  expect(nobody).toMatchObject({ kind: 'refused', reason: 'spread-not-found' });
   expect(nobody).toHaveProperty('text', expect.stringContaining('too few contributors came, or'));
   expect(few).toEqual(nobody);
   expect(many).toEqual(nobody);

@@ -42,7 +42,7 @@ function round(index: number, scale: number, hostileShare: number, refuses = fal
   const wobble = 1 + 0.3 * Math.sin(index * 2.4);
   const answer = (estimator: string, error: number, promised: number | null): object => ({
     estimator, study: estimator, outcome: refuses && estimator === 'prime' ? 'refused' : 'value',
-    ...(refuses && estimator === 'prime' && { reason: 'groups-disagree' }),
+    ...(refuses && estimator === 'prime' && { reason: 'subsamples-disagree' }),
     estimate: refuses && estimator === 'prime' ? null : [8.2 + error, 731.4 - 30 * error],
     error: refuses && estimator === 'prime' ? null : error, promised,
   });

@@ -153,7 +153,7 @@ function withoutUnseenEnds(outcome: Outcome, { unseen, lost }: Visibility): Outc
   if (lost.length > 0) {
     return {
       kind: 'refused',
-      reason: 'scale-not-found',
+      reason: 'spread-not-found',
       text: `no cap was found in ${columnPlaces(lost)}: nearly everybody who was seen is `
         + 'beyond it or below 0. Either far fewer contributors came than planned for: lower '
         + 'cohort, or wait for more. Or give cap, the most that one contributor counts for, or '

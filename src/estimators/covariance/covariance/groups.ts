@@ -181,7 +181,7 @@ function outcomeOf(
 function disagreement({ cohort }: StudyFacts, { groups, groupsInABin }: GroupsDesign): Outcome {
   return {
     kind: 'refused',
-    reason: 'groups-disagree',
+    reason: 'subsamples-disagree',
     text: `fewer than about ${Math.ceil(groupsInABin)} of the ${groups} groups agreed on how wide `
       + `the rows are in some direction. Planned for ${cohort} contributors, about Gaussian rows, `
       + 'and columns none of which is a mixture of the others: check each, then give bounds with '

@@ -226,7 +226,7 @@ function singularMask(): Outcome {
 function disagreement({ cohort }: StudyFacts, { mask }: UnboundedDesign): Outcome {
   return {
     kind: 'refused',
-    reason: 'groups-disagree',
+    reason: 'subsamples-disagree',
     text: `fewer of the ${mask.groups} groups agreed within a factor `
       + `${Math.exp(mask.radius).toPrecision(3)} in every direction `
       + `than the noisy test asks for. Planned for ${cohort} contributors, about Gaussian rows, `

@@ -46,7 +46,7 @@ export function removalOf(
   const isTooMuch = gone > hostileMost * corruption;
   const isTrimmed = gone > 0 || trimmed.length > 0;
   if (!isTrimmed) return { isTooMuch, isTrimmed, findings: {} };
-  const apart = { reason: 'crowd-apart', columns: [], amounts: [1 - share] } as const;
+  const apart = { reason: 'cluster-apart', columns: [], amounts: [1 - share] } as const;
   const untold = { reason: 'rows-trimmed', columns: [], amounts: [] } as const;
   return {
     isTooMuch, isTrimmed, findings: { findings: gone > 0 ? [apart, untold] : [untold] },

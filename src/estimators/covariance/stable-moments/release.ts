@@ -101,7 +101,7 @@ function farRows(
   // Both are sums of two noisy numbers.
   const isApart = out > standsOut * Math.SQRT2 * Math.hypot(sigma, present.sigma);
   return [
-    ...(isApart ? [{ reason: 'crowd-apart', columns: [], amounts: [out / all] }] : []),
+    ...(isApart ? [{ reason: 'cluster-apart', columns: [], amounts: [out / all] }] : []),
     ...(pulled > standsOut * sigma
       ? [{ reason: 'values-clipped', columns: [], amounts: [pulled] }] : []),
   ];

@@ -192,7 +192,7 @@ function outcomeOf(
   if (label === null || isSilent(label)) {
     return {
       kind: 'refused',
-      reason: 'groups-disagree',
+      reason: 'subsamples-disagree',
       text: `no subspace led among the ${design.groups} groups by as much as the noisy test asks `
         + 'for. Planned for '
         + `${facts.cohort} contributors, at most a share of ${facts.corruption} of them hostile, `

@@ -136,7 +136,7 @@ export function tooFewGroups({ cohort }: StudyFacts, groupsNeeded: number): Outc
 export function notNormal(): Outcome {
   return {
     kind: 'refused',
-    reason: 'groups-disagree',
+    reason: 'subsamples-disagree',
     text: 'far more or far fewer rows are far out than of normal rows, so their variances are not '
       + 'those of the normal laws that fit the groups: use local=empirical, or covariance, or '
       + 'leave out columns that are skewed or have a few values',
@@ -149,7 +149,7 @@ export function notNormal(): Outcome {
 export function unitsNotFound({ cohort }: StudyFacts): Outcome {
   return {
     kind: 'refused',
-    reason: 'scale-not-found',
+    reason: 'spread-not-found',
     text: 'too few pairs of rows were a similar distance apart to tell how wide the rows are in '
       + `some column or direction. Planned for ${cohort} contributors: give variance-low and `
       + 'variance-high, leave out columns in which nearly all have one value, or wait for more.',
@@ -174,7 +174,7 @@ export function variancesBeyond(
 export function subspaceNotFound({ cohort }: StudyFacts, { groups, unit }: FrameDesign): Outcome {
   return {
     kind: 'refused',
-    reason: 'groups-disagree',
+    reason: 'subsamples-disagree',
     text: `no subspace led among the ${groups} groups by as much as the noisy test asks for. `
       + `Planned for ${cohort} `
       + `contributors whose rows lie in one subspace exactly once rounded to multiples of ${unit}: `

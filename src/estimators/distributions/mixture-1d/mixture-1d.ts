@@ -258,7 +258,7 @@ function outcomeOf({ components }: Fit, most: number): Outcome {
 function notFound({ facts, gaps }: Design): Outcome {
   return {
     kind: 'refused',
-    reason: 'scale-not-found',
+    reason: 'spread-not-found',
     text: `no bucket held ${Math.ceil(usedFrom(gaps))} gaps. Planned for ${facts.cohort} `
       + 'contributors: check that they '
       + 'come, give resolution when values are rounded, or raise epsilon',

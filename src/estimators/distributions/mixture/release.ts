@@ -192,7 +192,7 @@ function outcomeOf(
 function notFound({ facts }: MixtureDesign, what: string): Outcome {
   return {
     kind: 'refused',
-    reason: 'scale-not-found',
+    reason: 'spread-not-found',
     text: `${what}. Planned for ${facts.cohort} contributors: check that they come, give `
       + 'resolution when values are '
       + 'rounded, leave out columns that hold few different values, or raise epsilon',

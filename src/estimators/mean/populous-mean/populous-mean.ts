@@ -11,7 +11,7 @@ import {
 import type { Draws } from '../../pooled/centre.js';
 import { findUnits, withColumns } from '../../pooled/found-columns.js';
 import {
-  chooseScale, scaleNotFound, type PrivateScale, type ScaleChoice,
+  chooseScale, spreadNotFound, type PrivateScale, type ScaleChoice,
 } from '../../pooled/scale-choice.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { poolOf } from '../../contract/finished.js';
@@ -211,7 +211,7 @@ async function releaseWithoutScale(
   const found = await findUnits(draws, pool, facts.dimension, choice);
   const units = found.value;
   if (units.kind === 'failed') {
-    return found.map<Outcome>(() => scaleNotFound(facts, units.coordinates));
+    return found.map<Outcome>(() => spreadNotFound(facts, units.coordinates));
   }
   const { scale, columns } = units;
   const { design, average } = context;

@@ -100,7 +100,7 @@ function disagreement({ design, designFacts, average }: ReleaseContext): Outcome
   const farthest = gridStepsMax * average.grid;
   return {
     kind: 'refused',
-    reason: 'groups-disagree',
+    reason: 'subsamples-disagree',
     text: `fewer of the ${design.groups} groups agreed within ${design.radius.toPrecision(3)} `
       + 'scales than the noisy '
       + `test asks for. Planned for ${designFacts.cohort} contributors, at most a share of `

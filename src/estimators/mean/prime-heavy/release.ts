@@ -200,7 +200,7 @@ function withWider(outcome: Outcome, { isWider, last }: Filtered): Outcome {
   const { excess, mean: { length } } = last;
   const columns = Array.from({ length }, (_, j) => j)
     .filter((j) => excess[j * length + j]! > widerFrom);
-  return { ...outcome, findings: [{ reason: 'wider-than-scale', columns, amounts: [] }] };
+  return { ...outcome, findings: [{ reason: 'wider-than-spread', columns, amounts: [] }] };
 }
 
 /** Excess of the variance of a column that people are told of. */

@@ -200,7 +200,7 @@ async function release(
 
 function withWider(outcome: Outcome): Outcome {
   if (outcome.kind === 'refused') return outcome;
-  return { ...outcome, findings: [{ reason: 'wider-than-scale', columns: [], amounts: [] }] };
+  return { ...outcome, findings: [{ reason: 'wider-than-spread', columns: [], amounts: [] }] };
 }
 
 /** What the rounds have found. All of it released. */

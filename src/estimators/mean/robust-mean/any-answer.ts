@@ -151,10 +151,10 @@ function findingsOf(
   const { isSkewed, skewed } = directions.skewAbout(moved);
   if (isSkewed) say('skewed', skewed);
   const wider = widerColumns(scale, columns, covariance, excessMax);
-  if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-scale', wider);
-  else if (radius.leavesFar) say('wider-than-scale');
-  if (others !== null) say('crowd-apart', [], [share, ...others]);
-  if (hasUndone) say('crowds-too-many');
+  if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-spread', wider);
+  else if (radius.leavesFar) say('wider-than-spread');
+  if (others !== null) say('cluster-apart', [], [share, ...others]);
+  if (hasUndone) say('clusters-too-many');
   // With few columns a larger radius is worth its noise for normal rows, too.
   const isWide = radius.radius > usualRadius(dimension) && radius.beyond > 0;
   if (isWide && design.radius === null) say('long-tails');

@@ -90,12 +90,12 @@ export function findingsOf(
     scale, columns, covarianceOf(first), 3 * noiseOfSquare(rounds[0]!.square, rows),
   );
   if (cohort >= widerRows * dimension && wider.length > 0) {
-    findings.push({ reason: 'wider-than-scale', columns: wider, amounts: [] });
+    findings.push({ reason: 'wider-than-spread', columns: wider, amounts: [] });
   }
   const share = 1 - present / rows;
   if (corruption > 0 && share > crowdShares.least * corruption) {
     const all = first.mean.map((entry, j) => centre[j]! + columns.medianScale[j]! * entry);
-    findings.push({ reason: 'crowd-apart', columns: [], amounts: [share, ...all] });
+    findings.push({ reason: 'cluster-apart', columns: [], amounts: [share, ...all] });
   }
   return findings;
 }

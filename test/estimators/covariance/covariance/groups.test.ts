@@ -121,7 +121,7 @@ describe('covariance from groups', () => {
     if (long.kind !== 'value') throw new Error(long.text);
     expect(long.findings).toEqual([{ reason: 'long-tails', columns: [], amounts: [] }]);
     expect(long.interval95!.high).toEqual([Infinity, Infinity, Infinity, Infinity]);
-    const refusal = { kind: 'refused', reason: 'groups-disagree' };
+    const refusal = { kind: 'refused', reason: 'subsamples-disagree' };
     expect(await releaseOf(plan, 2, lognormal(6), 'all')).toMatchObject(refusal);
     const constant = lognormal(1).map(([x]) => Float64Array.of(x!, 7));
     expect(await releaseOf(plan, 2, constant, 'constant')).toMatchObject(refusal);

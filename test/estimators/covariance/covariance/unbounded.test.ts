@@ -201,12 +201,12 @@ describe('covariance under a mask', () => {
     const rows =
       Array.from({ length: 40_000 }, () => data.normals(2).map((entry) => Math.exp(6 * entry)));
     expect(await releaseOf(plan, 2, rows, 'garbage'))
-      .toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+      .toMatchObject({ kind: 'refused', reason: 'subsamples-disagree' });
     const constant = rows.map(([x]) => Float64Array.of(x!, 7));
     expect(await releaseOf(plan, 2, constant, 'constant'))
-      .toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+      .toMatchObject({ kind: 'refused', reason: 'subsamples-disagree' });
     expect(await releaseOf(plan, 2, [], 'nobody'))
-      .toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+      .toMatchObject({ kind: 'refused', reason: 'subsamples-disagree' });
   });
 
   it('names the cohort that would do, and that one does', () => {

@@ -165,7 +165,7 @@ describe('stable-covariance', () => {
     };
     expect(await findingsOf('none', 0)).toEqual([]);
     expect(await findingsOf('point', 0.05))
-      .toEqual([['crowd-apart', expect.closeTo(0.06, 1.5) as number], ['rows-trimmed']]);
+      .toEqual([['cluster-apart', expect.closeTo(0.06, 1.5) as number], ['rows-trimmed']]);
     // Rows out of reach in some column count among those that are gone.
     expect(await findingsOf('far', 0.3)).toBe('too-few-left');
   });

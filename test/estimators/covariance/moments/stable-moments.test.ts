@@ -129,7 +129,7 @@ describe('stable-moments', () => {
         expect.closeTo(number, -Math.log10(2 * share * number));
       expect(await findingsOf(exponential, 0)).toEqual([['values-clipped', near(people, 0.3)]]);
       expect(await findingsOf(exponential, 0.02)).toEqual([
-        ['crowd-apart', near(0.02, 0.2)], ['values-clipped', near(people, 0.3)],
+        ['cluster-apart', near(0.02, 0.2)], ['values-clipped', near(people, 0.3)],
       ]);
       expect(await findingsOf(() => data.uniform(), 0)).toEqual([]);
     },

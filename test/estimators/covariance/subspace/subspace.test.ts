@@ -48,7 +48,7 @@ describe('subspace', () => {
     // About half of the groups hold one of these, so that two subspaces are as frequent as each
     // other.
     const none = rows.map((row, i) => (i < 0.029 * cohort ? Float64Array.of(5, 1, 1, 1) : row));
-    expect(await answer({ groups: 120, corruption: 0 }, none, 'none')).toBe('groups-disagree');
+    expect(await answer({ groups: 120, corruption: 0 }, none, 'none')).toBe('subsamples-disagree');
   });
 
   it('finds the directions of a plane beside the origin in affine form only', async () => {
@@ -81,10 +81,10 @@ describe('subspace', () => {
   });
 
   it('does not take nobody, or one row each, for an answer', async () => {
-    expect(await answer({}, [], 'nobody')).toBe('groups-disagree');
-    expect(await answer({ form: 'affine' }, [], 'nobody')).toBe('groups-disagree');
+    expect(await answer({}, [], 'nobody')).toBe('subsamples-disagree');
+    expect(await answer({ form: 'affine' }, [], 'nobody')).toBe('subsamples-disagree');
     expect(await answer({ form: 'affine' }, [planeRow(dataSource('one'))], 'one'))
-      .toBe('groups-disagree');
+      .toBe('subsamples-disagree');
   });
 
   it('answers zero when all rows are zero: a subspace like any other', async () => {

@@ -51,7 +51,7 @@ describe('gaussian from robust groups', () => {
       const outcome = await releaseOf(plan, 2, rows, name);
       const isNormal = ['normal', 'attacked', 'far off by 4'].includes(name);
       expect(outcome).toMatchObject(isNormal ? { kind: 'value' }
-        : { kind: 'refused', reason: 'groups-disagree' });
+        : { kind: 'refused', reason: 'subsamples-disagree' });
     },
   );
 });

@@ -68,7 +68,7 @@ describe('gaussian in a subspace', () => {
     const rows =
       Array.from({ length: 20_000 }, () => [data.below(90), data.uniform() < beside ? 1 : 0]);
     const some = await releaseOf(plan, 2, rows, 'disagree');
-    expect(some).toMatchObject({ kind: 'refused', reason: 'groups-disagree' });
+    expect(some).toMatchObject({ kind: 'refused', reason: 'subsamples-disagree' });
     expect(some.kind === 'refused' && some.text).toContain('20000');
   });
 

@@ -107,7 +107,7 @@ describe('robust-mean of rows of any shape', () => {
     expect(outcome.estimate[0]).toBeCloseTo(7.93, 0);
     expect(Math.abs(outcome.estimate[0]! - 7.9335)).toBeLessThan(0.11);
     expect(Math.abs(outcome.estimate[1]! - 506.8)).toBeLessThan(1.7);
-    expect(reasonsOf(outcome)).not.toContain('crowd-apart');
+    expect(reasonsOf(outcome)).not.toContain('cluster-apart');
     expect(reasonsOf(outcome)).toContain('skewed');
   }, 20_000);
 
@@ -117,7 +117,7 @@ describe('robust-mean of rows of any shape', () => {
       const { error, findings } = await answerTo(crowd, {});
       // The crowd moves the mean of all by .1 and more.
       expect(error).toBeLessThan(0.04);
-      const apart = findings!.find(({ reason }) => reason === 'crowd-apart')!;
+      const apart = findings!.find(({ reason }) => reason === 'cluster-apart')!;
       expect(apart.amounts).toHaveLength(6);
       expect(Math.abs(apart.amounts[0]! - 0.05)).toBeLessThan(0.02);
     });
@@ -191,7 +191,7 @@ describe('robust-mean of rows of any shape', () => {
       const { findings, interval95 } =
         await releaseWith(values, knownColumns(new Float64Array(dimension).fill(1)));
       const meanOfAll = place / 25;
-      const apart = findings!.find(({ reason }) => reason === 'crowd-apart')!;
+      const apart = findings!.find(({ reason }) => reason === 'cluster-apart')!;
       expect(Math.abs(apart.amounts[1]! / meanOfAll - 1)).toBeLessThan(0.2);
       expect(interval95!.low[0]).toBeLessThan(0);
       expect(interval95!.high[0]).toBeGreaterThan(meanOfAll);
@@ -243,7 +243,7 @@ describe('robust-mean of rows of any shape', () => {
     const outcome = await answerTo(
       { rows: 'normal', attack: 'point', dimension: 4, contributors: 20_000 }, { scale: 1 },
     );
-    expect(reasonsOf(outcome)).toContain('crowd-apart');
+    expect(reasonsOf(outcome)).toContain('cluster-apart');
     expect(outcome.error).toBeLessThan(0.05);
   });
 
@@ -256,7 +256,7 @@ describe('robust-mean of rows of any shape', () => {
     expect(Math.abs(apart.estimate[0]!)).toBeLessThan(0.05);
     const kept = await releaseWith(values, { ...columns, discrete: [true, false] });
     expect(Math.abs(kept.estimate[0]! - 0.2)).toBeLessThan(0.05);
-    expect(reasonsOf(kept)).not.toContain('crowd-apart');
+    expect(reasonsOf(kept)).not.toContain('cluster-apart');
   });
 
   it('answers the other columns as usual where nearly all rows are at 0 in one', async () => {
@@ -295,8 +295,8 @@ describe('robust-mean of rows of any shape', () => {
   it('takes all rows back where more stand apart, along several axes, than may lie', async () => {
     const outcome =
       await withCrowds([[0.05, [8, 0, 0]], [0.05, [0, 8, 0]], [0.05, [0, 0, 8]]]);
-    expect(reasonsOf(outcome)).toContain('crowds-too-many');
-    expect(reasonsOf(outcome)).not.toContain('crowd-apart');
+    expect(reasonsOf(outcome)).toContain('clusters-too-many');
+    expect(reasonsOf(outcome)).not.toContain('cluster-apart');
     outcome.mean.forEach((entry, j) => {
       expect(Math.abs(outcome.estimate[j]! - entry)).toBeLessThan(0.05);
     });
@@ -304,11 +304,11 @@ describe('robust-mean of rows of any shape', () => {
 
   it('still leaves out one crowd, and a far one beside those that are taken back', async () => {
     const one = await withCrowds([[0.05, [8, 0, 0]]]);
-    expect(reasonsOf(one)).toContain('crowd-apart');
-    expect(reasonsOf(one)).not.toContain('crowds-too-many');
+    expect(reasonsOf(one)).toContain('cluster-apart');
+    expect(reasonsOf(one)).not.toContain('clusters-too-many');
     expect(Math.abs(one.estimate[0]!)).toBeLessThan(0.05);
     const far = await withCrowds([[0.06, [8, 0, 0]], [0.05, [500, 500, 500]]]);
-    expect(reasonsOf(far)).toEqual(expect.arrayContaining(['crowd-apart', 'crowds-too-many']));
+    expect(reasonsOf(far)).toEqual(expect.arrayContaining(['cluster-apart', 'clusters-too-many']));
     expect(Math.hypot(...far.estimate)).toBeLessThan(1);
     far.mean.forEach((entry, j) => {
       expect(far.interval95!.low[j]).toBeLessThan(entry);
@@ -319,7 +319,7 @@ describe('robust-mean of rows of any shape', () => {
   it('removes nobody where nobody is said to lie', async () => {
     const far = { rows: 'normal', attack: 'point', dimension: 2, contributors: 20_000 };
     const { findings, error } = await answerTo(far, { scale: 1, corruption: 0 });
-    expect(findings!.map(({ reason }) => reason)).not.toContain('crowd-apart');
+    expect(findings!.map(({ reason }) => reason)).not.toContain('cluster-apart');
     expect(error).toBeGreaterThan(0.08);
   });
 

@@ -53,9 +53,9 @@ describe('robust-mean of normal rows in correlated columns', () => {
 
   it('says that a crowd was left out, and where the mean of all is', async () => {
     const { outcome } = await released('direction');
-    expect(reasons(outcome)).toContain('crowd-apart');
+    expect(reasons(outcome)).toContain('cluster-apart');
     const { amounts: [share, ...means] } =
-      outcome.findings!.find(({ reason }) => reason === 'crowd-apart')!;
+      outcome.findings!.find(({ reason }) => reason === 'cluster-apart')!;
     expect(share).toBeGreaterThan(0.03);
     expect(share).toBeLessThan(0.07);
     expect(means).toHaveLength(dimension);

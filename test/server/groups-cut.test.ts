@@ -59,7 +59,7 @@ describe('a study that counts the people who lose keys', { tags: ['long'] }, () 
     const answers = decodeReleaseBody(bench.record.published(studyId)[0]!.body).answers;
     const amounts = answers.map(({ outcome }) => {
       if (outcome.kind === 'refused') throw new Error(outcome.text);
-      return outcome.findings!.find(({ reason }) => reason === 'keys-cut')!.amounts;
+      return outcome.findings!.find(({ reason }) => reason === 'groups-cut')!.amounts;
     });
     // A key that is not listed is none.
     [2, 1].forEach((most, i) => {

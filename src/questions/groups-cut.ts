@@ -1,7 +1,7 @@
 import { Sensitive } from '../base/brands.js';
 import { findingsMax } from '../base/findings.js';
 import type { Finding, Outcome, ValueOutcome } from '../base/outcome.js';
-import { keysCutName } from '../base/public-keys.js';
+import { groupsCutName } from '../base/public-keys.js';
 import { withIntervals } from '../estimators/contract/outcomes.js';
 import { outsideShare, reportedFromOf } from '../estimators/contract/outside.js';
 import type { Plan, Reach } from '../estimators/contract/estimator.js';
@@ -21,7 +21,7 @@ export interface CutPeople {
 }
 
 /** How a question counts the contributors who lose keys, and what its answer says of them. */
-export interface KeysCut {
+export interface GroupsCut {
   readonly event: MechanismEvent;
   readonly standardDeviation: number;
   /** A noisy number of one release is reported when it is above this. */
@@ -57,11 +57,11 @@ export interface KeysCut {
  * than `reportedFrom`, it may not be seen, and the intervals are about the pairs that count.
  * @param target - what the whole question may cost.
  */
-export function planKeysCut(target: PrivacyTarget, keysMax: number): KeysCut {
+export function planGroupsCut(target: PrivacyTarget, keysMax: number): GroupsCut {
   const noise =
-    countNoise({ name: keysCutName, counts: 1, l1: 1, l2: 1, target, share: outsideShare });
+    countNoise({ name: groupsCutName, counts: 1, l1: 1, l2: 1, target, share: outsideShare });
   // No cohort of the answer: their costs always add up.
-  const event = { ...noise.event, cohort: keysCutName };
+  const event = { ...noise.event, cohort: groupsCutName };
   const reportedFrom = reportedFromOf(1, noise);
   const [half] = noise.interval95([0]).high;
   return {
@@ -76,7 +76,7 @@ export function planKeysCut(target: PrivacyTarget, keysMax: number): KeysCut {
       const spread = Math.sqrt(releases);
       if (outcome.kind === 'refused' || noisy <= spread * reportedFrom) return outcome;
       const finding: Finding =
-        { reason: 'keys-cut', columns: [], amounts: [noisy, spread * half!, keysMax] };
+        { reason: 'groups-cut', columns: [], amounts: [noisy, spread * half!, keysMax] };
       return {
         ...withEndsMoved(outcome, noisy + spread * half!, reach),
         findings: [finding, ...(outcome.findings ?? [])].slice(0, findingsMax),
@@ -98,7 +98,7 @@ function withEndsMoved(
 }
 
 /** What is left of a target for the answer itself. */
-export function besideKeysCut(target: PrivacyTarget): PrivacyTarget {
+export function besideGroupsCut(target: PrivacyTarget): PrivacyTarget {
   const { delta, deltaTotal } = target;
   if (target.isPure === true) {
     // A plan may pass a pure target by a factor of 1 + 2^-40; see planWithin.
@@ -110,8 +110,8 @@ export function besideKeysCut(target: PrivacyTarget): PrivacyTarget {
 }
 
 /** The plan of the answer with the draw and the cost of the count. */
-export function withKeysCut(
-  plan: Plan, { event, cost, standardDeviation, reportedFrom }: KeysCut,
+export function withGroupsCut(
+  plan: Plan, { event, cost, standardDeviation, reportedFrom }: GroupsCut,
 ): Plan {
   const sum = <T extends bigint>(left: T, right: T): T => (left + right) as T;
   return {
@@ -125,7 +125,7 @@ export function withKeysCut(
         ? null : sum(plan.cost.epsilon, cost.epsilon),
     },
     facts: {
-      ...plan.facts, noiseOfKeysCut: standardDeviation, keysCutReportedFrom: reportedFrom,
+      ...plan.facts, noiseOfGroupsCut: standardDeviation, groupsCutReportedFrom: reportedFrom,
     },
   };
 }

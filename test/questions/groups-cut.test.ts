@@ -82,7 +82,7 @@ async function heldOf(
     const [result] = await filled(plan, placesOf, `cut ${i}`).release(inlineCompute());
     if (result?.kind !== 'answered' || result.outcome.kind !== 'value') throw new Error('refused');
     const { interval95, findings, keys = listed } = result.outcome;
-    told += Number(findings?.some(({ reason }) => reason === 'keys-cut') === true);
+    told += Number(findings?.some(({ reason }) => reason === 'groups-cut') === true);
     keys!.forEach(([key], i) => {
       const { low, high } = { low: interval95!.low[i]!, high: interval95!.high[i]! };
       const truth = right[places.indexOf(key!)]!;
@@ -150,7 +150,7 @@ it('moves the ends of a running total also in later epochs', { tags: ['long'] },
     ({ left } = result);
     const { interval95, findings, running } = result.outcome;
     expect(running!.position).toBe(epoch);
-    const [noisy, half] = findings!.find(({ reason }) => reason === 'keys-cut')!.amounts;
+    const [noisy, half] = findings!.find(({ reason }) => reason === 'groups-cut')!.amounts;
     // Six deviations. In the later epochs nobody loses keys.
     expect(Math.abs(noisy! - people)).toBeLessThan(3.1 * half!);
     places.forEach((_, place) => {
