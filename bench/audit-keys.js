@@ -12,7 +12,7 @@ import { privacyTarget } from '../dist/src/privacy/accounting/target.js';
 import { secureNoise } from '../dist/src/random/secure.js';
 
 /** A person may have two keys. All of them can change, so there are more than four. */
-const keysMax = 2;
+const groupsMax = 2;
 const count = 6;
 
 /**
@@ -53,9 +53,9 @@ export async function auditByKey(
   const facts = {
     dimension: 1 + columns + Number(alone), participation: 'secret', target,
     keys: discover ? {
-      list: 'discovered', keysMax, top: count, prefilter: alone ? 1 : 2,
-      ...(alone && { answer: 'keys' }),
-    } : { list: 'public', keysMax, count },
+      list: 'discovered', groupsMax, top: count, prefilter: alone ? 1 : 2,
+      ...(alone && { answer: 'groups' }),
+    } : { list: 'public', groupsMax, count },
   };
   const subjectOf = (cohort) => ({
     estimator: name, parameters, facts: { ...facts, cohort }, ...(discover && { places: count }),
@@ -72,7 +72,7 @@ export async function auditByKey(
     // Pairs differ in the keys of a row, whether they are listed or not.
     const asked = {
       plan, parameters, ...(alone && { statesKeys: true }),
-      facts: { ...subject.facts, keys: { list: 'public', keysMax, count } },
+      facts: { ...subject.facts, keys: { list: 'public', groupsMax, count } },
     };
     await pace.measure(asked);
     const pairs = await searchPairs(asked, pool, {

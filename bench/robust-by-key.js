@@ -67,7 +67,7 @@ async function answerOf([, name, usual, of], { rows, truth }, corruption, epsilo
   const estimator = found.keyed?.includes('public') ? found : forEachKey(found);
   const plan = estimator.plan(parseParameters(found.parameters, given, { dimension: 1 }), {
     dimension: 2, cohort: people, participation: 'secret',
-    keys: { list: 'public', count: keys, keysMax: 1 },
+    keys: { list: 'public', count: keys, groupsMax: 1 },
     target: privacyTarget({ epsilon, delta }),
   });
   if (plan.kind === 'infeasible') throw new Error(plan.reason);

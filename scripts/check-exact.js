@@ -49,7 +49,7 @@ function crowdOf(plan, facts, parameters) {
   const own = facts.keys?.list !== 'discovered' ? rows : rows.slice(0, count * dimension)
     .map((value, i) => (i % dimension === 0 ? (i / dimension) % 4
       // Where the answer is keys alone, a row ends with the number of its contributor's keys.
-      : facts.keys.answer === 'keys' && i % dimension === dimension - 1 ? 1 : value));
+      : facts.keys.answer === 'groups' && i % dimension === dimension - 1 ? 1 : value));
   return {
     crowd: { count, rows: own, assignmentHashes }, standsFor: Math.ceil(facts.cohort / count),
   };

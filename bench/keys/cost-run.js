@@ -26,7 +26,7 @@ privacy: { epsilon: 4, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-5, scope: study }
 `;
 const discovered = (name, top) =>
-  `  ${name}: { estimator: count, by: { column: app, keysMax: 1, discover: true, top: ${top} } }`;
+  `  ${name}: { estimator: count, by: { column: app, groupsMax: 1, discover: true, top: ${top} } }`;
 
 const planned = (cohort, questions) =>
   parseStudyText(studyOf(cohort, questions), { name: 'key-cost.yaml' });
@@ -74,8 +74,8 @@ async function short() {
     `  spread${i}: { estimator: distribution, columns: [minutes], parameters:`
       + ` { cells: ${256 + i} } }`,
     `  middle${i}: { estimator: robust-mean, columns: [minutes], by: { column: region,`
-      + ` keysMax: 1 }, parameters: { scale: ${60 + i} } }`,
-    `  minutes${i}: { estimator: sum, columns: [minutes], by: { column: region, keysMax: 1 } ,`
+      + ` groupsMax: 1 }, parameters: { scale: ${60 + i} } }`,
+    `  minutes${i}: { estimator: sum, columns: [minutes], by: { column: region, groupsMax: 1 } ,`
       + ` parameters: { cap: ${240 + i} } }`,
   ][i % 4]);
   const [begun, before] = [performance.now(), process.cpuUsage()];

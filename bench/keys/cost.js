@@ -47,7 +47,7 @@ cohort: ${rows}
 participation: secret
 epoch: { every: 1h }
 contribution: { rowsMax: 1 }
-questions: { places: { estimator: count, by: { column: region, keysMax: 1, ${by} } } }
+questions: { places: { estimator: count, by: { column: region, groupsMax: 1, ${by} } } }
 privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-5, scope: study }
 `;

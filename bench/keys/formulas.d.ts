@@ -25,7 +25,7 @@ export declare function gaussianThreshold(
   asked: Asked,
 ): Shown & { readonly from: number; readonly sigma: number };
 export declare function keelson(asked: {
-  readonly epsilon: number; readonly delta: number; readonly keysMax: number;
+  readonly epsilon: number; readonly delta: number; readonly groupsMax: number;
   readonly prefilter?: number;
 }): Shown & { readonly from: number; readonly rho: number; readonly eventDelta: number };
 export declare function inLedger(asked: {

@@ -71,10 +71,10 @@ export function optimalWithCounts({ epsilon, delta, changed }) {
 }
 
 /** What a study of Keelson does that asks only this. */
-export function keelson({ epsilon, delta, keysMax, prefilter = 2 }) {
+export function keelson({ epsilon, delta, groupsMax, prefilter = 2 }) {
   const { rho, delta: eventDelta } = privacyTarget({ epsilon, delta });
   const event = keyHistogramEvent({
-    name: 'keys', cohort: 'all', keysMax, prefilter, rho, delta: eventDelta,
+    name: 'keys', cohort: 'all', groupsMax, prefilter, rho, delta: eventDelta,
   });
   let half = prefilter;
   while (shownChance(event, half) < 0.5) half += 1;

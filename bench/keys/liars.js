@@ -20,7 +20,7 @@ const apps = Array.from({ length: 200 }, (_, i) => `app${i}`);
 const invented = Array.from({ length: 4_096 }, (_, i) => `forged${i}`);
 const [minutesMax, stopsMax, top] = [240, 20, 200];
 const edges = [30, 60];
-const by = '{ column: region, keysMax: 2 }';
+const by = '{ column: region, groupsMax: 2 }';
 const columns = 5;
 const rowsMax = 16;
 const texts = [null, null, null, null, [...apps, ...invented]];
@@ -35,7 +35,7 @@ const split = `  count: { estimator: count, by: ${by} }
   histogram: { estimator: histogram, columns: [minutes], by: ${by},
     parameters: { edges: [${edges}] } }`;
 const discovered =
-  `  apps: { estimator: count, by: { column: app, keysMax: 2, discover: true, top: ${top} } }`;
+  `  apps: { estimator: count, by: { column: app, groupsMax: 2, discover: true, top: ${top} } }`;
 
 const studyOf = (people, epsilon, questions) => `study: liars
 columns:

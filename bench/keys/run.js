@@ -23,21 +23,21 @@ const percent = (part) => `${Math.round(100 * part)} %`;
 const short = (value) => (value >= 100 ? Math.round(value).toLocaleString('en')
   : value.toPrecision(3));
 
-const grid = [1, 4].flatMap((keysMax) => [1, 2, 4].map((epsilon) => ({ keysMax, epsilon })));
+const grid = [1, 4].flatMap((groupsMax) => [1, 2, 4].map((epsilon) => ({ groupsMax, epsilon })));
 
 /** All rules, under neighbours of whom one may change `changedOf(K)` counts. */
-const peers = (changedOf) => grid.map(({ keysMax, epsilon }) => {
-  const asked = { epsilon, delta, changed: changedOf(keysMax) };
+const peers = (changedOf) => grid.map(({ groupsMax, epsilon }) => {
+  const asked = { epsilon, delta, changed: changedOf(groupsMax) };
   return [
-    keysMax, epsilon, cell(keelson({ epsilon, delta, keysMax })), optimalHalf(asked),
+    groupsMax, epsilon, cell(keelson({ epsilon, delta, groupsMax })), optimalHalf(asked),
     cell(optimalWithCounts(asked)), cell(laplaceThreshold(asked)), cell(gaussianThreshold(asked)),
   ];
 });
 
-const ledger = grid.map(({ keysMax, epsilon }) => {
-  const own = keelson({ epsilon, delta, keysMax });
-  const { optimal, laplace } = inLedger({ ...own, changed: 2 * keysMax });
-  return [keysMax, epsilon, cell(own), optimal, cell(laplace)];
+const ledger = grid.map(({ groupsMax, epsilon }) => {
+  const own = keelson({ epsilon, delta, groupsMax });
+  const { optimal, laplace } = inLedger({ ...own, changed: 2 * groupsMax });
+  return [groupsMax, epsilon, cell(own), optimal, cell(laplace)];
 });
 
 const peerHead = [
@@ -45,10 +45,10 @@ const peerHead = [
   'Laplace threshold', 'Gaussian threshold',
 ];
 /** The threshold beside the best rule that shows no key of fewer people either. */
-const prefilters = grid.map(({ keysMax, epsilon }) => [
-  keysMax, epsilon, ...[1, 2].flatMap((prefilter) => {
-    const { from } = keelson({ epsilon, delta, keysMax, prefilter });
-    const best = optimalHalf({ epsilon, delta, changed: 2 * keysMax, prefilter });
+const prefilters = grid.map(({ groupsMax, epsilon }) => [
+  groupsMax, epsilon, ...[1, 2].flatMap((prefilter) => {
+    const { from } = keelson({ epsilon, delta, groupsMax, prefilter });
+    const best = optimalHalf({ epsilon, delta, changed: 2 * groupsMax, prefilter });
     return [from.toFixed(1), best, (from / best).toFixed(2)];
   }),
 ]);
@@ -79,7 +79,7 @@ const forgedRows = lines.map(({ liars, forged, foreseen, lost, checked }) =>
 const forgedHead =
   ['liars', 'forged key shown', 'by the formula', 'honest keys lost to as many new keys'];
 
-console.log(table(peerHead, peers((keysMax) => 2 * keysMax)));
+console.log(table(peerHead, peers((groupsMax) => 2 * groupsMax)));
 console.log(table(prefilterHead, prefilters));
 console.log(table(ledgerHead, ledger));
 console.log(table(movedHead, movedRows));
@@ -110,7 +110,7 @@ from formulas at delta 1e-6, and tests check the formulas by brute force.
 Neighbours: one person is replaced by another, who may have other keys. So 2K counts may change, where K is the number of keys
 that a person may have.
 
-${table(peerHead, peers((keysMax) => 2 * keysMax))}
+${table(peerHead, peers((groupsMax) => 2 * groupsMax))}
 
 Here the privacy of the other rules is divided evenly among the 2K counts (basic composition), as those libraries do.
 
@@ -144,7 +144,7 @@ Now Keelson shows smaller keys with smaller errors everywhere. This is why it us
 Google's libraries and OpenDP usually promise privacy to neighbours with one person more or less. Then only K counts change. That is a weaker
 promise: it does not hide whether a person has one key or another at the same epsilon. Keelson has no such mode.
 
-${table(peerHead, peers((keysMax) => keysMax))}
+${table(peerHead, peers((groupsMax) => groupsMax))}
 
 ## What liars can do to answers by key
 

@@ -31,7 +31,7 @@ ${numbers.map((name) => `  ${name}: number`).join('\n')}
   app: { type: text, bytes: 16 }
 questions:
   means: { estimator: mean, columns: [${numbers.join(', ')}], parameters: { scale: 10 } }
-  apps: { estimator: count, by: { column: app, discover: true, keysMax: 4 } }`;
+  apps: { estimator: count, by: { column: app, discover: true, groupsMax: 4 } }`;
 
 const study = (name, every) => parseStudyText(`
 study: ${name}

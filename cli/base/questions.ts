@@ -2,6 +2,7 @@ import { WireError } from '../../src/base/errors.js';
 import { findingText } from '../../src/base/findings.js';
 import { leftOutText } from '../../src/answers/left-out.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
+import { factsNow } from '../../src/log/earlier-facts.js';
 import { answeredNumbers, partsByName } from '../../src/base/parts.js';
 import { runningText } from '../../src/base/running-totals.js';
 import { keyDoubts, quotedText } from '../../src/base/shown-text.js';
@@ -35,7 +36,7 @@ export function askedIn(
   facts: Uint8Array,
 ): { readonly text: string; readonly questions: readonly string[] } | null {
   try {
-    const document = decodeStudyDocument(facts);
+    const document = decodeStudyDocument(factsNow(facts).facts);
     return { text: askedText(document), questions: document.questions.map(({ name }) => name) };
   } catch (error) {
     if (error instanceof WireError) return null;

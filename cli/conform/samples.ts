@@ -105,15 +105,15 @@ export const questionsDocument: StudyDocument = {
   questions: [
     {
       name: 'delays', estimator: 'prime', parameters: { corruption: 0.1, scale: [40] },
-      columns: ['minutes'], where: [{ column: 'late', is: true }], reduce: 'mean', share: 40,
+      columns: ['minutes'], where: [{ column: 'late', is: true }], reduce: 'mean', part: 40,
     },
     {
       name: 'regions', estimator: 'count', parameters: {}, columns: [], where: [], reduce: 'one',
-      share: 30, by: { columns: ['late', 'region'], keysMax: 2 },
+      part: 30, by: { columns: ['late', 'region'], groupsMax: 2 },
     },
     {
       name: 'quiet', estimator: 'prime', parameters: { corruption: 0.1, scale: [1] },
-      columns: ['stops'], where: [], reduce: 'mean', share: 30,
+      columns: ['stops'], where: [], reduce: 'mean', part: 30,
     },
   ],
   privacy: { epsilon: 1, delta: 1e-6 },
@@ -136,7 +136,7 @@ export const textDocument: StudyDocument = {
   ],
   questions: [{
     name: 'apps', estimator: 'count', parameters: {}, columns: [],
-    where: [{ column: 'city', is: 'Zürich' }], reduce: 'one', share: 100,
-    by: { columns: ['app'], keysMax: 1, keys: [['mail'], ['maps']] },
+    where: [{ column: 'city', is: 'Zürich' }], reduce: 'one', part: 100,
+    by: { columns: ['app'], groupsMax: 1, groups: [['mail'], ['maps']] },
   }],
 };

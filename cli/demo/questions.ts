@@ -29,7 +29,7 @@ const columns = {
 
 const delay = { columns: ['delay_minutes'] } as const;
 /** A person counts in at most two parts of the day. More parts would need more noise. */
-const byPart = { by: { column: 'part', keysMax: 2 } } as const;
+const byPart = { by: { column: 'part', groupsMax: 2 } } as const;
 /** Public bounds of the mean delay of eight flights. */
 const [delayLow, delayHigh] = [-60, 180];
 const delayRange = `${delayLow}..${delayHigh}`;
@@ -71,7 +71,7 @@ const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
   'robust-delay': {
     about: 'the same, robust against the liars',
     question: {
-      estimator: 'robust-mean', ...delay, share: 40,
+      estimator: 'robust-mean', ...delay, part: 40,
       parameters: { scale: demoScale[0], range: delayRange, corruption },
     },
     errorUnit: () => demoScale[0],
@@ -79,7 +79,7 @@ const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
   'middle-delay': {
     about: 'half of the people have a smaller mean delay',
     question: {
-      estimator: 'quantile', ...delay, share: 10,
+      estimator: 'quantile', ...delay, part: 10,
       parameters: { probabilities: [0.5], low: delayLow, high: delayHigh },
     },
     errorUnit: () => delayHigh - delayLow,

@@ -89,35 +89,36 @@ export function rowsOfFile(contributor: string | undefined): number {
 
 interface By {
   readonly column: string;
-  readonly keysMax: number;
+  readonly groupsMax: number;
   readonly discover?: true;
   /** The most keys that are shown. */
   readonly top?: number;
-  readonly keys?: readonly string[];
+  readonly groups?: readonly string[];
 }
 
 /** Null if the answer is not split. */
 function byOf(flags: AskedFlags): By | null {
   const { 'group-by': column, groups, 'groups-max': text } = flags;
-  const keysMax = numberFlag(text, '--groups-max', { atLeast: 1, whole: true });
+  const groupsMax = numberFlag(text, '--groups-max', { atLeast: 1, whole: true });
   if (column === undefined) {
-    const stray = keysMax !== undefined ? '--groups-max' : groups !== undefined ? '--groups' : null;
+    const stray = groupsMax !== undefined ? '--groups-max' : groups !== undefined ? '--groups'
+      : null;
     if (stray === null) return null;
     throw new UsageError(`${stray} needs --group-by: name the column that holds the groups`);
   }
-  if (keysMax === undefined) {
+  if (groupsMax === undefined) {
     throw new UsageError('--where with --group-by needs --groups-max: say in how many groups a '
       + 'person counts at most');
   }
-  if (groups === undefined) return { column, keysMax };
+  if (groups === undefined) return { column, groupsMax };
   const [, discovers, most] = /^(discover)(?::(.*))?$/.exec(groups.trim()) ?? [];
   if (discovers !== undefined) {
     const top = numberFlag(most, '--groups discover:', {
       atLeast: 1, atMost: questionLimits.keys, whole: true,
     });
-    return { column, keysMax, discover: true, ...(top !== undefined && { top }) };
+    return { column, groupsMax, discover: true, ...(top !== undefined && { top }) };
   }
-  return { column, keysMax, keys: listFlag(groups, '--groups')! };
+  return { column, groupsMax, groups: listFlag(groups, '--groups')! };
 }
 
 interface Test {

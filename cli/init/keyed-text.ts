@@ -38,7 +38,7 @@ export function keyedParts(question: KeyedQuestion, answers: Answers): AskedPart
 contribution: { rowsMax: 64 }
 
 # What is asked. ${several ? 'All questions share the privacy below.' : 'You may add more questions.'}
-# keysMax: a person counts for this many names at most. More names need more noise.
+# groupsMax: a person counts for this many names at most. More names need more noise.
 questions:
 ${asked.map(({ remarks, lines }) => [
     ...remarks.map((remark) => `  # ${remark}`), ...lines.map((line) => `  ${line}`),
@@ -92,7 +92,7 @@ function people({ by }: Answers): Asked {
   return {
     name: 'people',
     remarks: ['The number of people under each name.'],
-    lines: [`people: { estimator: count, by: { column: ${yamlText(by!)}, keysMax: 1 } }`],
+    lines: [`people: { estimator: count, by: { column: ${yamlText(by!)}, groupsMax: 1 } }`],
   };
 }
 
@@ -106,7 +106,7 @@ function unknown({ by }: Answers): Asked {
     lines: [
       'people:',
       '  estimator: count',
-      `  by: { column: ${yamlText(by!)}, keysMax: 1, discover: true, top: ${keysShown} }`,
+      `  by: { column: ${yamlText(by!)}, groupsMax: 1, discover: true, top: ${keysShown} }`,
     ],
   };
 }
@@ -123,7 +123,7 @@ function medians({ by, columns, ranges }: Answers): Asked {
       'medians:',
       '  estimator: quantile',
       `  columns: [${yamlText(columns[0]!)}]`,
-      `  by: { column: ${yamlText(by!)}, keysMax: 1 }`,
+      `  by: { column: ${yamlText(by!)}, groupsMax: 1 }`,
       `  parameters: { probabilities: [0.5], low: ${low}, high: ${high} }`,
     ],
   };

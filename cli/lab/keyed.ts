@@ -104,10 +104,10 @@ export function keyedQuestion(
   return {
     name: 'answer', estimator, columns: usesMinutes ? ['minutes'] : [], where: [],
     reduce: usesMinutes ? 'mean' : 'one',
-    share: 100,
+    part: 100,
     parameters: parseParameters(found.parameters, parameters(promise), { dimension: 1 }),
-    by: of === 'apps' ? { columns: ['app'], keysMax: 1, discover: { top: 40, prefilter: 2 } }
-      : { columns: ['region'], keysMax: 1 },
+    by: of === 'apps' ? { columns: ['app'], groupsMax: 1, discover: { top: 40, prefilter: 2 } }
+      : { columns: ['region'], groupsMax: 1 },
   };
 }
 

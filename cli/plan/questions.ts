@@ -55,9 +55,9 @@ export function printQuestions(
   const named = Object.entries(questions);
   const declares = named.some(([, { corruption }]) => corruption > 0);
   output.table(
-    ['question', 'estimator', 'keys', 'share', 'error', ...(declares ? ['if hostile'] : [])],
+    ['question', 'estimator', 'groups', 'part', 'error', ...(declares ? ['if hostile'] : [])],
     named.map(([name, { expectedError, keys, ...each }]) => [
-      name, each.estimator, keys === undefined ? '' : `${keys}`, `${each.share} %`,
+      name, each.estimator, keys === undefined ? '' : `${keys}`, `${each.part} %`,
       formatNumber(expectedError.clean.total),
       ...(each.corruption > 0 ? [formatNumber(expectedError.corrupted.total)] : []),
     ]),

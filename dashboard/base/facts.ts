@@ -16,7 +16,7 @@ const reduceWords = { mean: 'averaged', sum: 'added up', one: 'one counts' } as 
 
 /** A question, and what its study says about contributors, epochs and rows. */
 export function factsOf(document: StudyDocument, asked: Asked): readonly Fact[] {
-  const { estimator, columns, where, by, share } = asked;
+  const { estimator, columns, where, by, part } = asked;
   const { retention, contribution } = document;
   return [
     { name: 'Estimator', text: estimator },
@@ -29,8 +29,8 @@ export function factsOf(document: StudyDocument, asked: Asked): readonly Fact[] 
       { name: 'Split by', text: by.columns.map(spoken).join(', ') },
       { name: 'Keys', text: keysInWords(by) },
     ]),
-    ...(share === 100 ? []
-      : [{ name: 'Its share of the privacy', text: percent(share / 100) }]),
+    ...(part === 100 ? []
+      : [{ name: 'Its part of the privacy', text: percent(part / 100) }]),
     { name: 'Contributors', text: `about ${whole(document.cohort)} an epoch` },
     { name: 'Epoch', text: 'everyMs' in document.epoch ? `every ${duration(document.epoch.everyMs)}`
       : `every ${whole(document.epoch.contributors)} contributors` },
@@ -68,12 +68,12 @@ function quarantineOf({ quarantine }: StudyDocument, { parameters }: Asked): rea
 function admissionText(admission: StudyDocument['admission']): string {
   switch (admission.kind) {
     case 'open': return 'anybody';
-    case 'keys': return 'a list of keys';
+    case 'contributorKeys': return 'a list of keys';
     case 'enrolment': return `keys enrolled by ${admission.issuer.slice(0, 8)}\u2026`;
     case 'tokens':
       return `people, by one token of ${admission.issuer} in each ${duration(admission.perMs)}`;
     case 'rate':
-      return `anybody, ${whole(admission.keys)} new keys in ${duration(admission.perMs)}`;
+      return `anybody, ${whole(admission.contributorKeys)} new keys in ${duration(admission.perMs)}`;
   }
 }
 

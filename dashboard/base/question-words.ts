@@ -15,14 +15,14 @@ export function testInWords(test: RowTest): string {
 }
 
 /** Where the keys of a split answer come from, and how many of them a person counts for. */
-export function keysInWords({ keysMax, keys, discover }: GroupBy): string {
+export function keysInWords({ groupsMax, groups: keys, discover }: GroupBy): string {
   const from = discover !== undefined ? foundInWords(discover)
     : keys !== undefined ? `a list of ${whole(keys.length)}` : 'all public values';
-  return `${from}; a person counts for ${counted(keysMax, 'key')} at most`;
+  return `${from}; a person counts for ${counted(groupsMax, 'key')} at most`;
 }
 
 function foundInWords({ top, remember, answer }: NonNullable<GroupBy['discover']>): string {
   const again = remember === undefined ? '' : `, and ${whole(remember)} of them are shown again`;
-  const alone = answer === 'keys' ? ', without counts' : '';
+  const alone = answer === 'groups' ? ', without counts' : '';
   return `those that most people sent, at most ${whole(top)}${alone}${again}`;
 }

@@ -102,7 +102,7 @@ export interface QuestionProgress {
   readonly name: string;
   readonly estimator: string;
   /** Whole per cent of the study's privacy cost. */
-  readonly share: number;
+  readonly part: number;
   /** Of the newest release: `value`, or the reason of a refusal; null before the first release. */
   readonly last: string | null;
 }

@@ -56,13 +56,13 @@ export function StudyCard(
     <${Notes} study=${study} /><${Controls} study=${study} /></section>`;
 }
 
-/** The questions of a study, each with its share of the cost and its last outcome. */
+/** The questions of a study, each with its part of the cost and its last outcome. */
 function Questions({ questions }: { readonly questions: readonly QuestionProgress[] }): VNode {
   return html`<div class="stack"><h3>Questions</h3>
     <div class="scroll" tabindex="0" role="region" aria-label="Questions"><table>
-    <thead><tr><th>Question</th><th>Estimator</th><th>Share of the cost</th><th>Last release</th>
-    </tr></thead><tbody>${questions.map(({ name, estimator, share, last }) => html`<tr key=${name}>
-      <th scope="row">${name}</th><td>${estimator}</td><td class="count">${share} %</td>
+    <thead><tr><th>Question</th><th>Estimator</th><th>Part of the cost</th><th>Last release</th>
+    </tr></thead><tbody>${questions.map(({ name, estimator, part, last }) => html`<tr key=${name}>
+      <th scope="row">${name}</th><td>${estimator}</td><td class="count">${part} %</td>
       <td>${last === null ? 'none yet' : last === 'value' ? 'answered' : `refused: ${last}`}</td>
       </tr>`)}</tbody></table></div></div>`;
 }

@@ -31,8 +31,8 @@ const byKey = [
   ['mean', { range: '-5..5' }, 1], ['share', {}, 1], ['ratio', { cap: 5 }, 2],
   ['quantile', { low: -5, high: 5, probabilities: '0.75' }, 1],
 ];
-const publicKeys = { list: 'public', keysMax: 2, count: 4 };
-const discoveredKeys = { list: 'discovered', keysMax: 2, top: 4, prefilter: 1 };
+const publicKeys = { list: 'public', groupsMax: 2, count: 4 };
+const discoveredKeys = { list: 'discovered', groupsMax: 2, top: 4, prefilter: 1 };
 
 /** The places of keys are their names. */
 const foundKeys = Sensitive.of({
@@ -78,7 +78,7 @@ export const subjects = [
     }),
   ),
   subject('count', 'count, keys alone', {}, 2, {
-    keys: { ...discoveredKeys, answer: 'keys' }, found: foundKeys,
+    keys: { ...discoveredKeys, answer: 'groups' }, found: foundKeys,
   }),
   subject('count', 'count, number of keys', { of: 'keys' }, 1, {
     keys: discoveredKeys, found: foundKeys,

@@ -28,7 +28,7 @@ export const mutations = [
     'sensitivity: l2, rho, grid', 'sensitivity: 0.98 * l2, rho, grid'),
   mutation('count', 'keys that a contributor leaves are not counted as moved',
     `${counts}/tables/key-places.ts`,
-    'Math.min(2 * (keysMax - j), count - j)', 'Math.min(keysMax - j, count - j)'),
+    'Math.min(2 * (groupsMax - j), count - j)', 'Math.min(groupsMax - j, count - j)'),
   mutation('count', 'a value at the threshold is on the wrong side', `${counts}/tables/common.ts`,
     'value < threshold === isBelow', 'value <= threshold === isBelow'),
 

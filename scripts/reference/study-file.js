@@ -32,8 +32,8 @@ export function keyBlock({ path, about, rule, isOptional, default: value, otherw
 }
 
 const several = `questions:
-  delays: { estimator: robust-mean, columns: [minutes], parameters: { scale: 40 }, share: 40 }
-  regions: { estimator: count, by: { column: region, keysMax: 2 } }
+  delays: { estimator: robust-mean, columns: [minutes], parameters: { scale: 40 }, part: 40 }
+  regions: { estimator: count, by: { column: region, groupsMax: 2 } }
   late: { estimator: count, where: { late: true } }
 `;
 

@@ -10,7 +10,7 @@ const port = parentPort;
 const { serverKeys } = workerData as CheckSetup;
 
 /** Parsed keys in each of the two halves of the cache. Parsing costs a tenth of a check. */
-const keysMax = 4_096;
+const groupsMax = 4_096;
 let recent = new Map<string, Verifier>();
 let older = new Map<string, Verifier>();
 
@@ -20,7 +20,7 @@ function verifierOf(key: Uint8Array): Verifier {
   const known = recent.get(name);
   if (known !== undefined) return known;
   const verifier = older.get(name) ?? signing.createVerifier(key);
-  if (recent.size >= keysMax) [older, recent] = [recent, new Map<string, Verifier>()];
+  if (recent.size >= groupsMax) [older, recent] = [recent, new Map<string, Verifier>()];
   recent.set(name, verifier);
   return verifier;
 }

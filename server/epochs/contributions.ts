@@ -16,9 +16,9 @@ export interface ReducedRows {
 /**
  * The incomplete contributions of one epoch, in the order of their first batch, so that a replay
  * folds them in the same order. Each question reduces the rows that were sent. Memory: for each
- * incomplete contribution and question one row, or one for each of at most keysMax keys, and in all
- * at most `contributionBytes` for each of `peopleMax` people. Where keys are discovered, so much is
- * reserved before the study runs (server/studies/key-memory.ts).
+ * incomplete contribution and question one row, or one for each of at most groupsMax keys, and in
+ * all at most `contributionBytes` for each of `peopleMax` people. Where keys are discovered, so
+ * much is reserved before the study runs (server/studies/key-memory.ts).
  */
 export class Contributions {
   /** By the bytes of the contributor's key, each a character. */

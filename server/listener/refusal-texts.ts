@@ -11,7 +11,7 @@ export interface TextFacts {
   readonly columns?: readonly string[];
   readonly rowsMax?: number;
   /** Set when the study limits how many new keys it takes. */
-  readonly newKeys?: { readonly keys: number; readonly perMs: number };
+  readonly newKeys?: { readonly contributorKeys: number; readonly perMs: number };
   /** With `rate-limited`: the allowed number of requests per second. Default: `helloPerSecond`. */
   readonly perSecond?: number;
   /** With `too-many-new-keys`: time until the next key is taken. */
@@ -112,7 +112,7 @@ const texts: Readonly<Record<WireCode, Text>> = {
     'the enrolment token of this key has expired: ask the operator for a new one',
   'too-many-new-keys': ({ newKeys, retryInMs }) =>
     (newKeys === undefined ? 'the study takes no more new keys now'
-      : `the study takes ${newKeys.keys} new keys in each ${durationText(newKeys.perMs)}, `
+      : `the study takes ${newKeys.contributorKeys} new keys in each ${durationText(newKeys.perMs)}, `
         + 'and has taken them')
     + ': send the same bytes again '
     + `${retryInMs === undefined ? 'later' : `in ${Math.max(1, Math.ceil(retryInMs / 1000))} s`}`,

@@ -7,7 +7,7 @@ export interface QuestionProgress {
   readonly name: string;
   readonly estimator: string;
   /** Whole per cent of the study's privacy cost. */
-  readonly share: number;
+  readonly part: number;
   /** Of the newest release: `value`, or the reason of a refusal; null before the first release. */
   readonly last: string | null;
 }
@@ -19,8 +19,8 @@ export async function questionProgress(
   const [newest] = releaseCount === 0 ? [] : await hub.releases(studyId, releaseCount - 1, 1);
   const outcomes = new Map(newest === undefined ? [] : decodeReleaseBody(newest.body).answers
     .map(({ question, outcome }) => [question, outcome]));
-  return document.questions.map(({ name, estimator, share }) =>
-    ({ name, estimator, share, last: lastOf(outcomes.get(name)) }));
+  return document.questions.map(({ name, estimator, part }) =>
+    ({ name, estimator, part, last: lastOf(outcomes.get(name)) }));
 }
 
 function lastOf(outcome: Outcome | undefined): string | null {

@@ -34,8 +34,8 @@ export function reserveKeyMemory(
     `the study ${study} needs ${mebibytes(asked)} MiB of memory for the keys of up to ${peopleMax} `
     + `people in each of ${1 + waitingMost(definition.document)} epochs, and ${
       mebibytes(left)} MiB are left of ${mebibytes(most)} MiB, half of what `
-    + 'this process may use: give a smaller peopleMax or keysMax, or fewer bytes for the texts of '
-    + 'by, or run the study on another machine',
+    + 'this process may use: give a smaller peopleMax or groupsMax, or fewer bytes for the texts '
+    + 'of by, or run the study on another machine',
     { details: { study, asked, left } },
   );
 }

@@ -1,9 +1,6 @@
 import { signing } from '#signing';
-import { utf8 } from '../../src/base/bytes.js';
 import { KeelsonError, StorageError } from '../../src/base/errors.js';
-import {
-  decodeStudyDocument, encodeStudyDocument, studyId as idOfFacts,
-} from '../../src/wire/index.js';
+import { encodeStudyDocument, studyId as idOfFacts } from '../../src/wire/index.js';
 import type { StudyRecord } from '../store/contract.js';
 import type { Standings, StudyStanding } from '../store/shared.js';
 import { defineStudy, type StudyDefinition } from './definition.js';
@@ -15,6 +12,7 @@ import { isOwnFault, type RefusedStudy } from './refused-study.js';
 import { atStandingOrder, checkRoom, identityOf, moveBehind, register } from './registration.js';
 import { SharedStudy, type SharedContext } from './shared-study.js';
 import { SliceWorker } from './slice-worker.js';
+import { readStored, refuseOldNames } from './stored-facts.js';
 import type { StudyList, StudyMode } from './study-list.js';
 
 /** A study that no node is configured to run is finished by another one after this time. */
@@ -218,10 +216,11 @@ export class SharedStudySet implements StudyList {
     const { studyId, name } = record;
     if (this.#watch.isNoted(studyId)) return;
     try {
-      const facts = utf8(record.document);
-      const document = decodeStudyDocument(facts);
+      const stored = readStored(record);
+      const { facts, document } = stored;
+      refuseOldNames(stored, findEstimator);
       // The list of enrolled keys is not in the store. Without it no new contributor is admitted.
-      const enrolled = document.admission.kind === 'keys' ? new Set<string>() : null;
+      const enrolled = document.admission.kind === 'contributorKeys' ? new Set<string>() : null;
       const definition =
         await atStandingOrder(this.context, defineStudy(document, enrolled, findEstimator));
       const isReplaced = this.all().some(({ view }) => view.name === name);

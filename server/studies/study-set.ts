@@ -1,9 +1,6 @@
 import { signing } from '#signing';
-import { utf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
-import {
-  decodeStudyDocument, encodeStudyDocument, studyId as idOfFacts,
-} from '../../src/wire/index.js';
+import { encodeStudyDocument, studyId as idOfFacts } from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { EpochRecord, StudyRecord } from '../store/contract.js';
 import type { HubContext } from './context.js';
@@ -16,6 +13,7 @@ import { concernsOneStudy, isOwnFault, type RefusedStudy } from './refused-study
 import { recoveriesMax } from './recovery.js';
 import { atStandingOrder, checkRoom, identityOf, moveBehind, register } from './registration.js';
 import { Retention } from './retention.js';
+import { readStored, refuseOldNames } from './stored-facts.js';
 import type { LocalStudy, StudyList, StudyMode } from './study-list.js';
 
 /**
@@ -153,16 +151,17 @@ export class StudySet implements StudyList {
   ): Promise<void> {
     const { logger, findEstimator } = this.context;
     try {
-      const facts = utf8(record.document);
-      const document = decodeStudyDocument(facts);
+      const stored = readStored(record);
+      const { facts, document } = stored;
       this.#retention(record.studyId, document);
       if (!unfinished.some((epoch) => epoch.studyId === record.studyId)) return;
+      refuseOldNames(stored, findEstimator);
       logger.warn(
         { study: record.name },
         'a study that is not configured any more has an open epoch: it is released first',
       );
       // The list of enrolled keys is not in the store. Without it no new contributor is admitted.
-      const enrolled = document.admission.kind === 'keys' ? new Set<string>() : null;
+      const enrolled = document.admission.kind === 'contributorKeys' ? new Set<string>() : null;
       const definition =
         await atStandingOrder(this.context, defineStudy(document, enrolled, findEstimator));
       this.#hold(definition, record, facts, names.has(record.name) ? 'end' : 'drain');

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { studyKeyNow } from '../../src/base/old-names.js';
+import { studyKeyNow, studyWordNow } from '../../src/base/old-names.js';
 import { nearest } from '../../src/base/suggest.js';
 import { shown, studyError } from './refusal.js';
 import { readYaml } from './yaml-text.js';
@@ -54,7 +54,7 @@ export function checkValue<const Schema extends v.GenericSchema>(
   if (isUnknownKey(issue)) {
     const known = keysAt(schema, keys.slice(0, -1));
     const key = String(keys.at(-1));
-    const now = studyKeyNow(keys, known);
+    const now = studyKeyNow(keys);
     if (now !== undefined) {
       throw studyError(file, { path, line, rule: `is now ${now}` });
     }
@@ -71,7 +71,10 @@ export function checkValue<const Schema extends v.GenericSchema>(
       path, line, rule: 'is missing', remedy: `give ${ruleAt(schema, keys) ?? issue.message}`,
     });
   }
-  throw studyError(file, { path, line, value: shown(issue.input), rule: `give ${issue.message}` });
+  const word = studyWordNow(keys, issue.input);
+  const rule = word === undefined ? `give ${issue.message}`
+    : `${String(issue.input)} is now ${word}`;
+  throw studyError(file, { path, line, value: shown(issue.input), rule });
 }
 
 function isUnknownKey(issue: { readonly type: string; readonly expected: string | null }): boolean {

@@ -310,21 +310,21 @@ class StudyReader {
       return { admission: this.#tokens(admission.tokens), enrolled: null };
     }
     if ('rate' in admission) return { admission: this.#rate(admission.rate), enrolled: null };
-    const { keys } = admission;
+    const { contributorKeys: keys } = admission;
     const enrolled = typeof keys === 'string' ? this.#keysIn(keys)
-      : parseKeyList(keys.join('\n'), `${this.options.name}: admission.keys`);
-    return { admission: { kind: 'keys', digest: digestOfKeys(enrolled) }, enrolled };
+      : parseKeyList(keys.join('\n'), `${this.options.name}: admission.contributorKeys`);
+    return { admission: { kind: 'contributorKeys', digest: digestOfKeys(enrolled) }, enrolled };
   }
 
-  #rate({ keys, per }: {
-    readonly keys: number; readonly per: number;
+  #rate({ contributorKeys, per }: {
+    readonly contributorKeys: number; readonly per: number;
   }): StudyDocument['admission'] {
     if (this.#content.participation === 'secret') {
-      throw this.#refused('admission.rate', { keys, per: `${per}ms` },
+      throw this.#refused('admission.rate', { contributorKeys, per: `${per}ms` },
         'with a rate, a key that is taken may keep another out, so it reveals who takes part',
-        'write participation: public, or admit by keys or enrolment');
+        'write participation: public, or admit by contributorKeys or enrolment');
     }
-    return { kind: 'rate', keys, perMs: per };
+    return { kind: 'rate', contributorKeys, perMs: per };
   }
 
   /** Each epoch belongs to the period in which it opens, so no row may move to the next epoch. */
@@ -366,7 +366,7 @@ class StudyReader {
     const { readText } = this.options;
     if (readText === undefined) {
       throw this.#refused(
-        'admission.keys', file, 'files cannot be read here', 'write admission: open',
+        'admission.contributorKeys', file, 'files cannot be read here', 'write admission: open',
       );
     }
     let text: string;
@@ -375,7 +375,8 @@ class StudyReader {
     } catch (cause) {
       const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
       throw studyError(this.options.name, {
-        path: 'admission.keys', value: shown(file), line: this.#line('admission.keys'),
+        path: 'admission.contributorKeys', value: shown(file),
+          line: this.#line('admission.contributorKeys'),
         rule: `the file cannot be read (${why})`, remedy: 'name it relative to the study file',
       }, cause);
     }

@@ -54,44 +54,44 @@ const where = ruled(whereRule, chosen([testsByColumn], (input) =>
 const someNamesRule = 'a list of names of columns';
 const someNames = ruled(someNamesRule, v.array(name, someNamesRule));
 
-const keysRule = `a list of 1 to ${limits.keys} keys; with several columns each is a list`;
-const keyOfOne = ruled(keysRule, v.union([v.number(), v.boolean(), v.string()], keysRule));
-const keyOfSeveral = ruled(keysRule, v.array(keyOfOne, keysRule));
-const oneKey = ruled(keysRule, chosen([keyOfOne, keyOfSeveral], (input) =>
-  (Array.isArray(input) ? keyOfSeveral : keyOfOne)));
-const keys = ruled(keysRule, v.pipe(
-  v.array(oneKey, keysRule), v.minLength(1, keysRule), v.maxLength(limits.keys, keysRule),
+const groupsRule = `a list of 1 to ${limits.keys} groups; with several columns each is a list`;
+const groupOfOne = ruled(groupsRule, v.union([v.number(), v.boolean(), v.string()], groupsRule));
+const groupOfSeveral = ruled(groupsRule, v.array(groupOfOne, groupsRule));
+const oneGroup = ruled(groupsRule, chosen([groupOfOne, groupOfSeveral], (input) =>
+  (Array.isArray(input) ? groupOfSeveral : groupOfOne)));
+const groups = ruled(groupsRule, v.pipe(
+  v.array(oneGroup, groupsRule), v.minLength(1, groupsRule), v.maxLength(limits.keys, groupsRule),
 ));
 
 const byRule = 'column: a column, or columns: up to '
-  + `${limits.byColumns} of them, and keysMax: the most keys of one person`;
+  + `${limits.byColumns} of them, and groupsMax: the most groups of one person`;
 const by = ruled(byRule, v.pipe(v.strictObject({
   column: key(v.optional(name),
     'The answer is split by the values of this column: a boolean, a category, a text, or an '
     + `integer with a range of at most ${limits.integerValues} values.`, 'region',
     'must be given, unless columns is'),
   columns: key(v.optional(someNames),
-    `Up to ${limits.byColumns} columns: there is a key for each combination of their values.`,
+    `Up to ${limits.byColumns} columns: there is a group for each combination of their values.`,
     ['region', 'late'], 'must be given, unless column is'),
-  keysMax: key(whole(1, limits.keys),
-    'A person counts under at most so many keys, chosen at random from those of its rows. More '
-    + 'keys need more noise.', 2),
-  keys: key(v.optional(keys), 'The keys, a public list. Rows with other keys do not count.',
+  groupsMax: key(whole(1, limits.keys),
+    'A person counts in at most so many groups, chosen at random from those of its rows. More '
+    + 'groups need more noise.', 2),
+  groups: key(v.optional(groups), 'The groups, a public list. Rows of other groups do not count.',
     ['north', 'south'], 'all combinations of the columns\' public values'),
   discover: key(v.optional(flag),
-    'true: the keys are those that enough people send, and nobody lists them. It needs a delta.',
+    'true: the groups are those that enough people send, and nobody lists them. It needs a delta.',
     true, 'false'),
-  answer: key(v.optional(oneOf('counts', 'keys')),
-    'With discover, of a count. keys: the release shows the keys alone, without counts. More keys '
-    + 'show where people have several.', 'keys', 'counts'),
+  answer: key(v.optional(oneOf('counts', 'groups')),
+    'With discover, of a count. groups: the release shows the groups alone, without counts. More '
+    + 'groups show where people have several.', 'groups', 'counts'),
   top: key(v.optional(whole(1, limits.keys)),
-    'With discover: so many keys are shown at most, those with the largest counts.', 100,
-    '100 keys'),
+    'With discover: so many groups are shown at most, those with the largest counts.', 100,
+    '100 groups'),
   prefilter: key(v.optional(whole(1, limits.prefilter)),
-    'With discover: a key of fewer people is not looked at.', 2, '2 people'),
+    'With discover: a group of fewer people is not looked at.', 2, '2 people'),
   remember: key(v.optional(whole(1, limits.keys)),
-    'With discover: so many keys of the newest answer are shown again in the next one, whatever '
-    + 'their counts are. Less than top.', 50, 'none: each release finds its keys anew'),
+    'With discover: so many groups of the newest answer are shown again in the next one, whatever '
+    + 'their counts are. Less than top.', 50, 'none: each release finds its groups anew'),
 }, byRule), v.check(({ column, columns }) =>
   (column === undefined) !== (columns === undefined), byRule)));
 
@@ -107,13 +107,13 @@ const question = ruled(questionRule, v.strictObject({
   where: key(v.optional(where, {}),
     'Only rows that pass every test count. A value alone must be equal.', { late: true }),
   by: key(v.optional(by), 'The answer is split by the values of one or more columns.',
-    { column: 'region', keysMax: 2 }, 'there is one answer'),
+    { column: 'region', groupsMax: 2 }, 'there is one answer'),
   reduce: key(v.optional(reduce),
     'What the rows of one person become, as in contribution.reduce.', 'mean',
     'contribution.reduce, or else as there; one without columns'),
-  share: key(v.optional(whole(1, 100)),
-    'The share of the privacy of each release that this question uses, in per cent.', 40,
-    'questions without a share divide the rest evenly'),
+  part: key(v.optional(whole(1, 100)),
+    'The part of the privacy of each release that this question uses, in per cent.', 40,
+    'questions without a part divide the rest evenly'),
   parameters: key(v.optional(parameters, {}), 'The settings of the estimator.', { scale: 40 }),
 }, questionRule));
 

@@ -25,7 +25,7 @@ const ofPeople: ReadonlySet<string> = new Set(['count', 'distinct']);
 const usualDiscovery = { top: 100, prefilter: 2 };
 
 /**
- * The questions of a study file, in its order: defaults filled in, shares resolved, parameters
+ * The questions of a study file, in its order: defaults filled in, parts resolved, parameters
  * parsed.
  * @throws what `refuse` makes, for the first rule that they break.
  */
@@ -33,9 +33,9 @@ export function readQuestions(
   given: Readonly<Record<string, FileQuestion>>, context: QuestionContext,
 ): readonly Question[] {
   const entries = Object.entries(given);
-  const shares = sharesOf(entries, context.refuse);
+  const parts = partsOf(entries, context.refuse);
   const drafts = entries.map(([name, question], i): Question =>
-    draftOf(name, question, shares[i]!, context));
+    draftOf(name, question, parts[i]!, context));
   // The parameters are parsed by the columns, so those are checked first.
   checked(drafts, context);
   const questions = drafts.map((draft) => withParameters(draft, given[draft.name]!, context));
@@ -48,37 +48,37 @@ function checked(questions: readonly Question[], { columns, refuse }: QuestionCo
   if (fault !== null) throw refuse(fault.path, fault.rule, fault.remedy);
 }
 
-/** Questions without a share divide the rest evenly; the first of them get what is left over. */
-function sharesOf(
+/** Questions without a part divide the rest evenly; the first of them get what is left over. */
+function partsOf(
   entries: readonly (readonly [string, FileQuestion])[], refuse: Refuse,
 ): readonly number[] {
-  const stated = entries.reduce((sum, [, { share = 0 }]) => sum + share, 0);
-  const [last] = entries.filter(([, { share }]) => share !== undefined).at(-1) ?? [''];
+  const stated = entries.reduce((sum, [, { part = 0 }]) => sum + part, 0);
+  const [last] = entries.filter(([, { part }]) => part !== undefined).at(-1) ?? [''];
   if (stated > 100) {
-    throw refuse(`questions.${last}.share`, `shares add up to ${stated}`,
+    throw refuse(`questions.${last}.part`, `parts add up to ${stated}`,
       'make them at most 100 in all');
   }
-  const without = entries.filter(([, { share }]) => share === undefined);
+  const without = entries.filter(([, { part }]) => part === undefined);
   const rest = 100 - stated;
   if (rest < without.length) {
-    throw refuse(`questions.${without[0]![0]}.share`,
-      `is missing, and the other shares leave ${rest} per cent`, 'make the others smaller');
+    throw refuse(`questions.${without[0]![0]}.part`,
+      `is missing, and the other parts leave ${rest} per cent`, 'make the others smaller');
   }
   const even = Math.floor(rest / without.length);
   let over = rest - even * without.length;
-  return entries.map(([, { share }]) => share ?? (over-- > 0 ? even + 1 : even));
+  return entries.map(([, { part }]) => part ?? (over-- > 0 ? even + 1 : even));
 }
 
 /** A question whose parameters are not read. */
 function draftOf(
-  name: string, given: FileQuestion, share: number, { columns, refuse }: QuestionContext,
+  name: string, given: FileQuestion, part: number, { columns, refuse }: QuestionContext,
 ): Question {
   const path = `questions.${name}`;
   return {
     name, estimator: given.estimator, parameters: {}, columns: given.columns,
     where: Object.entries(given.where).flatMap(([column, test]) => testsOf(column, test)),
     ...(given.by !== undefined && { by: byOf(`${path}.by`, given.by, columns, refuse) }),
-    reduce: 'one', share,
+    reduce: 'one', part,
   };
 }
 
@@ -103,7 +103,7 @@ function inForm(value: TestValue): TestValue {
 function byOf(
   path: string, given: NonNullable<FileQuestion['by']>, columns: TypedColumns, refuse: Refuse,
 ): GroupBy {
-  const { column, columns: several, keysMax, keys, discover = false } = given;
+  const { column, columns: several, groupsMax, groups: keys, discover = false } = given;
   const names = several ?? [column!];
   const stray = discover ? undefined : (['answer', 'top', 'prefilter', 'remember'] as const)
     .find((each) => given[each] !== undefined);
@@ -112,13 +112,13 @@ function byOf(
       'leave it out, or write discover: true');
   }
   const { answer = 'counts', top = usualDiscovery.top, remember } = given;
-  const isOfKeys = answer === 'keys';
+  const isOfKeys = answer === 'groups';
   const { prefilter = isOfKeys ? 1 : usualDiscovery.prefilter } = given;
   return {
-    columns: names, keysMax,
+    columns: names, groupsMax,
     ...(keys !== undefined && {
-      keys: keys.map((key, i) => (typeof key === 'object' ? key : [key]).map((part, j) =>
-        partOf(`${path}.keys[${i}]`, part, typeIn(columns, names[j]), refuse))),
+      groups: keys.map((key, i) => (typeof key === 'object' ? key : [key]).map((part, j) =>
+        partOf(`${path}.groups[${i}]`, part, typeIn(columns, names[j]), refuse))),
     }),
     ...(discover && {
       discover: {

@@ -1,6 +1,7 @@
 import { isMap, isScalar, type Scalar, type YAMLMap } from 'yaml';
 import {
   choiceNow, estimatorNow, oldChoices, oldEstimators, oldParameters, parameterNow,
+  studyKeyNow, studyWordNow,
 } from '../../src/base/old-names.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { KeelsonError } from '../../src/base/errors.js';
@@ -34,8 +35,8 @@ interface Edit extends OldName {
 }
 
 /**
- * Finds the old names of a study file, in its estimators and their parameters, and writes the new
- * ones in their place.
+ * Finds the old names of a study file, in its keys, its estimators and their parameters, and writes
+ * the new ones in their place.
  * @throws KeelsonError('invalid-study') for text that is not YAML.
  */
 export function rewriteStudyText(text: string, file: string): RewrittenStudy {
@@ -54,10 +55,29 @@ export function rewriteStudyText(text: string, file: string): RewrittenStudy {
 }
 
 function* editsIn(root: YAMLMap, source: Source): Generator<Edit> {
+  yield* editsOfKeys(root, [], source);
   yield* editsOfQuestion(root, source);
   const questions = root.get('questions');
   if (!isMap(questions)) return;
   for (const { value } of questions.items) if (isMap(value)) yield* editsOfQuestion(value, source);
+}
+
+/** The old keys of a map and of all maps in it, and the old words that they have. */
+function* editsOfKeys(
+  map: YAMLMap, path: readonly string[], source: Source,
+): Generator<Edit> {
+  for (const { key, value } of map.items) {
+    if (!isScalar(key)) continue;
+    const own = [...path, String(key.value)];
+    const now = studyKeyNow(own);
+    if (now !== undefined) yield replaced(source, key, now, `${own.at(-1)!} is now ${now}`);
+    if (isMap(value)) yield* editsOfKeys(value, own, source);
+    if (!isScalar(value)) continue;
+    const word = studyWordNow(own, value.value);
+    if (word !== undefined) {
+      yield replaced(source, value, word, `${String(value.value)} is now ${word}`);
+    }
+  }
 }
 
 function* editsOfQuestion(asked: YAMLMap, source: Source): Generator<Edit> {

@@ -154,10 +154,10 @@ const privacy = ruled(privacyRule, v.strictObject({
     + 'divided by the cohort. With rule: pure it may be 0.', 1e-6),
 }, privacyRule));
 
-const admissionRule = 'open; or keys: a file with one public key in each line, or a list of keys; '
-  + 'or enrolment: { issuer: a public key of 64 hexadecimal digits, in quotes }; or tokens: { '
-  + 'issuer, from, per, keys }, as "keelson keys issuer" prints them; or rate: { keys: a count, '
-  + 'per: a duration }';
+const admissionRule = 'open; or contributorKeys: a file with one public key in each line, or a '
+  + 'list of them; or enrolment: { issuer: a public key of 64 hexadecimal digits, in quotes }; or '
+  + 'tokens: { issuer, from, per, keys }, as "keelson keys issuer" prints them; or rate: { '
+  + 'contributorKeys: a count, per: a duration }';
 const publicKeyRule = 'a public key of 64 hexadecimal digits, in quotes';
 const publicKey = ruled(publicKeyRule, v.pipe(v.string(), v.regex(/^[0-9a-fA-F]{64}$/)));
 const listedKeysRule = 'the name of a file, relative to the study file, or a list of keys';
@@ -184,28 +184,40 @@ const tokens = ruled(tokensRule, v.strictObject({
   )), 'The ids of the issuer\'s keys, one for each period, in order. After the last period the '
     + 'study needs a new version with more.', [exampleKey]),
 }, tokensRule));
-const admission = ruled(admissionRule, v.union([
-  v.literal('open'),
-  v.strictObject({ keys: key(listedKeys,
-    'Only these keys may contribute: a file with one public key in each line, or the keys '
-    + 'themselves.', 'people.keys') }),
-  v.strictObject({ enrolment: key(ruled('issuer: a public key', v.strictObject({
+const byList = v.strictObject({
+  contributorKeys: key(listedKeys, 'Only these keys may contribute: a file with one public key in '
+    + 'each line, or the keys themselves.', 'people.keys'),
+}, admissionRule);
+const byEnrolment = v.strictObject({
+  enrolment: key(ruled('issuer: a public key', v.strictObject({
     issuer: key(
       publicKey, 'The public key that signs the tokens. "keelson keys enrol" makes it.', exampleKey,
     ),
   })), 'A key may contribute when it shows a token that the issuer signed.',
-  { issuer: exampleKey }) }),
-  v.strictObject({ tokens: key(tokens, 'A key may contribute when it shows a blind token. The '
-    + 'issuer gives each person one in each period, and cannot tell which key uses it. It needs '
-    + 'late: drop and epochs that end by time.', { issuer: 'tokens.example.org', from: '2030-01-01',
-    per: '30d', keys: [exampleKey] }) }),
-  v.strictObject({ rate: key(ruled('keys: a count, and per: a duration', v.strictObject({
-    keys:
+  { issuer: exampleKey }),
+}, admissionRule);
+const byTokens = v.strictObject({
+  tokens: key(tokens, 'A key may contribute when it shows a blind token. The issuer gives each '
+    + 'person one in each period, and cannot tell which key uses it. It needs late: drop and '
+    + 'epochs that end by time.', { issuer: 'tokens.example.org', from: '2030-01-01',
+    per: '30d', keys: [exampleKey] }),
+}, admissionRule);
+const byRate = v.strictObject({
+  rate: key(ruled('contributorKeys: a count, and per: a duration', v.strictObject({
+    contributorKeys:
       key(whole(1, protocolLimits.cohortMax), 'So many new keys are admitted in each period.', 100),
     per: key(duration(1_000, '1s', 366 * 86_400_000, '366d'), 'The length of a period.', '1h'),
   })), 'Anybody may contribute, but only so many new keys are admitted in each period. '
-    + 'It needs participation: public.', { keys: 100, per: '1h' }) }),
-], admissionRule));
+    + 'It needs participation: public.', { contributorKeys: 100, per: '1h' }),
+}, admissionRule);
+const openToAll = v.literal('open', admissionRule);
+const admission = ruled(admissionRule, chosen(
+  [openToAll, byList, byEnrolment, byTokens, byRate], (input) => {
+    if (typeof input !== 'object' || input === null) return openToAll;
+    return 'enrolment' in input ? byEnrolment : 'tokens' in input ? byTokens
+      : 'rate' in input ? byRate : byList;
+  },
+));
 
 const retentionRule = 'release (rows are deleted once the release is stored), or a duration from '
   + '1s to 3650d';

@@ -25,10 +25,10 @@ export type ColumnName<Columns extends ColumnsInput> =
 export interface ByInput<Name extends string = string> {
   readonly column?: Name;
   readonly columns?: readonly Name[];
-  readonly keysMax: number;
-  readonly keys?: readonly (TestInput | readonly TestInput[])[];
+  readonly groupsMax: number;
+  readonly groups?: readonly (TestInput | readonly TestInput[])[];
   readonly discover?: boolean;
-  readonly answer?: 'counts' | 'keys';
+  readonly answer?: 'counts' | 'groups';
   readonly top?: number;
   readonly prefilter?: number;
   readonly remember?: number;
@@ -53,7 +53,7 @@ export type QuestionInput<Name extends string = string> = EstimatorInput & {
   readonly where?: { readonly [Column in Name]?: WhereInput };
   readonly by?: ByInput<Name>;
   readonly reduce?: 'mean' | 'sum' | 'one';
-  readonly share?: number;
+  readonly part?: number;
 };
 
 /**
@@ -87,13 +87,13 @@ export interface StudyFacts<Columns extends ColumnsInput> {
     readonly per?: Duration;
   } | { readonly population: string };
   readonly admission?: 'open'
-    | { readonly keys: string | readonly string[] }
+    | { readonly contributorKeys: string | readonly string[] }
     | { readonly enrolment: { readonly issuer: string } }
     | { readonly tokens: {
       readonly issuer: string; readonly from: string; readonly per: Duration;
       readonly keys: readonly string[];
     } }
-    | { readonly rate: { readonly keys: number; readonly per: Duration } };
+    | { readonly rate: { readonly contributorKeys: number; readonly per: Duration } };
   readonly late?: 'next' | 'drop';
   readonly retention?: 'release' | Duration;
   readonly quarantine?: { readonly beyond: number; readonly automatic?: boolean };

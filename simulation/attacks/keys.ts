@@ -24,7 +24,7 @@ const keysOf = (named: readonly (readonly [number, number])[]): number =>
 
 /**
  * Each sends a row for as many keys as it can, from a key of its own on. A question that is split
- * by keys counts it under `keysMax` of them.
+ * by keys counts it under `groupsMax` of them.
  */
 export const ballotStuffing: RowAttack = {
   name: 'ballot-stuffing',

@@ -42,7 +42,7 @@ function keysLeftOut(
   },
 ): readonly string[] {
   const { by } = question;
-  const { columns, keys, discover } = by;
+  const { columns, groups: keys, discover } = by;
   const ranges = columns.flatMap((name) => {
     const type = study.typeOf(name);
     return keys === undefined && type?.type === 'integer'
@@ -61,13 +61,13 @@ function keysLeftOut(
 }
 
 function pairsLeftOut(question: Question & Required<Pick<Question, 'by'>>): string {
-  const { keysMax, discover } = question.by;
+  const { groupsMax, discover } = question.by;
   const numbers = describeNumbers(question);
   const low = numbers.every(({ kind }) => kind === 'total') ? 'sums'
     : numbers.every(({ kind }) => kind === 'count' || kind === 'groups') ? 'counts' : null;
-  return `A person counts under at most ${keysMax} key${keysMax === 1 ? '' : 's'}, chosen at random: `
-    + `pairs of a person and a key beyond ${keysMax} a person are left out`
-    + (discover?.answer === 'keys' ? '.'
+  return `A person counts under at most ${groupsMax} key${groupsMax === 1 ? '' : 's'}, chosen at random: `
+    + `pairs of a person and a key beyond ${groupsMax} a person are left out`
+    + (discover?.answer === 'groups' ? '.'
       : `${low === null ? '' : `, so ${low} are low where people have more`}. The `
       + 'intervals are about the pairs that count, and about all pairs where the answer says how '
       + 'many people have more keys.');

@@ -163,10 +163,10 @@ function changesOf(asked: PairFacts): Change[] {
 
 /** Of a contributor with one row for each of its keys: other keys, other values, or absent. */
 function changesOfKeys(
-  asked: PairFacts, { count, keysMax }: { readonly count: number; readonly keysMax: number },
+  asked: PairFacts, { count, groupsMax }: { readonly count: number; readonly groupsMax: number },
 ): Change[] {
   const units = unitsOf(asked);
-  const most = Math.min(keysMax, count);
+  const most = Math.min(groupsMax, count);
   const rows = (first: number, number: number, multiple: number): Float64Array[] =>
     Array.from({ length: number }, (_, i) =>
       units.map((unit, j) => (j === 0 ? first + i

@@ -88,7 +88,8 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     cause: 'The server has more batches to store than it keeps up with, or the open epoch has no '
       + 'more room for keys that nobody listed. The message says which.',
     remedy: 'Send the same bytes again after a pause. The client does this automatically. The '
-      + 'operator makes room for keys with a smaller keysMax, or fewer bytes for the texts of by.',
+      + 'operator makes room for keys with a smaller groupsMax, or fewer bytes for the texts of '
+      + 'by.',
   },
   'rate-limited': {
     cause: 'Too many requests came from one address. It may be a proxy that --trust-proxy '

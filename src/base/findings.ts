@@ -97,13 +97,13 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
   }
 }
 
-function groupsCut([noisy, half, keysMax]: readonly number[]): string {
-  const most = keysMax === undefined ? 'the most that count' : shown(keysMax);
+function groupsCut([noisy, half, groupsMax]: readonly number[]): string {
+  const most = groupsMax === undefined ? 'the most that count' : shown(groupsMax);
   const bound = noisy === undefined || half === undefined ? 'Some people have'
     : noisy + half < 1 ? 'Hardly anybody has'
       : `Between ${Math.max(0, Math.round(noisy - half))} and ${Math.round(noisy + half)} people have`;
   return `${bound} more groups than the ${most} that count for one person. Which of them count `
-    + 'was chosen at random, so counts are too small by their other groups. A larger keysMax '
+    + 'was chosen at random, so counts are too small by their other groups. A larger groupsMax '
     + 'counts more groups, with more noise.';
 }
 

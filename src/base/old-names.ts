@@ -60,10 +60,15 @@ export const oldChoices: Readonly<Record<string, Table>> = {
   of: { keys: { now: 'groups' } },
 };
 
+/** Words of a study file, by the path of their key. */
+export const oldStudyWords: Readonly<Record<string, Table>> = {
+  'questions.by.answer': { keys: { now: 'groups' } },
+};
+
 /** Keys of a study file, by their path without names of questions. */
 export const oldStudyKeys: Table = {
-  'by.keysMax': { now: 'by.groupsMax' },
-  'by.keys': { now: 'by.groups' },
+  'questions.by.keysMax': { now: 'questions.by.groupsMax' },
+  'questions.by.keys': { now: 'questions.by.groups' },
   'questions.share': { now: 'questions.part' },
   'admission.keys': { now: 'admission.contributorKeys' },
   'admission.rate.keys': { now: 'admission.rate.contributorKeys' },
@@ -122,19 +127,26 @@ export function choiceNow(
   return nowOf(oldChoices[parameter], choice, choices);
 }
 
+/** The path of a key of a study file without the name of its question. */
+function withoutQuestion(path: readonly (string | number)[]): string {
+  return path.filter((_, i) => i !== 1 || path[0] !== 'questions').join('.');
+}
+
 /**
- * The new name of a key.
+ * The new name of a key; undefined: it is no old one.
  * @param path - of a study file.
- * @param known - the keys that may stand in its place.
+ * @example `groupsMax`, of `questions.rides.by.keysMax`
  */
-export function studyKeyNow(
-  path: readonly (string | number)[], known: readonly string[],
+export function studyKeyNow(path: readonly (string | number)[]): string | undefined {
+  const renamed = oldStudyKeys[withoutQuestion(path)];
+  return renamed?.now?.split('.').at(-1);
+}
+
+/** The new word for one that a key of a study file had; undefined: it is no old one. */
+export function studyWordNow(
+  path: readonly (string | number)[], word: unknown,
 ): string | undefined {
-  const key = String(path.at(-1));
-  for (const [old, { now }] of Object.entries(oldStudyKeys)) {
-    const next = now?.split('.').at(-1);
-    if (next === undefined || old.split('.').at(-1) !== key || !known.includes(next)) continue;
-    return next;
-  }
-  return undefined;
+  const words = oldStudyWords[withoutQuestion(path)];
+  return typeof word === 'string' && words !== undefined && Object.hasOwn(words, word)
+    ? words[word]!.now : undefined;
 }

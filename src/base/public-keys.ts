@@ -19,7 +19,7 @@ interface TypedColumns {
 export function publicKeys(
   by: GroupBy, study: TypedColumns,
 ): readonly (readonly string[])[] | null {
-  if (by.keys !== undefined) return by.keys;
+  if (by.groups !== undefined) return by.groups;
   if (by.discover !== undefined) return null;
   let keys: readonly (readonly string[])[] = [[]];
   for (const name of by.columns) {
@@ -37,5 +37,5 @@ export function publicKeys(
  * @param rowsMax - of one person.
  */
 export function mayLoseKeys(by: GroupBy, study: TypedColumns, rowsMax: number): boolean {
-  return by.keysMax < Math.min(publicKeys(by, study)?.length ?? Infinity, rowsMax);
+  return by.groupsMax < Math.min(publicKeys(by, study)?.length ?? Infinity, rowsMax);
 }

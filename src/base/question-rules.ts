@@ -8,7 +8,7 @@ import { nearest } from './suggest.js';
 
 /** What is wrong with a question: its place, the rule that it breaks, what to do. */
 export interface QuestionFault {
-  /** Like `questions.delays.share`. */
+  /** Like `questions.delays.part`. */
   readonly path: string;
   readonly rule: string;
   readonly remedy: string;
@@ -69,13 +69,13 @@ function* faultsOf(
 function* faultsOfAll(
   questions: readonly Question[], columns: TypedColumns,
 ): Generator<QuestionFault> {
-  let [shares, keys] = [0, 0];
-  for (const { name, share, by } of questions) {
-    shares += share;
-    if (shares > 100) {
-      const all = questions.reduce((sum, each) => sum + each.share, 0);
+  let [parts, keys] = [0, 0];
+  for (const { name, part, by } of questions) {
+    parts += part;
+    if (parts > 100) {
+      const all = questions.reduce((sum, each) => sum + each.part, 0);
       yield {
-        path: `questions.${name}.share`, rule: `shares add up to ${all}`,
+        path: `questions.${name}.part`, rule: `parts add up to ${all}`,
         remedy: 'make them at most 100 in all',
       };
     }
@@ -88,14 +88,14 @@ function* faultsOfAll(
         rule: own > limits.keys
           ? `has ${own.toLocaleString('en')} keys: ${most}`
           : `brings the keys of all questions to ${keys.toLocaleString('en')}: ${most}`,
-        remedy: 'name fewer columns or keys',
+        remedy: 'name fewer columns or groups',
       };
     }
   }
 }
 
 /** How many keys an answer has at most. */
-function keysOf({ columns: by, keys, discover }: GroupBy, columns: TypedColumns): number {
+function keysOf({ columns: by, groups: keys, discover }: GroupBy, columns: TypedColumns): number {
   if (discover !== undefined) return discover.top;
   return keys?.length ?? by.reduce((product, name) =>
     product * (publicParts(typeIn(columns, name)!)?.length ?? 1), 1);
@@ -129,10 +129,10 @@ function typeIn({ columns, types }: TypedColumns, name: string): ColumnType | un
 function* faultsOfOne(
   path: string, question: Question, columns: TypedColumns,
 ): Generator<QuestionFault> {
-  const { columns: asked, where, by, share, reduce } = question;
-  if (!Number.isInteger(share) || share < 1 || share > 100) {
+  const { columns: asked, where, by, part, reduce } = question;
+  if (!Number.isInteger(part) || part < 1 || part > 100) {
     yield {
-      path: `${path}.share`, rule: `is ${share}`,
+      path: `${path}.part`, rule: `is ${part}`,
       remedy: 'give a whole number of per cent from 1 to 100',
     };
   }
@@ -299,7 +299,7 @@ function passes(test: RowTest, value: TestValue): boolean {
 }
 
 function* faultsOfBy(path: string, by: GroupBy, columns: TypedColumns): Generator<QuestionFault> {
-  const { columns: names, keysMax, keys, discover } = by;
+  const { columns: names, groupsMax, groups: keys, discover } = by;
   if (names.length < 1 || names.length > limits.byColumns) {
     yield {
       path, rule: `has ${names.length} columns`, remedy: `name 1 to ${limits.byColumns}`,
@@ -317,28 +317,28 @@ function* faultsOfBy(path: string, by: GroupBy, columns: TypedColumns): Generato
         : 'name a boolean, category, text or integer column',
     };
   }
-  if (!Number.isInteger(keysMax) || keysMax < 1 || keysMax > limits.keys) {
+  if (!Number.isInteger(groupsMax) || groupsMax < 1 || groupsMax > limits.keys) {
     yield {
-      path: `${path}.keysMax`, rule: `is ${keysMax}`,
+      path: `${path}.groupsMax`, rule: `is ${groupsMax}`,
       remedy: `give a whole number from 1 to ${limits.keys}`,
     };
   }
   if (keys !== undefined && discover !== undefined) {
-    yield { path, rule: 'has both keys and discover', remedy: 'leave one of them out' };
+    yield { path, rule: 'has both groups and discover', remedy: 'leave one of them out' };
   }
   if (keys === undefined && discover === undefined && types.some(isText)) {
-    yield { path, rule: 'has a text', remedy: 'give discover: true, or a list in keys' };
+    yield { path, rule: 'has a text', remedy: 'give discover: true, or a list in groups' };
   }
   if (discover !== undefined) yield* faultsOfDiscovery(path, discover);
-  if (keys !== undefined) yield* faultsOfKeys(`${path}.keys`, keys, names, types);
+  if (keys !== undefined) yield* faultsOfKeys(`${path}.groups`, keys, names, types);
 }
 
 function* faultsOfDiscovery(
   path: string, { top, prefilter, remember, answer }: NonNullable<GroupBy['discover']>,
 ): Generator<QuestionFault> {
-  if (answer === 'keys' && prefilter !== 1) {
+  if (answer === 'groups' && prefilter !== 1) {
     yield {
-      path: `${path}.prefilter`, rule: `is ${prefilter}, and answer: keys has no prefilter`,
+      path: `${path}.prefilter`, rule: `is ${prefilter}, and answer: groups has no prefilter`,
       remedy: 'leave it out',
     };
   }
@@ -360,10 +360,10 @@ function* faultsOfDiscovery(
 }
 
 function* faultsOfKeys(
-  path: string, keys: NonNullable<GroupBy['keys']>, names: readonly string[],
+  path: string, keys: NonNullable<GroupBy['groups']>, names: readonly string[],
   types: readonly ColumnType[],
 ): Generator<QuestionFault> {
-  if (keys.length < 1) yield { path, rule: 'is empty', remedy: 'list the keys' };
+  if (keys.length < 1) yield { path, rule: 'is empty', remedy: 'list the groups' };
   const parts = types.map((type) => (isText(type) ? null : new Set(publicParts(type))));
   const seen = new Set<string>();
   for (const [i, key] of keys.entries()) {

@@ -19,12 +19,12 @@ export type RowTest = { readonly column: string } & (
 export interface GroupBy {
   readonly columns: readonly string[];
   /** A contributor counts under at most so many keys. */
-  readonly keysMax: number;
+  readonly groupsMax: number;
   /**
    * The public list of keys where a column is a text: each key has a part for each of `columns`.
    * Absent: all combinations of the columns' public values, or `discover`.
    */
-  readonly keys?: readonly (readonly string[])[];
+  readonly groups?: readonly (readonly string[])[];
   /** The keys are found among those that contributors send. Then there is no public list. */
   readonly discover?: Discovery;
 }
@@ -41,10 +41,10 @@ export interface Discovery {
    */
   readonly remember?: number;
   /**
-   * `keys`: the answer is the keys alone, without counts. A person with several keys gives each a
-   * smaller weight, so that more keys show. `prefilter` is 1. Absent: each key has its count.
+   * `groups`: the answer is the groups alone, without counts. A person with several keys gives each
+   * a smaller weight, so that more keys show. `prefilter` is 1. Absent: each key has its count.
    */
-  readonly answer?: 'keys';
+  readonly answer?: 'groups';
 }
 
 /** One question of a study. A contribution answers all questions of its study. */
@@ -60,8 +60,8 @@ export interface Question {
   readonly by?: GroupBy;
   /** How several rows of a contributor become one. */
   readonly reduce: 'mean' | 'sum' | 'one';
-  /** Whole per cent of the study's privacy cost. The shares of a study add up to at most 100. */
-  readonly share: number;
+  /** Whole per cent of the study's privacy cost. The parts of a study add up to at most 100. */
+  readonly part: number;
 }
 
 /** Which answers of a study are totals over epochs. */

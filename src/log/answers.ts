@@ -76,7 +76,7 @@ function keysFault(
       ? null : 'it has keys, and counts them';
   }
   if (keys === undefined) return 'it has no keys, and is split';
-  const isAlone = by.discover?.answer === 'keys';
+  const isAlone = by.discover?.answer === 'groups';
   if (keys.length > 0 && isAlone !== (outcome.estimate.length === 0)) {
     return isAlone ? 'it has numbers, and shows keys alone' : 'it has keys without numbers';
   }

@@ -12,6 +12,7 @@ import { decodeStudyDocument, studyId as studyIdOf } from '../wire/study-codec.j
 import type { StudyDocument } from '../wire/study-document.js';
 import { derivedPartsAgree } from './derived.js';
 import { LogError, type LogFaultCode } from './faults.js';
+import { factsNow } from './earlier-facts.js';
 import { decodeLogLine, type LogLine, type RotationLine, type StudyLine } from './log-line.js';
 import { ReleaseChain } from './release-chain.js';
 import { RememberedCheck } from './remembered.js';
@@ -235,7 +236,7 @@ function createVerifier(signing: Signing, key: Uint8Array): Verifier {
 
 function readFacts(facts: Uint8Array): StudyDocument {
   try {
-    return decodeStudyDocument(facts);
+    return decodeStudyDocument(factsNow(facts).facts);
   } catch (cause) {
     if (!(cause instanceof WireError)) throw cause;
     throw new LogError('study-malformed', cause.message, {}, cause);

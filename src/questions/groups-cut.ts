@@ -13,7 +13,10 @@ import type { MechanismEvent } from '../privacy/accounting/events.js';
 import { resolvePureTarget, shareOf, type PrivacyTarget } from '../privacy/accounting/target.js';
 import type { Mechanisms } from '../privacy/mechanisms/contract.js';
 
-/** The noisy number of contributors who had more than `keysMax` keys, in one release or several. */
+/**
+ * The noisy number of contributors who had more than `groupsMax` keys, in one release or
+ * several.
+ */
 export interface CutPeople {
   readonly noisy: number;
   /** How many releases it adds up. */
@@ -37,11 +40,11 @@ export interface GroupsCut {
 }
 
 /**
- * The noisy number of contributors who lost keys because only `keysMax` of them count.
+ * The noisy number of contributors who lost keys because only `groupsMax` of them count.
  *
  * Claim. Neighbours: one contributor's rows replaced by anything or by nothing. It costs at most
  * `outsideShare` of the question's rho, no delta; or of its pure epsilon.
- * Why: whether a contributor has more than `keysMax` keys follows from its own rows. So it adds 0
+ * Why: whether a contributor has more than `groupsMax` keys follows from its own rows. So it adds 0
  * or 1 to the number, which moves by at most 1. It gets noise of sensitivity 1 (count-noise), drawn
  * once and beside the answer, so its cost adds to that of the answer's plan.
  *
@@ -57,7 +60,7 @@ export interface GroupsCut {
  * than `reportedFrom`, it may not be seen, and the intervals are about the pairs that count.
  * @param target - what the whole question may cost.
  */
-export function planGroupsCut(target: PrivacyTarget, keysMax: number): GroupsCut {
+export function planGroupsCut(target: PrivacyTarget, groupsMax: number): GroupsCut {
   const noise =
     countNoise({ name: groupsCutName, counts: 1, l1: 1, l2: 1, target, share: outsideShare });
   // No cohort of the answer: their costs always add up.
@@ -76,7 +79,7 @@ export function planGroupsCut(target: PrivacyTarget, keysMax: number): GroupsCut
       const spread = Math.sqrt(releases);
       if (outcome.kind === 'refused' || noisy <= spread * reportedFrom) return outcome;
       const finding: Finding =
-        { reason: 'groups-cut', columns: [], amounts: [noisy, spread * half!, keysMax] };
+        { reason: 'groups-cut', columns: [], amounts: [noisy, spread * half!, groupsMax] };
       return {
         ...withEndsMoved(outcome, noisy + spread * half!, reach),
         findings: [finding, ...(outcome.findings ?? [])].slice(0, findingsMax),

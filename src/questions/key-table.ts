@@ -48,21 +48,21 @@ export const keyRoomBytes = keyTableBytes - emptyTableBytes;
 /** What the keys that one question discovers may take. */
 export interface DiscoveredKeys {
   /** The most keys of one contributor that count. */
-  readonly keysMax: number;
+  readonly groupsMax: number;
   /** What one key may take in memory, with what is added up under it: bytes. */
   readonly keyMemory: number;
 }
 
 /**
  * The most bytes that the keys of so many rows of one contributor may take in the tables of all
- * questions together. A row has one key for each question, and at most `keysMax` keys of a
+ * questions together. A row has one key for each question, and at most `groupsMax` keys of a
  * contributor count. So the sum over an epoch's contributors bounds what the keys of the epoch
  * take, whatever they are.
  * @param discovered - of each question that discovers keys. None: 0.
  */
 export function keyRoomOf(discovered: readonly DiscoveredKeys[], rows: number): number {
-  return discovered.reduce((sum, { keysMax, keyMemory: bytes }) =>
-    sum + Math.min(rows, keysMax) * bytes, 0);
+  return discovered.reduce((sum, { groupsMax, keyMemory: bytes }) =>
+    sum + Math.min(rows, groupsMax) * bytes, 0);
 }
 
 /** The most memory that the tables of one epoch take with so many people, in bytes. */

@@ -25,7 +25,7 @@ export function keyListOf(by: GroupBy, study: StudyColumns): KeyList {
   const columns = by.columns.map((name) => columnOf(study, name));
   const names = publicKeys(by, study);
   if (names === null) throw noList(by, columns);
-  return by.keys === undefined
+  return by.groups === undefined
     ? combinations(names, columns) : listed(names, keyReaderOf(by, study));
 }
 
@@ -200,17 +200,17 @@ function swapped(word: number): number {
 }
 
 /**
- * The keys of one contributor that count: those with the smallest ranks, at most `keysMax`, and
+ * The keys of one contributor that count: those with the smallest ranks, at most `groupsMax`, and
  * what each holds.
  *
  * Claim: after any rows it holds exactly the keys with the smallest ranks among all keys seen, and
  * for each of them what all of its rows gave. So the result does not depend on the order of the
- * rows, on how they were cut into batches, or on anybody else. Memory: keysMax keys.
- * Proof: let r be the largest rank held once keysMax keys are held. A key leaves only for one with
- * a smaller rank, so r only falls. A key that left or was refused has a rank above r, then and
+ * rows, on how they were cut into batches, or on anybody else. Memory: groupsMax keys.
+ * Proof: let r be the largest rank held once groupsMax keys are held. A key leaves only for one
+ * with a smaller rank, so r only falls. A key that left or was refused has a rank above r, then and
  * later. So it never comes back. A key that is held at the end was therefore taken at its first
  * row, and it never left.
- * Ranks are computed only when there are more than keysMax keys.
+ * Ranks are computed only when there are more than groupsMax keys.
  * The first key is held without a map, so that a million people with one key each are small.
  */
 export class KeptKeys<Held, Key extends number | string = number> {
@@ -220,13 +220,13 @@ export class KeptKeys<Held, Key extends number | string = number> {
   #rank = unranked;
   #others: OtherKeys<Held, Key> | null = null;
 
-  constructor(private readonly keysMax: number) {}
+  constructor(private readonly groupsMax: number) {}
 
   get size(): number {
     return Number(this.#key !== null) + (this.#others?.keys.size ?? 0);
   }
 
-  /** Whether there were more than keysMax keys, so that some do not count. */
+  /** Whether there were more than groupsMax keys, so that some do not count. */
   get isCut(): boolean {
     return this.#others?.isCut === true;
   }
@@ -238,7 +238,7 @@ export class KeptKeys<Held, Key extends number | string = number> {
 
   /**
    * The largest rank of the keys held; a key with a larger one does not count. Infinity until there
-   * are more than keysMax keys, since ranks are not needed before.
+   * are more than groupsMax keys, since ranks are not needed before.
    */
   largestRank(rankOf: (key: Key) => number): number {
     if (!this.isCut) return Infinity;
@@ -255,7 +255,7 @@ export class KeptKeys<Held, Key extends number | string = number> {
     const found = this.#others?.keys.get(key);
     if (found !== undefined) return found.held;
     let rank = unranked;
-    if (this.size >= this.keysMax) {
+    if (this.size >= this.groupsMax) {
       rank = rankOf(key);
       this.#others ??= { keys: new Map(), last: null, isCut: true };
       this.#others.isCut = true;
@@ -312,6 +312,6 @@ interface OtherKeys<Held, Key> {
   readonly keys: Map<Key, { readonly held: Held; rank: number }>;
   /** The one with the largest rank of all keys that are held. Null: not known. */
   last: RankedKey<Key> | null;
-  /** Whether another key came once keysMax keys were held. */
+  /** Whether another key came once groupsMax keys were held. */
   isCut: boolean;
 }

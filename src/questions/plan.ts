@@ -31,7 +31,7 @@ export interface PlannedQuestion {
   readonly dimension: number;
   /** The names of the public keys by which the answer is split. */
   readonly keys?: readonly (readonly string[])[];
-  /** Of a question in which a contributor may have more than keysMax keys. */
+  /** Of a question in which a contributor may have more than groupsMax keys. */
   readonly groupsCut?: GroupsCut;
   /** Of a question whose keys are discovered. */
   readonly discovered?: DiscoveredKeys & {
@@ -89,11 +89,11 @@ const numberBytes = 24;
  * a divergence at one order add up under adaptive composition, so the sum bounds the cost. Two
  * questions whose tests exclude each other do not cost the maximum only: the replaced contributor
  * may leave one and enter the other, so both releases change.
- * Within the target: a plan's cost is at most its share of the target, rounded up to units of
- * 2^-64. Each share is first lowered by one unit, so a cost is at most the exact share, and the
- * shares add up to at most 100 %.
+ * Within the target: a plan's cost is at most its part of the target, rounded up to units of
+ * 2^-64. Each part is first lowered by one unit, so a cost is at most the exact part, and the
+ * parts add up to at most 100 %.
  *
- * The delta for events is divided among the questions whose plans charge some, by their shares.
+ * The delta for events is divided among the questions whose plans charge some, by their parts.
  * @returns the plan, or why the first question without one has none. Where the facts list the
  *   questions, the reason begins with `questions.<name>`.
  * @throws InvalidParameterError when a question does not fit the columns or its estimator. Where
@@ -102,14 +102,14 @@ const numberBytes = 24;
 export function planQuestions(
   questions: readonly Question[], facts: QuestionsFacts, planner: QuestionPlanner,
 ): QuestionsPlan | Infeasible {
-  const all = questions.reduce((sum, { share }) => sum + share, 0);
+  const all = questions.reduce((sum, { part }) => sum + part, 0);
   const first = questions.map((question) => planOne(question, all, facts, planner));
   const usesDelta = first.map((found) => 'kind' in found || found.plan.cost.delta > 0n);
-  const shares = questions.reduce((sum, { share }, i) => sum + (usesDelta[i] ? share : 0), 0);
+  const parts = questions.reduce((sum, { part }, i) => sum + (usesDelta[i] ? part : 0), 0);
   const planned: PlannedQuestion[] = [];
   for (const [i, question] of questions.entries()) {
-    const found = usesDelta[i] && shares < all
-      ? planOne(question, shares, facts, planner) : first[i]!;
+    const found = usesDelta[i] && parts < all
+      ? planOne(question, parts, facts, planner) : first[i]!;
     if ('kind' in found) return found;
     planned.push(found);
   }
@@ -117,16 +117,16 @@ export function planQuestions(
     ?? tooLarge(planned, facts) ?? together(planned, facts);
 }
 
-/** @param deltaShares - the sum of the shares of all questions that divide the delta. */
+/** @param deltaParts - the sum of the parts of all questions that divide the delta. */
 function planOne(
-  question: Question, deltaShares: number, facts: QuestionsFacts, planner: QuestionPlanner,
+  question: Question, deltaParts: number, facts: QuestionsFacts, planner: QuestionPlanner,
 ): PlannedQuestion | Infeasible {
   const { name, by } = question;
   const estimator = planner.find(question.estimator);
   if (by?.discover !== undefined && estimator.keyed?.includes('discovered') !== true) {
     return infeasible(
       facts, name, `${estimator.name} cannot split its answer by keys that are discovered`,
-      'list the keys in by.keys, or ask for a count, sum, mean, share or ratio',
+      'list the keys in by.groups, or ask for a count, sum, mean, share or ratio',
     );
   }
   try {
@@ -134,23 +134,23 @@ function planOne(
     const isEach = keys !== null && estimator.keyed?.includes('public') !== true;
     const asked = isEach ? forEachKey(estimator) : estimator;
     const isRunning = isRunningQuestion(facts.running, name);
-    const target = shareOfTarget(facts.target, question.share, deltaShares);
+    const target = shareOfTarget(facts.target, question.part, deltaParts);
     const groupsCut = by !== undefined && hasNumbers(by) && mayLoseKeys(by, facts, facts.rowsMax)
-      ? planGroupsCut(target, by.keysMax) : undefined;
+      ? planGroupsCut(target, by.groupsMax) : undefined;
     const plan = planner.plan(asked, question.parameters, {
       ...(isRunning && { running: { separation: facts.running!.separation } }),
       dimension, cohort: facts.cohort, participation: facts.participation,
       target: groupsCut === undefined ? target : besideGroupsCut(target),
       ...(keys !== null && {
-        keys: { list: 'public', keysMax: by!.keysMax, count: keys.names.length },
+        keys: { list: 'public', groupsMax: by!.groupsMax, count: keys.names.length },
       }),
       ...(by?.discover !== undefined && {
-        keys: { list: 'discovered', keysMax: by.keysMax, ...by.discover },
+        keys: { list: 'discovered', groupsMax: by.groupsMax, ...by.discover },
       }),
     });
     if (plan.kind === 'infeasible') return { ...plan, reason: reasonOf(facts, name, plan.reason) };
     if (isRunning && plan.running === undefined) return notRunning(facts, name, estimator);
-    if (plan.cost.renyi !== undefined && (question.share < 100 || by !== undefined)) {
+    if (plan.cost.renyi !== undefined && (question.part < 100 || by !== undefined)) {
       return infeasible(
         facts, name, `the noise of ${estimator.name} has a cost at one Renyi order only`,
         'give it a study of its own',
@@ -174,7 +174,7 @@ function planOne(
 
 /** An answer of keys alone has no numbers that could be wrong. */
 function hasNumbers({ discover }: GroupBy): boolean {
-  return discover?.answer !== 'keys';
+  return discover?.answer !== 'groups';
 }
 
 /** With the memory that discovered keys take. */
@@ -183,7 +183,7 @@ function withKeyMemory(
 ): PlannedQuestion {
   const keyBytes = keyBytesMax(by, facts);
   const memory = keyMemory(keyBytes) + (planned.plan.bytesPerKey ?? 0);
-  return { ...planned, discovered: { keysMax: by.keysMax, keyBytes, keyMemory: memory } };
+  return { ...planned, discovered: { groupsMax: by.groupsMax, keyBytes, keyMemory: memory } };
 }
 
 /**
@@ -204,8 +204,8 @@ function lacksKeyRoom(
       facts, name, `the keys of ${people} people, the most that an epoch takes, may not find room${
         tables.length === 1 ? '' : ' beside those of the questions before'}: there is room for `
         + `those of ${fitting} people`,
-      'a smaller peopleMax (16 times the cohort, where it is left out) or keysMax, fewer bytes for '
-        + 'the texts of by, or fewer such questions',
+      'a smaller peopleMax (16 times the cohort, where it is left out) or groupsMax, fewer bytes '
+        + 'for the texts of by, or fewer such questions',
     );
   }
   return null;
@@ -236,9 +236,9 @@ const unit = 2 ** -64;
 /**
  * A question's part of the target. The whole of it is the target itself. A plan may pass a pure
  * target by a factor of 1 + 2^-40; see planWithin.
- * @param deltaShares - the sum of the shares of all questions that divide the delta.
+ * @param deltaParts - the sum of the parts of all questions that divide the delta.
  */
-function shareOfTarget(target: PrivacyTarget, share: number, deltaShares: number): PrivacyTarget {
+function shareOfTarget(target: PrivacyTarget, share: number, deltaParts: number): PrivacyTarget {
   if (share === 100) return target;
   const { deltaTotal } = target;
   if (target.isPure === true) {
@@ -246,7 +246,7 @@ function shareOfTarget(target: PrivacyTarget, share: number, deltaShares: number
     return resolvePureTarget({ epsilon, delta: deltaTotal });
   }
   const rho = Math.max(shareOf(target.rho, share / 100) - unit, 0);
-  const delta = Math.max(shareOf(target.delta, share / deltaShares) - unit, 0);
+  const delta = Math.max(shareOf(target.delta, share / deltaParts) - unit, 0);
   return { ...target, rho, delta, epsilon: epsilonOfApproximateZcdp(rho, delta, deltaTotal) };
 }
 
@@ -304,8 +304,8 @@ function workOf(
 ): QuestionsPlan['work'] {
   const stated = work === undefined ? [] : [work];
   if (discovered === undefined) return stated;
-  const { keysMax, keyBytes } = discovered;
-  const keys = { keysMax, keyBytes, shown, events };
+  const { groupsMax, keyBytes } = discovered;
+  const keys = { groupsMax, keyBytes, shown, events };
   return [...stated, keysWorkOf(keys, facts.rowsMax, peopleMaxOf(facts))];
 }
 

@@ -47,18 +47,18 @@ type Key = number | string;
 /** One contributor's rows for one question, reduced as they come. */
 export class QuestionRows extends KeptKeys<KeyRows, Key> {
   /** @param next - of the same contributor for the next question; null after the last one. */
-  constructor(keysMax: number, readonly next: QuestionRows | null) {
-    super(keysMax);
+  constructor(groupsMax: number, readonly next: QuestionRows | null) {
+    super(groupsMax);
   }
 }
 
 /**
  * How a contributor's rows become the rows that a question's estimator sees: `where`, then the
- * split by key, then at most `keysMax` keys, then the reduction within each key.
+ * split by key, then at most `groupsMax` keys, then the reduction within each key.
  *
  * Every step looks at the rows of one contributor alone. So a neighbour, in whom one contributor's
  * rows are replaced by anything, changes the estimator's rows of that contributor only: at most one
- * row, or with `by` at most `keysMax` rows of different keys. `where` comes before the reduction
+ * row, or with `by` at most `groupsMax` rows of different keys. `where` comes before the reduction
  * and cannot add rows. This is what plans charge for.
  */
 export class QuestionReduction {
@@ -89,7 +89,7 @@ export class QuestionReduction {
     this.#reader = isDiscovered ? keyReaderOf(by, study) : null;
     const parts = (by?.columns ?? []).map((name) => columnOf(study, name));
     this.#textPlace = parts.length === 1 && parts[0]!.isText ? parts[0]!.place : null;
-    this.#isOfKeys = by?.discover?.answer === 'keys';
+    this.#isOfKeys = by?.discover?.answer === 'groups';
     this.dimension = by === undefined ? Math.max(1, columns.length)
       : 1 + columns.length + Number(this.#isOfKeys);
     this.needsRanks = reduce === 'one' && columns.length > 0;
@@ -98,7 +98,7 @@ export class QuestionReduction {
   }
 
   empty(next: QuestionRows | null): QuestionRows {
-    return new QuestionRows(this.question.by?.keysMax ?? 1, next);
+    return new QuestionRows(this.question.by?.groupsMax ?? 1, next);
   }
 
   /**
@@ -189,7 +189,7 @@ export class QuestionReduction {
   /**
    * The contributor's rows for the estimator, in the order of their keys; none if no row counts.
    * @param table - gives discovered keys their places. Only keys that count come into it: at most
-   *   `keysMax` of the contributor.
+   *   `groupsMax` of the contributor.
    * @throws WireError `overloaded` if the table is full, which the caller has to prevent.
    */
   rowsOf(rows: QuestionRows, table: KeyTable | null = null): readonly Float64Array[] {
@@ -343,7 +343,7 @@ export function contributionBytes(
   questions: readonly ReducedQuestion[], rowsMax: number,
 ): number {
   return questions.reduce((sum, { question: { columns, by }, discovered }) => {
-    const keys = Math.min(by?.keysMax ?? 1, rowsMax);
+    const keys = Math.min(by?.groupsMax ?? 1, rowsMax);
     const sums = columns.length === 0 ? 0 : bytesOfSums + bytesOfSum * columns.length;
     const perByte = (by?.columns.length ?? 0) > 1 ? bytesInJson : bytesInText;
     const key = bytesOfKey + sums + perByte * (discovered?.keyBytes ?? 0);

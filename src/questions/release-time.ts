@@ -32,7 +32,7 @@ const [msPerKey, msPerKeyByte, msPerDraw] = [0.01, 0.000_15, 0.002];
 /**
  * The work with the keys of one question, at most.
  *
- * Why: a contributor has at most K keys that count (`keysMax`, and one for each row), so P people
+ * Why: a contributor has at most K keys that count (`groupsMax`, and one for each row), so P people
  * have at most P K, whatever they send. Each may wait for the close to get its place. A draw is
  * made for a known key, and for a key that has at least t contributors (the prefilter), of which
  * there are at most P K / t; each has one for its count and one for each sum. What is drawn ahead
@@ -42,12 +42,12 @@ const [msPerKey, msPerKeyByte, msPerDraw] = [0.01, 0.000_15, 0.002];
  */
 export function keysWorkOf(
   question: {
-    readonly keysMax: number; readonly keyBytes: number; readonly shown: number;
+    readonly groupsMax: number; readonly keyBytes: number; readonly shown: number;
     readonly events: readonly MechanismEvent[];
   }, rowsMax: number, peopleMax: number,
 ): KeysWork {
-  const { keysMax, keyBytes, shown, events } = question;
-  const keys = peopleMax * Math.min(rowsMax, keysMax);
+  const { groupsMax, keyBytes, shown, events } = question;
+  const keys = peopleMax * Math.min(rowsMax, groupsMax);
   const draws = events.filter(showsKeys).reduce((sum, event) => {
     const passing = event.kind === 'key-weights' ? keys : Math.floor(keys / leastOfKey(event));
     const ahead = keyDrawsAhead(event);
@@ -89,6 +89,6 @@ export function lackOfTime(
     reason: `${cause} may take ${Math.ceil(needMs)} ms of a release, and its planned time is `
       + `${mostMs} ms at most${'everyMs' in epoch ? ', half an epoch' : ''}`,
     remedy: people === undefined ? `${longer}, fewer columns or a smaller cohort`
-      : `a smaller keysMax or peopleMax (16 times the cohort, where it is left out), or ${longer}`,
+      : `a smaller groupsMax or peopleMax (16 times the cohort, where it is left out), or ${longer}`,
   };
 }

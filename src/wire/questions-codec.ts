@@ -35,7 +35,7 @@ function readQuestion(question: Members): Question {
       .map((test, i) => readObject(test, `${question.path}.where[${i}]`, readTest)),
     ...(question.has('by') && { by: question.object('by', readBy) }),
     reduce: question.choice('reduce', ['mean', 'sum', 'one']),
-    share: question.integer('share', 1, 100),
+    part: question.integer('part', 1, 100),
   };
 }
 
@@ -74,9 +74,9 @@ function readValue(value: unknown, path: string): TestValue {
 function readBy(by: Members): GroupBy {
   return {
     columns: readNames(by, 'columns'),
-    keysMax: by.integer('keysMax', 1, limits.keys),
-    ...(by.has('keys') && {
-      keys: by.list('keys', limits.keys).map((key, i) => readKey(key, `${by.path}.keys[${i}]`)),
+    groupsMax: by.integer('groupsMax', 1, limits.keys),
+    ...(by.has('groups') && {
+      groups: by.list('groups', limits.keys).map((key, i) => readKey(key, `${by.path}.groups[${i}]`)),
     }),
     ...(by.has('discover') && { discover: by.object('discover', readDiscovery) }),
   };
@@ -94,7 +94,7 @@ function readKey(value: unknown, path: string): readonly string[] {
 
 function readDiscovery(discovery: Members): Discovery {
   return {
-    ...(discovery.has('answer') && { answer: discovery.choice('answer', ['keys']) }),
+    ...(discovery.has('answer') && { answer: discovery.choice('answer', ['groups']) }),
     prefilter: discovery.integer('prefilter', 1, limits.prefilter),
     ...(discovery.has('remember') && {
       remember: discovery.integer('remember', 1, limits.keys),

@@ -353,16 +353,16 @@ function readBudget(budget: Members): StudyDocument['budget'] {
 }
 
 function readAdmission(admission: Members): StudyDocument['admission'] {
-  const kind = admission.choice('kind', ['open', 'keys', 'enrolment', 'tokens', 'rate']);
+  const kind = admission.choice('kind', ['open', 'contributorKeys', 'enrolment', 'tokens', 'rate']);
   const hex = (name: string) =>
     admission.pattern(name, /^[0-9a-f]{64}$/, '64 digits of lower-case hex');
   const whole = (name: string) => admission.integer(name, 1, Number.MAX_SAFE_INTEGER);
   return kind === 'open' ? { kind }
-    : kind === 'keys' ? { kind, digest: hex('digest') }
+    : kind === 'contributorKeys' ? { kind, digest: hex('digest') }
       : kind === 'enrolment'
         ? { kind, issuer: hex('issuer') }
         : kind === 'tokens' ? readTokens(admission)
-          : { kind, keys: whole('keys'), perMs: whole('perMs') };
+          : { kind, contributorKeys: whole('contributorKeys'), perMs: whole('perMs') };
 }
 
 function readTokens(admission: Members): StudyDocument['admission'] {

@@ -34,7 +34,7 @@ export function ofShortFacts(
   return {
     ...shared, contribution: { rowsMax }, wireForm: 'short',
     questions: [{
-      name: onlyQuestion, estimator, parameters, columns, where: [], reduce, share: 100,
+      name: onlyQuestion, estimator, parameters, columns, where: [], reduce, part: 100,
     }],
   };
 }
@@ -82,18 +82,20 @@ export interface SharedFacts {
   };
   /**
    * Who may contribute.
-   * - `keys`: SHA-256 (hex) of the sorted enrolled keys. It fixes the list without publishing it.
+   * - `contributorKeys`: SHA-256 (hex) of the sorted enrolled keys. It fixes the list without
+   *   publishing it.
    * - `enrolment`: everybody with a token for their key, signed by the issuer (Ed25519 public key,
    *   hex).
    * - `tokens`: everybody with a blind token for their key, from the issuer of this name.
-   * - `rate`: anybody, but at most `keys` new keys in each `perMs`; public participation only.
+   * - `rate`: anybody, but at most `contributorKeys` new keys in each `perMs`; public participation
+   *   only.
    */
   readonly admission:
     | { readonly kind: 'open' }
-    | { readonly kind: 'keys'; readonly digest: string }
+    | { readonly kind: 'contributorKeys'; readonly digest: string }
     | { readonly kind: 'enrolment'; readonly issuer: string }
     | ({ readonly kind: 'tokens'; readonly issuer: string } & TokenPeriods)
-    | { readonly kind: 'rate'; readonly keys: number; readonly perMs: number };
+    | { readonly kind: 'rate'; readonly contributorKeys: number; readonly perMs: number };
   readonly late: 'next' | 'drop';
   /**
    * `release`: rows are deleted once the release is stored. `duration`: they are kept this long

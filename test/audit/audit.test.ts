@@ -132,7 +132,7 @@ describe('the audit', { tags: ['long'] }, () => {
   const splits = estimators.filter(({ keyed }) => keyed?.includes('public') === true);
   it.each(splits)('proves no more of $name by keys than is claimed', async (estimator) => {
     const found = await audited(estimator, {
-      epsilon: 1, trials: fewTrials, keys: { list: 'public', keysMax: 2, count: 5 },
+      epsilon: 1, trials: fewTrials, keys: { list: 'public', groupsMax: 2, count: 5 },
     });
     expect(found.caught).toBe(false);
     expect(found.bound).toBeLessThanOrEqual(1);
@@ -141,7 +141,7 @@ describe('the audit', { tags: ['long'] }, () => {
   it('proves no more of an estimator that answers once for each key than is claimed', async () => {
     const found = await audited(forEachKey(findEstimator('robust-mean')), {
       trials: fewTrials, glance: 2, epsilon: provable,
-      keys: { list: 'public', keysMax: 1, count: 2 },
+      keys: { list: 'public', groupsMax: 1, count: 2 },
       // Each key has more people than its smallest plan is for.
       crowd: 3,
     });
@@ -240,7 +240,7 @@ it('attacks answers by key with keys that there are, in every crowd', () => {
   const facts: StudyFacts = {
     dimension: 2, cohort: 41, participation: 'secret',
     target: privacyTarget({ epsilon: 1, delta: 1e-6 }),
-    keys: { list: 'public', keysMax: 2, count: 3 },
+    keys: { list: 'public', groupsMax: 2, count: 3 },
   };
   const plan = smallPlan({
     facts, length: 1, events: [], release: () => { throw new Error('no release is asked for'); },

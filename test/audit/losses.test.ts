@@ -83,17 +83,17 @@ const cases: readonly LawCase[] = [
   },
   {
     event: {
-      ...place, kind: 'key-histogram', keysMax: 2, prefilter: 2, sigma: 1, delta: 0.1, grid: 1,
+      ...place, kind: 'key-histogram', groupsMax: 2, prefilter: 2, sigma: 1, delta: 0.1, grid: 1,
     },
     method: 'keyHistogram', contents: [{ counts: [2, 3], keys }, { counts: [1, 4], keys }],
   },
   {
-    event: { ...place, kind: 'key-weights', keysMax: 2, sigma: 1, delta: 0.1, grid: 0.5 },
+    event: { ...place, kind: 'key-weights', groupsMax: 2, sigma: 1, delta: 0.1, grid: 0.5 },
     method: 'keyHistogram', contents: [{ counts: [2, 3.5], keys }, { counts: [1.5, 4], keys }],
   },
   {
     event: {
-      ...place, kind: 'key-sums', keysMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
+      ...place, kind: 'key-sums', groupsMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
       delta: 0.1, grid: 1, sumsGrid: 1,
     },
     method: 'keySums', bits: 44n,

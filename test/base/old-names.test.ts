@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseStudyText } from '../../server/study-file/parse.js';
 import {
   choiceNow, estimatorNow, oldEstimators, oldParameters, oldStudyKeys, parameterNow, studyKeyNow,
+  studyWordNow,
 } from '../../src/base/old-names.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 
@@ -43,10 +44,11 @@ describe('names of before', () => {
     expect(parameterNow('resolution', [], 'mean')).toBeUndefined();
     expect(choiceNow('shape', 'normal', ['any', 'light'])).toBe('normal is now light');
     expect(choiceNow('shape', 'normal', ['any', 'normal'])).toBeUndefined();
-    expect(studyKeyNow(['questions', 'who', 'by', 'keysMax'], ['column', 'groupsMax']))
-      .toBe('groupsMax');
-    expect(studyKeyNow(['admission', 'keys'], ['contributorKeys'])).toBe('contributorKeys');
-    expect(studyKeyNow(['admission', 'keys'], ['groups'])).toBe('groups');
+    expect(studyKeyNow(['questions', 'who', 'by', 'keysMax'])).toBe('groupsMax');
+    expect(studyKeyNow(['admission', 'keys'])).toBe('contributorKeys');
+    expect(studyKeyNow(['admission', 'tokens', 'keys'])).toBeUndefined();
+    expect(studyWordNow(['questions', 'who', 'by', 'answer'], 'keys')).toBe('groups');
+    expect(studyWordNow(['questions', 'who', 'by', 'answer'], 'counts')).toBeUndefined();
   });
 
   it('lead to names that are no old ones', () => {

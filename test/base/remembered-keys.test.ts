@@ -6,9 +6,9 @@ import {
 } from '../../src/base/remembered-keys.js';
 
 const question = (name: string, remember?: number): Question => ({
-  name, estimator: 'count', parameters: {}, columns: [], where: [], reduce: 'one', share: 50,
+  name, estimator: 'count', parameters: {}, columns: [], where: [], reduce: 'one', part: 50,
   by: {
-    columns: ['app'], keysMax: 1,
+    columns: ['app'], groupsMax: 1,
     discover: { top: 9, prefilter: 2, ...(remember !== undefined && { remember }) },
   },
 });

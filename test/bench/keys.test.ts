@@ -65,7 +65,7 @@ describe('the formulas for discovered keys', () => {
         const best = optimalHalf({ ...asked, prefilter });
         expect(later[best]).toBeGreaterThanOrEqual(0.5);
         expect(later[best - 1]).toBeLessThan(0.5);
-        const { from } = keelson({ epsilon, delta: asked.delta, keysMax: 1, prefilter });
+        const { from } = keelson({ epsilon, delta: asked.delta, groupsMax: 1, prefilter });
         expect(from / best).toBeLessThanOrEqual(1.25);
       }
     }
@@ -128,19 +128,19 @@ describe('the formulas for discovered keys', () => {
   });
 
   it('have what a plan of this project states', () => {
-    for (const [epsilon, keysMax] of [[1, 1], [4, 4]] as const) {
-      const own = keelson({ epsilon, delta: 1e-6, keysMax });
+    for (const [epsilon, groupsMax] of [[1, 1], [4, 4]] as const) {
+      const own = keelson({ epsilon, delta: 1e-6, groupsMax });
       const { facts } = planOf('count', {}, {
         dimension: 1, cohort: 10_000, participation: 'secret',
         target: privacyTarget({ epsilon, delta: 1e-6 }),
-        keys: { list: 'discovered', keysMax, top: 10, prefilter: 2 },
+        keys: { list: 'discovered', groupsMax, top: 10, prefilter: 2 },
       });
       expect(facts).toMatchObject({
         keysShownFromCount: own.from, noiseInContributors: own.error,
       });
       expect(own.half).toBe(Math.ceil(own.from));
       // In a ledger of zCDP the others pay more noise.
-      const { optimal, laplace } = inLedger({ ...own, changed: 2 * keysMax });
+      const { optimal, laplace } = inLedger({ ...own, changed: 2 * groupsMax });
       expect(Math.min(optimal, laplace.half)).toBeGreaterThan(own.half);
     }
   });

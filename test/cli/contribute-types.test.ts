@@ -18,7 +18,7 @@ columns:
 cohort: 3000
 epoch: { every: 10s }
 questions:
-  apps: { estimator: count, by: { column: app, keys: [mail, maps], keysMax: 1 } }
+  apps: { estimator: count, by: { column: app, groups: [mail, maps], groupsMax: 1 } }
 privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-5 }
 `;

@@ -66,7 +66,7 @@ describe('keelson estimate with --where and --groups-max', () => {
       .filter(([, , , , own]) => own === app)
       .reduce((sum, [, minutes]) => sum + Number(minutes), 0);
     expect([...keys!].sort()).toEqual([...apps].sort());
-    // Five deviations of cap sqrt(keysMax / rho).
+    // Five deviations of cap sqrt(groupsMax / rho).
     keys!.forEach((app, i) => expect(Math.abs(estimate[i]! - truth(app))).toBeLessThan(10_000));
     expect(truth('maps')).toBeGreaterThan(90_000);
   });
@@ -81,7 +81,7 @@ cohort: ${people}
 epoch: { every: 1d }
 questions:
   mean: { estimator: mean, columns: [minutes], where: { late: true },
-          by: { column: region, keysMax: 1, keys: [north, south] }, parameters: { range: 0..100 } }
+          by: { column: region, groupsMax: 1, groups: [north, south] }, parameters: { range: 0..100 } }
 privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 1, delta: 1e-6 }
 `);

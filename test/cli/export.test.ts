@@ -14,7 +14,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'keelson-export-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
 const key = toHex(server.publicKey);
-const by = { columns: ['app'], keysMax: 1, discover: { top: 9, prefilter: 1 } };
+const by = { columns: ['app'], groupsMax: 1, discover: { top: 9, prefilter: 1 } };
 const [delays, regions, quiet] = questionsDocument.questions;
 const columns = [...questionsDocument.columns, 'app'];
 const logged = await sampleLog(2, {
@@ -23,8 +23,8 @@ const logged = await sampleLog(2, {
     types: [...questionsDocument.types!, { type: 'text', bytes: 64 }],
     questions: [delays!, regions!, quiet!, { ...regions!, name: 'found', by }, {
       ...regions!, name: 'alone',
-      by: { ...by, discover: { ...by.discover, answer: 'keys' as const } },
-    }].map((question) => ({ ...question, share: 20 })),
+      by: { ...by, discover: { ...by.discover, answer: 'groups' as const } },
+    }].map((question) => ({ ...question, part: 20 })),
   },
   changeAnswers: (body) => ({
     ...body, columns,

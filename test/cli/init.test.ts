@@ -120,13 +120,13 @@ describe('keelson init', () => {
     const of = ['north', 'south', 'off'];
     const totals = await written('weeks.yaml', '--question', 'running-total', ...region);
     expect(totals).toMatchObject({
-      questions: { people: { estimator: 'count', by: { column: 'region', keysMax: 1 } } },
+      questions: { people: { estimator: 'count', by: { column: 'region', groupsMax: 1 } } },
       running: { separation: 30, questions: ['people'] }, budget: { scope: 'contributor' },
     });
     const counts = await written('regions.yaml', '--question', 'count-by-group', ...region);
     expect(counts).toMatchObject({
       columns: { region: { type: 'category', of, other: true } },
-      questions: { people: { estimator: 'count', by: { column: 'region', keysMax: 1 } } },
+      questions: { people: { estimator: 'count', by: { column: 'region', groupsMax: 1 } } },
     });
     const minutes = ['--columns', 'minutes', '--range', '0..240'];
     const medians =

@@ -108,9 +108,9 @@ columns:
 cohort: 2000
 epoch: { every: 1d }
 questions:
-  later: { estimator: count, where: { at_ms: { at-least: ${july} } }, share: 50 }
+  later: { estimator: count, where: { at_ms: { at-least: ${july} } }, part: 50 }
   middle: { estimator: quantile, columns: [at_ms], where: { at_ms: { below: ${july} } },
-    parameters: { probabilities: [0.5] }, share: 50 }
+    parameters: { probabilities: [0.5] }, part: 50 }
 privacy: { epsilon: 40, delta: 1e-6 }
 budget: { epsilon: 40, delta: 1e-5 }
 `);

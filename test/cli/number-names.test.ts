@@ -79,7 +79,7 @@ describe('answers to several questions', () => {
   });
 
   it('keep a count of people apart from columns, whatever these are called', () => {
-    const common = { where: [], reduce: 'mean', share: 30, parameters: {} };
+    const common = { where: [], reduce: 'mean', part: 30, parameters: {} };
     const document = {
       columns: ['time', 'travel\ntime'], contribution: { rowsMax: 1 }, questions: [
         { ...common, name: 'people', estimator: 'count', columns: [] },
@@ -122,8 +122,8 @@ describe('answers to several questions', () => {
     const document = {
       columns: ['minutes', 'region'], contribution: { rowsMax: 64 }, questions: [{
         name: 'spread', estimator: 'quantile', columns: ['minutes'], where: [], reduce: 'one',
-        share: 100, parameters: { low: 0, high: 10, probabilities: [0.5, 0.9] },
-        by: { columns: ['region'], keysMax: 1 },
+        part: 100, parameters: { low: 0, high: 10, probabilities: [0.5, 0.9] },
+        by: { columns: ['region'], groupsMax: 1 },
       }],
     } as unknown as StudyDocument;
     const outcome = {

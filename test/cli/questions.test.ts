@@ -20,8 +20,8 @@ columns:
 cohort: 3000
 epoch: { every: 1d }
 questions:
-  late: { estimator: count, where: { late: true }, share: 20 }
-  regions: { estimator: count, by: { column: region, keysMax: 1 }, share: 30 }
+  late: { estimator: count, where: { late: true }, part: 20 }
+  regions: { estimator: count, by: { column: region, groupsMax: 1 }, part: 30 }
   delays: { estimator: robust-mean, columns: [minutes], where: { late: true },
     parameters: { scale: 20, corruption: 0.02 } }
 privacy: { epsilon: 8, delta: 1e-6 }
@@ -59,12 +59,12 @@ describe('a study of several questions on the command line', () => {
     const { studies: [plan] } = JSON.parse(stdout) as { studies: readonly {
       readonly privacy: { readonly epsilon: number; readonly rho: number };
       readonly questions: Readonly<Record<string, {
-        readonly rho: number; readonly share: number; readonly keys?: number;
+        readonly rho: number; readonly part: number; readonly keys?: number;
         readonly expectedError: { readonly clean: { readonly total: number } };
       }>>;
     }[] };
     const { late, regions, delays } = plan!.questions;
-    expect([late!.share, regions!.share, delays!.share]).toEqual([20, 30, 50]);
+    expect([late!.part, regions!.part, delays!.part]).toEqual([20, 30, 50]);
     expect(regions!.keys).toBe(2);
     expect(plan!.privacy.epsilon).toBe(8);
     expect(late!.rho + regions!.rho + delays!.rho).toBeCloseTo(plan!.privacy.rho, 12);
@@ -138,12 +138,12 @@ columns:
 cohort: 3000
 epoch: { every: 1d }
 questions:
-  listed: { estimator: count, by: { column: app, keysMax: 1, keys: [maps, Zürich, none] } }
+  listed: { estimator: count, by: { column: app, groupsMax: 1, groups: [maps, Zürich, none] } }
   maps: { estimator: count, where: { app: maps } }
   nowhere: { estimator: count, where: { city: { present: false } } }
-  found: { estimator: count, by: { column: app, discover: true, keysMax: 1, top: 10 } }
-  pairs: { estimator: count, by: { columns: [app, city], discover: true, keysMax: 1 } }
-  rare: { estimator: count, where: { app: own }, by: { column: app, discover: true, keysMax: 1 } }
+  found: { estimator: count, by: { column: app, discover: true, groupsMax: 1, top: 10 } }
+  pairs: { estimator: count, by: { columns: [app, city], discover: true, groupsMax: 1 } }
+  rare: { estimator: count, where: { app: own }, by: { column: app, discover: true, groupsMax: 1 } }
 privacy: { epsilon: 8, delta: 1e-6 }
 budget: { epsilon: 40, delta: 1e-5 }
 `);
@@ -193,7 +193,7 @@ columns: { a: { type: text, bytes: 255 }, b: { type: text, bytes: 255 } }
 cohort: 1000
 epoch: { every: 1d }
 questions:
-  found: { estimator: count, by: { columns: [a, b], discover: true, keysMax: 256 } }
+  found: { estimator: count, by: { columns: [a, b], discover: true, groupsMax: 256 } }
 privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 4, delta: 1e-5 }
 `);

@@ -54,7 +54,7 @@ columns:
 cohort: 2000
 ${shared}questions:
   people: { estimator: count }
-  groups: { estimator: count, by: { column: g, keysMax: 1 } }
+  groups: { estimator: count, by: { column: g, groupsMax: 1 } }
   in-a: { estimator: count, where: { g: a } }
   total: { estimator: sum, columns: [x], parameters: { cap: 10 } }
   mean: { estimator: mean, columns: [x], parameters: { range: 0..20 } }
@@ -156,8 +156,8 @@ columns:
   year: { type: integer, low: 2000, high: 2019 }
 cohort: 200
 ${shared}questions:
-  places: { estimator: count, by: { column: place, keysMax: 2 } }
-  years: { estimator: count, by: { column: year, keysMax: 21 } }
+  places: { estimator: count, by: { column: place, groupsMax: 2 } }
+  years: { estimator: count, by: { column: year, groupsMax: 21 } }
 `);
   const pairs = 'A person counts under at most 2 keys, chosen at random: pairs of a person and a '
     + 'key beyond 2 a person are left out, so counts are low where people have more. The '

@@ -56,8 +56,8 @@ describe('files of studies, keys and certificates', () => {
     for (const path of [pipe, '/dev/zero', '/dev/null']) {
       expect(() => readText(path)).toThrow(`${path}: it is a pipe or a device: save it as a file`);
     }
-    const listed = written('keys.yaml', meanStudy('s', { admission: '{ keys: pipe }' }));
-    expect(() => readStudies([listed], undefined)).toThrow(/keys.yaml.*admission.keys/);
+    const listed = written('keys.yaml', meanStudy('s', { admission: '{ contributorKeys: pipe }' }));
+    expect(() => readStudies([listed], undefined)).toThrow(/keys.yaml.*admission.contributorKeys/);
     expect(() => readText(folder)).toThrow(`${folder}: it is a folder`);
     expect(() => readText(join(folder, 'none'))).toThrow('there is no such file');
   });

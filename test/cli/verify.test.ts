@@ -30,13 +30,13 @@ describe('keelson verify', () => {
   });
 
   it('shows every answer by its question, with keys that are safe to show', async () => {
-    const by = { columns: ['region'], keysMax: 1, discover: { top: 9, prefilter: 1 } };
+    const by = { columns: ['region'], groupsMax: 1, discover: { top: 9, prefilter: 1 } };
     const [delays, regions, quiet] = questionsDocument.questions;
     const logged = await sampleLog(1, {
       facts: {
         ...questionsDocument, questions: [delays!, regions!, quiet!, {
           ...regions!, name: 'found', by,
-        }].map((question) => ({ ...question, share: 25 })),
+        }].map((question) => ({ ...question, part: 25 })),
       },
       changeAnswers: (body) => ({
         ...body,

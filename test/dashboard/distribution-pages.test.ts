@@ -20,7 +20,7 @@ async function staged(): Promise<{ stage: Stage; numbers: readonly NamedNumber[]
     study: 'spread', columns: ['minutes'], types: [{ type: 'number', optional: true }],
     questions: [{
       name: 'spread', estimator: 'distribution', parameters: planned.question.parameters,
-      columns: ['minutes'], where: [], reduce: 'one', share: 100,
+      columns: ['minutes'], where: [], reduce: 'one', part: 100,
     }],
   });
   stage.publish('spread', [outcome]);

@@ -46,7 +46,7 @@ describe.skipIf(!hasBrowser)('what must not be cut off', () => {
       types: [{ type: 'number' }, { type: 'category', of: regions.slice(0, 2), other: true }],
       questions: [{
         name: 'change', estimator: 'mean', columns: ['amount'], reduce: 'mean', where: [],
-        share: 100, parameters: { range: [-wide, wide] }, by: { columns: ['region'], keysMax: 2 },
+        part: 100, parameters: { range: [-wide, wide] }, by: { columns: ['region'], groupsMax: 2 },
       }],
     }, { study: 'second' });
     for (const shift of [0, 1]) {

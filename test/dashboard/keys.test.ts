@@ -11,7 +11,7 @@ import { refusal, valueOf } from './stage.js';
 
 const asked: Asked = {
   name: 'regions', estimator: 'count', parameters: {}, columns: [], where: [], reduce: 'one',
-  share: 100, by: { columns: ['region'], keysMax: 1 }, title: '', parameterWords: {},
+  part: 100, by: { columns: ['region'], groupsMax: 1 }, title: '', parameterWords: {},
 };
 const split = (keys: readonly string[], change: object = {}, value = [3, 20, -4]): ValueOutcome =>
   valueOf(value, value.map(() => 2), { keys: keys.map((key) => [key]), ...change }) as ValueOutcome;
@@ -68,7 +68,7 @@ describe('a split answer', () => {
     const outcome = split(['b', 'a10', 'a9']);
     expect(pictureOf(asked, outcome).charts).toBe(3);
     const found = {
-      ...asked, by: { columns: ['app'], keysMax: 1, discover: { top: 9, prefilter: 1 } },
+      ...asked, by: { columns: ['app'], groupsMax: 1, discover: { top: 9, prefilter: 1 } },
     };
     expect([pictureOf(found, outcome).charts, numbersOf(found, outcome)]).toEqual([0, []]);
     const many = Array.from({ length: 13 }, (_, i) => i);
@@ -86,7 +86,8 @@ describe('a split answer', () => {
     const outcome = { ...split(['b', 'a'], {}, [1, 2]), estimate: [], shape: [2, 0] };
     const alone = {
       ...asked, by: {
-        columns: ['app'], keysMax: 1, discover: { top: 9, prefilter: 1, answer: 'keys' as const },
+        columns: ['app'], groupsMax: 1,
+          discover: { top: 9, prefilter: 1, answer: 'groups' as const },
       },
     };
     const { picture, charts } = pictureOf(alone, outcome);
@@ -122,12 +123,12 @@ it('says every test of rows in words', () => {
 });
 
 it('says in words where keys come from, and which are shown again', () => {
-  const by = { columns: ['app'], keysMax: 2 };
+  const by = { columns: ['app'], groupsMax: 2 };
   const discover = { top: 100, prefilter: 2 };
   expect([
     by, { ...by, keys: [['maps'], ['chess']] }, { ...by, discover },
     { ...by, discover: { ...discover, remember: 80 } },
-    { ...by, discover: { ...discover, answer: 'keys' as const } },
+    { ...by, discover: { ...discover, answer: 'groups' as const } },
   ].map(keysInWords)).toEqual([
     'all public values; a person counts for 2 keys at most',
     'a list of 2; a person counts for 2 keys at most',

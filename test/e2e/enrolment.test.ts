@@ -14,7 +14,8 @@ beforeAll(async () => {
     'members', { epoch: '{ every: 1h }', admission: `{ enrolment: { issuer: "${key}" } }` },
   );
   const rated = meanStudy('rated', {
-    epoch: '{ every: 1h }', participation: 'public', admission: '{ rate: { keys: 1, per: 366d } }',
+    epoch: '{ every: 1h }', participation: 'public',
+      admission: '{ rate: { contributorKeys: 1, per: 366d } }',
   });
   served =
     await stage.serve([stage.write('members.yaml', study), stage.write('rated.yaml', rated)]);

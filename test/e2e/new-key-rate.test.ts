@@ -13,7 +13,7 @@ afterAll(() => stage.end());
 const most = 20;
 const sockets = 4;
 const rated = (facts = {}): string => meanStudy('rated', {
-  participation: 'public', admission: `{ rate: { keys: ${most}, per: 366d } }`, ...facts,
+  participation: 'public', admission: `{ rate: { contributorKeys: ${most}, per: 366d } }`, ...facts,
 });
 
 /** `in`: the key is known to the study now. `full`: it may not come in now. `later`: try again. */

@@ -33,11 +33,11 @@ epoch: { contributors: ${people} }
 contribution: { rowsMax: 8 }
 questions:
   late-people: { estimator: count, where: { late: true } }
-  regions: { estimator: count, by: { column: region, keysMax: 1 } }
+  regions: { estimator: count, by: { column: region, groupsMax: 1 } }
   minutes-by-region: { estimator: mean, columns: [minutes],
-    by: { column: region, keysMax: 1 }, parameters: { range: 0..240 } }
+    by: { column: region, groupsMax: 1 }, parameters: { range: 0..240 } }
   typical-by-region: { estimator: robust-mean, columns: [minutes],
-    by: { column: region, keysMax: 1 }, share: 40,
+    by: { column: region, groupsMax: 1 }, part: 40,
     parameters: { scale: 20, corruption: 0.01, range: 0..240 } }
   time: { estimator: sum, columns: [minutes] }
   late-share: { estimator: share, columns: [late], reduce: one }

@@ -125,8 +125,8 @@ describe('keelson simulate', () => {
       'epoch: { contributors: 60 }',
       'contribution: { rowsMax: 1 }',
       'questions:',
-      '  apps: { estimator: count, by: { column: app, keysMax: 1, discover: true } }',
-      '  regions: { estimator: count, by: { column: region, keysMax: 1 } }',
+      '  apps: { estimator: count, by: { column: app, groupsMax: 1, discover: true } }',
+      '  regions: { estimator: count, by: { column: region, groupsMax: 1 } }',
       'privacy: { epsilon: 20, delta: 1e-3 }',
       'budget: { epsilon: 40, delta: 2e-3, scope: study }', '',
     ].join('\n'));

@@ -121,7 +121,7 @@ it('asks for none where admission is open, and takes one there', async () => {
 it('says when a study takes new keys again', async () => {
   const clock = new HandClock();
   const rig = await startRig({ clock });
-  const admission = { kind: 'rate', keys: 20, perMs: 3_600_000 } as const;
+  const admission = { kind: 'rate', contributorKeys: 20, perMs: 3_600_000 } as const;
   rig.hub.change(rig.study, { document: { ...document, participation: 'public', admission } });
   clock.advance(1_000);
   const answer = { verdict: 'rejected', code: 'too-many-new-keys' } as const;

@@ -51,9 +51,9 @@ const peopleEnough = 640;
 
 function study(peopleMax: number): StudyDefinition {
   return defineStudy(questionsDocument([{
-    name: 'found', estimator: 'count', columns: [], where: [], reduce: 'one', share: 100,
+    name: 'found', estimator: 'count', columns: [], where: [], reduce: 'one', part: 100,
     parameters: parseParameters(findEstimator('count').parameters, {}, { dimension: 1 }),
-    by: { columns, keysMax: rowsMax, discover: { top: 4, prefilter: 2 } },
+    by: { columns, groupsMax: rowsMax, discover: { top: 4, prefilter: 2 } },
   }], {
     study: 'apps', columns, types, cohort: 100, peopleMax, contribution: { rowsMax },
     privacy: { epsilon: 8, delta: 1e-6 },
@@ -501,7 +501,7 @@ async function checkedRelease(): Promise<ReleaseResult> {
   const { document: { privacy } } = study(peopleEnough);
   const facts: StudyFacts = {
     dimension: 1, cohort: 100, participation: 'secret', target: privacyTarget(privacy),
-    keys: { list: 'discovered', keysMax: rowsMax, top: 4, prefilter: 2 },
+    keys: { list: 'discovered', groupsMax: rowsMax, top: 4, prefilter: 2 },
   };
   const count = findEstimator('count');
   const plan = count.plan(parseParameters(count.parameters, {}, facts), facts);

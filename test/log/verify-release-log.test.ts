@@ -309,7 +309,7 @@ describe('release log', () => {
           (questionsDocument.columns[i] === 'stops'
             ? { type: 'integer', low: 0, high: 1 } as const : type)),
         questions: questionsDocument.questions.map((each, i) =>
-          (i === 1 ? { ...each, by: { columns: ['stops'], keysMax: 1 } } : each)),
+          (i === 1 ? { ...each, by: { columns: ['stops'], groupsMax: 1 } } : each)),
       };
       const of = async (...keys: readonly string[]) =>
         fault((await sampleLog(1, {
@@ -333,7 +333,8 @@ describe('release log', () => {
         ...questionsDocument,
         questions: questionsDocument.questions.map((each) => (each === question
           ? {
-            ...question, by: { columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1 } },
+            ...question,
+              by: { columns: ['late'], groupsMax: 1, discover: { top: 2, prefilter: 1 } },
           } : each)),
       };
       const of = async (keys: readonly string[][], estimate: readonly number[]) =>
@@ -360,7 +361,7 @@ describe('release log', () => {
     });
 
     it('takes the number of discovered keys without them, and nothing else there', async () => {
-      const by = { columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1 } };
+      const by = { columns: ['late'], groupsMax: 1, discover: { top: 2, prefilter: 1 } };
       const parameters = { ...questionsDocument.questions[1]!.parameters, of: 'keys' };
       const facts = {
         ...questionsDocument, questions: questionsDocument.questions.map((each, i) =>
@@ -383,9 +384,9 @@ describe('release log', () => {
     });
 
     it('takes keys alone where the study asks for them, and numbers elsewhere', async () => {
-      const of = async (answer: 'keys' | undefined, estimate: readonly number[]) => {
+      const of = async (answer: 'groups' | undefined, estimate: readonly number[]) => {
         const discover = { top: 2, prefilter: 1, ...(answer !== undefined && { answer }) };
-        const by = { columns: ['late'], keysMax: 1, discover };
+        const by = { columns: ['late'], groupsMax: 1, discover };
         const keys = [['true'], ['false']];
         return fault((await sampleLog(1, {
           facts: {
@@ -401,8 +402,8 @@ describe('release log', () => {
             })) }),
         })).lines);
       };
-      expect(await of('keys', [])).toBe('none');
-      expect(await of('keys', [9, 3])).toBe('2 keys-malformed');
+      expect(await of('groups', [])).toBe('none');
+      expect(await of('groups', [9, 3])).toBe('2 keys-malformed');
       expect(await of(undefined, [])).toBe('2 keys-malformed');
       expect(await of(undefined, [9, 3])).toBe('none');
     });
@@ -413,7 +414,7 @@ describe('release log', () => {
         questions: questionsDocument.questions.map((each) => (each.name !== 'regions' ? each : {
           ...each,
           by: {
-            columns: ['late'], keysMax: 1, discover: { top: 2, prefilter: 1, remember: 1 },
+            columns: ['late'], groupsMax: 1, discover: { top: 2, prefilter: 1, remember: 1 },
           },
         })),
       };

@@ -259,17 +259,17 @@ describe('operator data', () => {
       batches: { accepted: 1, duplicates: 0, refused: { 'wrong-columns': 1 } },
     });
     expect(studies[1]!.batches).toEqual({ accepted: 0, duplicates: 0, refused: {} });
-    const answer = { name: 'answer', estimator: 'prime', share: 100, last: null };
+    const answer = { name: 'answer', estimator: 'prime', part: 100, last: null };
     expect(studies.map(({ questions }) => questions)).toEqual([[answer], [answer]]);
   });
 
-  it('/v1/operator/progress gives each question, its share and its last outcome', async () => {
+  it('/v1/operator/progress gives each question, its part and its last outcome', async () => {
     const hub = await createFakeHub([questionsDocument]);
     const rig = await startRig({ hub });
     const questions = async () => (await get(rig, '/v1/operator/progress', { headers: bearer }))
       .json<Studies>().studies[0]!.questions;
-    const asked = questionsDocument.questions.map(({ name, estimator, share }) =>
-      ({ name, estimator, share }));
+    const asked = questionsDocument.questions.map(({ name, estimator, part }) =>
+      ({ name, estimator, part }));
     expect(await questions()).toEqual(asked.map((each) => ({ ...each, last: null })));
     const { answers } = answersBody;
     hub.publish(hub.studies()[0]!.studyId, '', { answers });

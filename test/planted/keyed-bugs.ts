@@ -16,7 +16,7 @@ const ladder = [1, 2, 4];
 /** Mistakes in answers that are split by keys. */
 const keyed = {
   epsilon: 1, delta: 0.05, dimension: 1, cohort: 6, trials: 10_000, inSensitivity: true,
-  keys: { list: 'public', keysMax: 2, count: 6 },
+  keys: { list: 'public', groupsMax: 2, count: 6 },
 } as const;
 
 /** What a row adds to its key, with noise that just suffices. */
@@ -49,7 +49,7 @@ const newKeysOnly: PlantedBug = {
   ...keyed,
   trials: 40_000,
   make: (facts, planted) =>
-    addedByKey(facts, planted ? Math.sqrt(keyed.keys.keysMax) : right(facts), () => 1),
+    addedByKey(facts, planted ? Math.sqrt(keyed.keys.groupsMax) : right(facts), () => 1),
 };
 
 const unit = boundsOf(0, 1);
@@ -60,7 +60,7 @@ const membershipOnce: PlantedBug = {
   ...keyed,
   trials: 40_000,
   dimension: 2,
-  keys: { ...keyed.keys, keysMax: 1 },
+  keys: { ...keyed.keys, groupsMax: 1 },
   make: (facts, planted) => addedByKey(facts, planted ? 1 : right(facts), ([, value]) =>
     stepsOf(value!, unit) / stepsPerUnit),
 };
@@ -92,7 +92,7 @@ const sizeFromExactCount: PlantedBug = {
   name: 'size of a key chosen from the exact count',
   ...keyed,
   dimension: 2,
-  keys: { ...keyed.keys, keysMax: 1 },
+  keys: { ...keyed.keys, groupsMax: 1 },
   make(facts, planted) {
     const places = keyPlacesOf(facts);
     const { target } = facts;
@@ -108,7 +108,7 @@ const sizeFromExactCount: PlantedBug = {
           name: `each@${ladder.indexOf(size)}/sum`, cohort: 'rows', dimension: 1,
           sensitivity: 2, rho: rho / 2, grid: 2 ** -16,
         }),
-        keyed: { keys: places.count, keysMax: 1 },
+        keyed: { keys: places.count, groupsMax: 1 },
       })),
     ];
     const plan = smallPlan({

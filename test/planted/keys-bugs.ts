@@ -50,7 +50,7 @@ const oneKeyThreshold: PlantedBug = {
   inSensitivity: false,
   make(facts, planted) {
     const event = keyHistogramEvent({
-      name: 'keys', cohort: 'rows', keysMax: 2, prefilter: 1, rho: 0.01,
+      name: 'keys', cohort: 'rows', groupsMax: 2, prefilter: 1, rho: 0.01,
       delta: facts.target.deltaTotal,
     });
     const plan = keptKeysPlan(facts, event);
@@ -59,7 +59,7 @@ const oneKeyThreshold: PlantedBug = {
       dimension: 2,
       // The noise is what was charged. Only the threshold is that of one key.
       mechanisms: (events, noise, create) => create(
-        planted ? events.map((one) => ({ ...one, keysMax: 1 })) : events, noise,
+        planted ? events.map((one) => ({ ...one, groupsMax: 1 })) : events, noise,
       ),
     };
   },
@@ -71,7 +71,7 @@ const deltaOf = ({ target }: StudyFacts): number => 0.9 * target.deltaTotal;
 
 const oneKeyEvent = (facts: StudyFacts, prefilter: number): MechanismEvent =>
   keyHistogramEvent({
-    name: 'keys', cohort: 'rows', keysMax: 1, prefilter, rho: rhoOf(facts), delta: deltaOf(facts),
+    name: 'keys', cohort: 'rows', groupsMax: 1, prefilter, rho: rhoOf(facts), delta: deltaOf(facts),
   });
 
 /**
@@ -214,7 +214,7 @@ const knownFromRows: PlantedBug = {
   inSensitivity: false,
   make(facts, planted) {
     const event = keyHistogramEvent({
-      name: 'keys', cohort: 'rows', keysMax: 2, prefilter: 1, rho: rhoOf(facts),
+      name: 'keys', cohort: 'rows', groupsMax: 2, prefilter: 1, rho: rhoOf(facts),
       delta: deltaOf(facts),
     });
     const plan = smallPlan({
@@ -240,7 +240,7 @@ function sumsOfOneKey(
   facts: StudyFacts, added: (row: Float64Array) => number, sumsSigma = 1,
 ) {
   const event = keySumsEvent({
-    name: 'keys', cohort: 'rows', keysMax: 1, prefilter: 1, values: 1, sumsGrid: 2 ** -20,
+    name: 'keys', cohort: 'rows', groupsMax: 1, prefilter: 1, values: 1, sumsGrid: 2 ** -20,
     // Many others have the key, so nearly all of delta is left for the conversion to epsilon.
     rho: facts.target.epsilon ** 2 / 7, delta: deltaOf(facts),
   });
@@ -304,7 +304,7 @@ const wholeWeights: PlantedBug = {
   inSensitivity: true,
   make(facts, planted) {
     const event = keyWeightsEvent({
-      name: 'keys', cohort: 'rows', keysMax: 2, rho: facts.target.epsilon ** 2 / 7,
+      name: 'keys', cohort: 'rows', groupsMax: 2, rho: facts.target.epsilon ** 2 / 7,
       delta: deltaOf(facts),
     });
     const weight = (planted ? 1 / event.grid : keyWeightSteps(2, event.grid)) * event.grid;

@@ -18,7 +18,7 @@ const types: readonly ColumnType[] = [{ type: 'category', of: names }, { type: '
 const columns = ['key', 'amount'];
 const question: Question = {
   name: 'q', estimator: 'sum', parameters: {}, columns: ['amount'], where: [], reduce: 'sum',
-  share: 100, by: { columns: ['key'], keysMax: 1 },
+  part: 100, by: { columns: ['key'], groupsMax: 1 },
 };
 const secrets = { keySecret: () => new Uint8Array(16).fill(7) };
 
@@ -47,13 +47,13 @@ function reducedRows(
 
 /** Each column of a row is a record under a key of its own. A contributor may count under one. */
 const oneKeyTooMany: PlantedBug = {
-  name: 'one key more kept than keysMax',
+  name: 'one key more kept than groupsMax',
   ...shape,
   dimension: 2,
   cohort: 4,
   trials: 40_000,
   make(facts, planted) {
-    const by = { columns: ['key'], keysMax: planted ? 2 : 1 };
+    const by = { columns: ['key'], groupsMax: planted ? 2 : 1 };
     const plan = smallPlan({
       facts,
       length: names.length,

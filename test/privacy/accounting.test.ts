@@ -32,10 +32,11 @@ const every: readonly MechanismEvent[] = [
     times: 3,
   },
   {
-    ...place, kind: 'key-histogram', name: 'k', keysMax: 5, prefilter: 2, sigma: 4, delta: 0.03125,
+    ...place, kind: 'key-histogram', name: 'k', groupsMax: 5, prefilter: 2, sigma: 4,
+      delta: 0.03125,
   },
   {
-    ...place, kind: 'key-sums', name: 'l', keysMax: 3, prefilter: 2, values: 2, sigma: 4,
+    ...place, kind: 'key-sums', name: 'l', groupsMax: 3, prefilter: 2, values: 2, sigma: 4,
     sumsSigma: 8, delta: 0.03125, sumsGrid: 2 ** -20,
   },
 ];
@@ -101,7 +102,7 @@ describe('costOfEvents', () => {
       [0, { dimension: 0 }], [0, { sensitivity: -1 }], [0, { surplus: 1 }], [0, { kind: 'magic' }],
       [0, { cohort: '' }], [3, { delta: 0 }], [3, { delta: 0.6 }], [5, { epsilon: 1000 }],
       [3, { floor: NaN }], [4, { grid: 2 }], [5, { times: 0 }],
-      [6, { keysMax: 0 }], [6, { prefilter: 0 }], [6, { grid: 2 }], [5, { candidates: 2 ** 53 }],
+      [6, { groupsMax: 0 }], [6, { prefilter: 0 }], [6, { grid: 2 }], [5, { candidates: 2 ** 53 }],
       [0, { sigma: '2' }], [0, { kind: 'toString' }],
     ];
     for (const [index, change] of bad) {

@@ -20,8 +20,8 @@ import { massOf, type Mass } from '../support/goodness.js';
 const place = { name: 'keys', cohort: 'all' } as const;
 /** Epsilon 1 and delta 1e-6, half of delta for events. */
 const worked = { rho: 0.02294, delta: 5e-7 } as const;
-const eventOf = (keysMax: number, prefilter: number): KeyHistogramEvent =>
-  keyHistogramEvent({ ...place, ...worked, keysMax, prefilter });
+const eventOf = (groupsMax: number, prefilter: number): KeyHistogramEvent =>
+  keyHistogramEvent({ ...place, ...worked, groupsMax, prefilter });
 
 const drawn = (
   event: KeyHistogramEvent, counts: readonly number[], keys: FoundKeys, seed: string,
@@ -30,12 +30,12 @@ const drawn = (
 
 describe('the threshold of discovered keys', () => {
   it.each([[1, 6.60, 33.3], [4, 13.21, 69.1], [16, 26.41, 143.9]])(
-    'is that of the design with %d keys each', (keysMax, sigma, threshold) => {
-      const event = eventOf(keysMax, 1);
+    'is that of the design with %d keys each', (groupsMax, sigma, threshold) => {
+      const event = eventOf(groupsMax, 1);
       expect(Math.abs(event.sigma - sigma)).toBeLessThan(0.01);
       expect(Math.abs(keyKeepingCount(event) - threshold)).toBeLessThan(0.1);
       // A prefilter of t raises the threshold by t - 1: a lone key then has t contributors.
-      expect(keyKeepingCount(eventOf(keysMax, 3)) - keyKeepingCount(event)).toBeCloseTo(2, 9);
+      expect(keyKeepingCount(eventOf(groupsMax, 3)) - keyKeepingCount(event)).toBeCloseTo(2, 9);
       const cost = costOfEvents([event], { disjoint: [] });
       expect(amountToNumber(cost.rho)).toBeLessThanOrEqual(worked.rho);
       expect(amountToNumber(cost.rho)).toBeGreaterThan(0.99999 * worked.rho);
@@ -111,16 +111,16 @@ function excess(
 }
 
 const delta = 1e-4;
-const onGrid = (grid: number, keysMax: number, prefilter: number): KeyHistogramEvent =>
-  ({ ...place, kind: 'key-histogram', keysMax, prefilter, sigma: 2, delta, grid });
+const onGrid = (grid: number, groupsMax: number, prefilter: number): KeyHistogramEvent =>
+  ({ ...place, kind: 'key-histogram', groupsMax, prefilter, sigma: 2, delta, grid });
 
 describe('the exact delta of discovered keys', () => {
-  it.each([1, 1 / 4, 1 / 64].flatMap((grid) => [1, 2].flatMap((keysMax) =>
-    [1, 2].map((prefilter) => [grid, keysMax, prefilter] as const))))(
+  it.each([1, 1 / 4, 1 / 64].flatMap((grid) => [1, 2].flatMap((groupsMax) =>
+    [1, 2].map((prefilter) => [grid, groupsMax, prefilter] as const))))(
     'shows a lone key with at most delta: grid %d, %d keys each, prefilter %d',
-    (grid, keysMax, prefilter) => {
-      const event = onGrid(grid, keysMax, prefilter);
-      const hidden = shownBy(event, prefilter).get(null)! ** keysMax;
+    (grid, groupsMax, prefilter) => {
+      const event = onGrid(grid, groupsMax, prefilter);
+      const hidden = shownBy(event, prefilter).get(null)! ** groupsMax;
       expect(1 - hidden).toBeLessThanOrEqual(delta);
       // The bound is not loose by more than the steps that it rounds up.
       expect(1 - hidden).toBeGreaterThan(delta / 10 ** (4 * grid));
@@ -177,7 +177,7 @@ describe('the draw of discovered keys', () => {
 
   it('drops keys below the prefilter, however small the noise', () => {
     const sharp: KeyHistogramEvent = {
-      ...place, kind: 'key-histogram', keysMax: 1, prefilter: 5, sigma: 2 ** -10, delta: 0.5,
+      ...place, kind: 'key-histogram', groupsMax: 1, prefilter: 5, sigma: 2 ** -10, delta: 0.5,
       grid: 2 ** -20,
     };
     const kept = drawn(sharp, [4, 6, 5], foundKeys(['a', 'b', 'c']), 'sharp');

@@ -22,8 +22,8 @@ const place = { name: 'keys', cohort: 'all' } as const;
 /** Epsilon 1 and delta 1e-6, half of delta for events. */
 const worked = { rho: 0.02294, delta: 5e-7 } as const;
 const sumsGrid = 2 ** -20;
-const eventOf = (keysMax: number, values: number, prefilter = 1): KeySumsEvent =>
-  keySumsEvent({ ...place, ...worked, keysMax, prefilter, values, sumsGrid });
+const eventOf = (groupsMax: number, values: number, prefilter = 1): KeySumsEvent =>
+  keySumsEvent({ ...place, ...worked, groupsMax, prefilter, values, sumsGrid });
 
 const rhoOf = (event: KeySumsEvent): number =>
   amountToNumber(costOfEvents([event], { disjoint: [] }).rho);
@@ -39,17 +39,17 @@ const drawn = (
 
 describe('the noise of sums of discovered keys', () => {
   it.each([[1, 46.7], [4, 97.3], [16, 203]])(
-    'has the threshold of the design with %d keys each', (keysMax, threshold) => {
-      const event = eventOf(keysMax, 1);
+    'has the threshold of the design with %d keys each', (groupsMax, threshold) => {
+      const event = eventOf(groupsMax, 1);
       expect(Math.abs(keyKeepingCount(event) - threshold)).toBeLessThan(0.1 + 0.001 * threshold);
-      expect(event.sigma).toBeCloseTo(Math.sqrt(2 * keysMax / worked.rho), 3);
+      expect(event.sigma).toBeCloseTo(Math.sqrt(2 * groupsMax / worked.rho), 3);
       expect(event.sumsSigma).toBeCloseTo(event.sigma, 3);
     },
   );
 
   it.each([[1, 1], [1, 3], [4, 1], [3, 7]])(
-    'costs what was asked for: %d keys each, %d sums', (keysMax, values) => {
-      const event = eventOf(keysMax, values);
+    'costs what was asked for: %d keys each, %d sums', (groupsMax, values) => {
+      const event = eventOf(groupsMax, values);
       expect(event.sumsSigma / event.sigma).toBeCloseTo(Math.sqrt(values), 5);
       expect(rhoOf(event)).toBeLessThanOrEqual(worked.rho);
       expect(rhoOf(event)).toBeGreaterThan(0.99999 * worked.rho);
@@ -64,11 +64,11 @@ describe('the noise of sums of discovered keys', () => {
   );
 
   it('is smaller than that of keys found first and sums drawn after them, at equal cost', () => {
-    const [keysMax, values] = [3, 2];
-    const { sigma, sumsSigma, grid } = eventOf(keysMax, values);
+    const [groupsMax, values] = [3, 2];
+    const { sigma, sumsSigma, grid } = eventOf(groupsMax, values);
     // The same noise in two steps: 3 / 2 of the cost.
-    const first = keyHistogramEvent({ ...place, ...worked, keysMax, prefilter: 1 });
-    const moved = Math.sqrt(4 * values * keysMax);
+    const first = keyHistogramEvent({ ...place, ...worked, groupsMax, prefilter: 1 });
+    const moved = Math.sqrt(4 * values * groupsMax);
     const second = gaussianEvent({
       name: 'sums', cohort: 'all', dimension: 100, sensitivity: moved, rho: worked.rho,
       grid: sumsGrid,
@@ -76,7 +76,7 @@ describe('the noise of sums of discovered keys', () => {
     const inTwo = costOfEvents(
       [{ ...first, sigma, grid }, { ...second, sigma: sumsSigma }], { disjoint: [] },
     );
-    expect(amountToNumber(inTwo.rho) / rhoOf(eventOf(keysMax, values))).toBeCloseTo(1.5, 4);
+    expect(amountToNumber(inTwo.rho) / rhoOf(eventOf(groupsMax, values))).toBeCloseTo(1.5, 4);
   });
 });
 
@@ -88,9 +88,9 @@ function lists(size: number, most: number): number[][] {
 }
 
 /** What one contributor may add under its keys: all signs of every value. */
-function* contributions(size: number, keysMax: number, values: number):
+function* contributions(size: number, groupsMax: number, values: number):
 Generator<ReadonlyMap<number, readonly number[]>> {
-  for (const keys of lists(size, keysMax)) {
+  for (const keys of lists(size, groupsMax)) {
     const signs = keys.length * values;
     for (let bits = 0; bits < 2 ** signs; bits++) {
       yield new Map(keys.map((key, i) => [key, Array.from({ length: values }, (_, j) =>
@@ -102,16 +102,16 @@ Generator<ReadonlyMap<number, readonly number[]>> {
 describe('the sensitivity of counts and sums, over all neighbours', () => {
   it.each([[1, 1], [1, 2], [2, 1], [2, 2], [3, 1]])(
     'is what is charged, and some neighbours reach it: %d keys each, %d sums', { tags: ['long'] },
-    (keysMax, values) => {
-      const size = Math.min(2 * keysMax, 5);
-      const sides = [...contributions(size, keysMax, values)].map((own): PlaceTable => ({
+    (groupsMax, values) => {
+      const size = Math.min(2 * groupsMax, 5);
+      const sides = [...contributions(size, groupsMax, values)].map((own): PlaceTable => ({
         counts: Array.from({ length: size }, (_, key) => 5 + Number(own.has(key))),
         sumsOf: (key) => Float64Array.from(own.get(key) ?? new Array<number>(values).fill(0)),
       }));
       // Counts that cost less than the sums, as much, and more.
       for (const sigma of [4, 2, 1]) {
         const event: KeySumsEvent = {
-          ...place, kind: 'key-sums', keysMax, values, prefilter: 1, delta: 1e-6, grid: 1,
+          ...place, kind: 'key-sums', groupsMax, values, prefilter: 1, delta: 1e-6, grid: 1,
           sumsGrid, sigma, sumsSigma: 2 * Math.sqrt(values),
         };
         let most = 0;
@@ -121,7 +121,7 @@ describe('the sensitivity of counts and sums, over all neighbours', () => {
         const rho = rhoOf(event);
         expect(most ** 2 / 2).toBeLessThanOrEqual(rho * (1 + 1e-12));
         // With 3 keys each there are too few keys for two lists without a common one.
-        if (size === 2 * keysMax || sigma >= 2) expect(most ** 2 / 2).toBeCloseTo(rho, 9);
+        if (size === 2 * groupsMax || sigma >= 2) expect(most ** 2 / 2).toBeCloseTo(rho, 9);
       }
     },
   );
@@ -170,7 +170,7 @@ type Maps = readonly [ReadonlyMap<string | null, number>, ReadonlyMap<string | n
 
 describe('the exact delta of counts and sums', () => {
   const event = (prefilter: number): KeySumsEvent => ({
-    ...place, kind: 'key-sums', keysMax: 1, values: 1, prefilter, sigma: 1.5, sumsSigma: 1.5,
+    ...place, kind: 'key-sums', groupsMax: 1, values: 1, prefilter, sigma: 1.5, sumsSigma: 1.5,
     delta: 1e-3, grid: 1, sumsGrid: 1,
   });
 

@@ -16,8 +16,8 @@ import { massOf } from '../support/goodness.js';
 const place = { name: 'keys', cohort: 'all' } as const;
 /** Epsilon 1 and delta 1e-6, half of delta for events. */
 const worked = { rho: 0.02294, delta: 5e-7 } as const;
-const eventOf = (keysMax: number): KeyWeightsEvent =>
-  keyWeightsEvent({ ...place, ...worked, keysMax });
+const eventOf = (groupsMax: number): KeyWeightsEvent =>
+  keyWeightsEvent({ ...place, ...worked, groupsMax });
 
 const drawn = (
   event: KeyWeightsEvent, weights: readonly number[], keys: FoundKeys, seed: string,
@@ -37,8 +37,8 @@ describe('weights of discovered keys', () => {
   });
 
   it.each([[1, 33.3], [4, 34.6], [16, 36.0]])(
-    'have the threshold of the design with %d keys each', (keysMax, threshold) => {
-      const event = eventOf(keysMax);
+    'have the threshold of the design with %d keys each', (groupsMax, threshold) => {
+      const event = eventOf(groupsMax);
       expect(Math.abs(event.sigma - 6.6)).toBeLessThan(0.01);
       expect(Math.abs(keyKeepingCount(event) - threshold)).toBeLessThan(0.1);
       const cost = costOfEvents([event], { disjoint: [] });
@@ -50,9 +50,9 @@ describe('weights of discovered keys', () => {
 
   it.each([[1, 33], [4, 69], [16, 144]])(
     'show half of all keys of people with %d keys each from about so many people on: %d',
-    (keysMax, people) => {
-      const event = eventOf(keysMax);
-      const needed = keyKeepingCount(event) / (keyWeightSteps(keysMax, event.grid) * event.grid);
+    (groupsMax, people) => {
+      const event = eventOf(groupsMax);
+      const needed = keyKeepingCount(event) / (keyWeightSteps(groupsMax, event.grid) * event.grid);
       expect(Math.abs(needed - people)).toBeLessThan(1);
     },
   );
@@ -69,17 +69,17 @@ describe('weights of discovered keys', () => {
   });
 
   it.each([1, 1 / 4, 1 / 64].flatMap((grid) =>
-    [1, 2, 3].map((keysMax) => [grid, keysMax] as const)))(
+    [1, 2, 3].map((groupsMax) => [grid, groupsMax] as const)))(
     'show the lone keys of one person with at most delta: grid %d, up to %d keys',
-    (grid, keysMax) => {
+    (grid, groupsMax) => {
       const delta = 1e-4;
       const event: KeyWeightsEvent =
-        { ...place, kind: 'key-weights', keysMax, sigma: 2, delta, grid };
+        { ...place, kind: 'key-weights', groupsMax, sigma: 2, delta, grid };
       const deviation = event.sigma / grid;
       const reach = Math.ceil(12 * deviation);
       const noise = massOf(-reach, reach, (k) => Math.exp(-(k * k) / (2 * deviation * deviation)));
       const threshold = Math.round(keyKeepingCount(event) / grid);
-      for (let keys = 1; keys <= keysMax; keys++) {
+      for (let keys = 1; keys <= groupsMax; keys++) {
         const least = threshold - keyWeightSteps(keys, grid);
         const hidden = noise.probabilities
           .reduce((sum, chance, i) => sum + (noise.low + i > least ? 0 : chance), 0);

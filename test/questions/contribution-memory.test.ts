@@ -11,7 +11,7 @@ const collect = runInNewContext('gc') as () => void;
 
 interface Kind {
   readonly people: number;
-  readonly keysMax: number;
+  readonly groupsMax: number;
   readonly parts: number;
   readonly sums: number;
   /** A text of this number, of at most `bytes` bytes. */
@@ -31,13 +31,13 @@ function tableOf(texts: readonly string[]) {
   return { bytes: new Uint8Array(bytes), starts, count: texts.length };
 }
 
-function questionOf({ keysMax, parts, sums }: Kind): Question {
+function questionOf({ groupsMax, parts, sums }: Kind): Question {
   const name = (kind: string) => (_: unknown, i: number) => `${kind}${i}`;
   return {
-    name: 'q', estimator: 'any', where: [], reduce: 'mean', share: 1, parameters: {},
+    name: 'q', estimator: 'any', where: [], reduce: 'mean', part: 1, parameters: {},
     columns: Array.from({ length: sums }, name('sum')),
     by: {
-      columns: Array.from({ length: parts }, name('part')), keysMax,
+      columns: Array.from({ length: parts }, name('part')), groupsMax,
       discover: { top: 1, prefilter: 1 },
     },
   } as unknown as Question;
@@ -45,13 +45,13 @@ function questionOf({ keysMax, parts, sums }: Kind): Question {
 
 /** Bytes of the heap that one incomplete contribution takes, with a key more than counts. */
 function measured(kind: Kind): number {
-  const { people, keysMax, parts, textOf, bytes } = kind;
+  const { people, groupsMax, parts, textOf, bytes } = kind;
   const columns = [...questionOf(kind).by!.columns, ...questionOf(kind).columns];
   const types = columns.map((_, i): ColumnType =>
     (i < parts ? text(bytes) : { type: 'number', low: 0, high: 1 }));
   const reduction = new StudyReduction([questionOf(kind)], { columns, types });
   const open = new Map<string, unknown>();
-  const rows = keysMax + 1;
+  const rows = groupsMax + 1;
   const used = (): number => {
     collect();
     collect();
@@ -81,15 +81,15 @@ const wide = (number: number): string => filled(`${number}й`, 255, 'x');
 const quotes = (number: number): string => filled(`${number}й`, 255, '"');
 
 it.each<[string, Kind]>([
-  ['a short key', { people: 20_000, keysMax: 1, parts: 1, sums: 0, textOf: latin, bytes: 16 }],
-  ['a long key', { people: 8_000, keysMax: 1, parts: 1, sums: 0, textOf: wide, bytes: 255 }],
-  ['a key and sums', { people: 20_000, keysMax: 1, parts: 1, sums: 8, textOf: latin, bytes: 16 }],
+  ['a short key', { people: 20_000, groupsMax: 1, parts: 1, sums: 0, textOf: latin, bytes: 16 }],
+  ['a long key', { people: 8_000, groupsMax: 1, parts: 1, sums: 0, textOf: wide, bytes: 255 }],
+  ['a key and sums', { people: 20_000, groupsMax: 1, parts: 1, sums: 8, textOf: latin, bytes: 16 }],
   // A map has just doubled.
-  ['some keys', { people: 500, keysMax: 65, parts: 1, sums: 1, textOf: latin, bytes: 16 }],
-  ['some sums', { people: 300, keysMax: 65, parts: 1, sums: 8, textOf: wide, bytes: 255 }],
-  ['many keys', { people: 20, keysMax: 1_100, parts: 1, sums: 0, textOf: wide, bytes: 255 }],
-  ['parts', { people: 2_000, keysMax: 1, parts: 3, sums: 0, textOf: quotes, bytes: 255 }],
-  ['many parts', { people: 10, keysMax: 1_100, parts: 3, sums: 2, textOf: quotes, bytes: 255 }],
+  ['some keys', { people: 500, groupsMax: 65, parts: 1, sums: 1, textOf: latin, bytes: 16 }],
+  ['some sums', { people: 300, groupsMax: 65, parts: 1, sums: 8, textOf: wide, bytes: 255 }],
+  ['many keys', { people: 20, groupsMax: 1_100, parts: 1, sums: 0, textOf: wide, bytes: 255 }],
+  ['parts', { people: 2_000, groupsMax: 1, parts: 3, sums: 0, textOf: quotes, bytes: 255 }],
+  ['many parts', { people: 10, groupsMax: 1_100, parts: 3, sums: 2, textOf: quotes, bytes: 255 }],
 ])('a contribution takes no more memory than was planned for it, with %s', (_, kind) => {
   const discovered = { keyBytes: kind.parts * (kind.bytes + 1) };
   const planned = contributionBytes([{ question: questionOf(kind), discovered }], 4_096);
@@ -100,7 +100,7 @@ it.each<[string, Kind]>([
 });
 
 it('plans for no more keys than a contributor has rows, and for questions without keys', () => {
-  const kind = { people: 1, keysMax: 64, parts: 1, sums: 0, textOf: latin, bytes: 16 };
+  const kind = { people: 1, groupsMax: 64, parts: 1, sums: 0, textOf: latin, bytes: 16 };
   const one = [{ question: questionOf(kind), discovered: { keyBytes: 17 } }];
   expect(contributionBytes(one, 2)).toBe(128 + 400 + 2 * (170 + 2 * 17));
   const { columns } = questionOf({ ...kind, sums: 1 });

@@ -25,9 +25,9 @@ function question(
 ): Question {
   const hasColumns = estimator !== 'count';
   return {
-    name: 'asked', estimator, columns: hasColumns ? ['paid'] : [], where: [], share: 100,
+    name: 'asked', estimator, columns: hasColumns ? ['paid'] : [], where: [], part: 100,
     parameters: parseParameters(findEstimator(estimator).parameters, given, { dimension: 1 }),
-    reduce: hasColumns ? 'sum' : 'one', by: { columns: ['place'], keysMax: 4, ...by },
+    reduce: hasColumns ? 'sum' : 'one', by: { columns: ['place'], groupsMax: 4, ...by },
   };
 }
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { emptyTableBytes, keyMemoryOf, keyRoomOf } from '../../src/questions/key-table.js';
 
-const discovered = [{ keysMax: 3, keyMemory: 10 }, { keysMax: 2, keyMemory: 40 }];
+const discovered = [{ groupsMax: 3, keyMemory: 10 }, { groupsMax: 2, keyMemory: 40 }];
 
 it('gives the room of the keys of all questions', () => {
   const rooms = [1, 2, 3, 9, Infinity].map((rows) => keyRoomOf(discovered, rows));

@@ -23,7 +23,7 @@ const parsed = (name: string, given: Readonly<Record<string, unknown>>) =>
   parseParameters(findEstimator(name).parameters, given, { dimension: 1 });
 const counts: Question = {
   name: 'counts', estimator: 'histogram', parameters: parsed('histogram', { edges: [0, 10] }),
-  columns: ['minutes'], where: [], reduce: 'mean', share: 100,
+  columns: ['minutes'], where: [], reduce: 'mean', part: 100,
 };
 const open: Question = {
   ...counts, name: 'open', parameters: parsed('histogram', { width: 10, top: 8 }),
@@ -38,22 +38,22 @@ const planned = (
 
 describe('the plan of several questions', () => {
   it('costs the sum of their plans, and never more than the target', () => {
-    for (const shares of [[50, 50], [33, 33, 34], [1, 99], Array<number>(16).fill(6), [100]]) {
+    for (const parts of [[50, 50], [33, 33, 34], [1, 99], Array<number>(16).fill(6), [100]]) {
       const { questions, cost, events } =
-        planned(shares.map((share, i) => ({ ...counts, name: `q${i}`, share })));
+        planned(parts.map((part, i) => ({ ...counts, name: `q${i}`, part })));
       expect(cost.rho).toBe(questions.reduce((sum, { plan }) => sum + plan.cost.rho, 0n));
       expect(cost.rho).toBeLessThanOrEqual(amountOf(target.rho));
       expect(Number(cost.rho) / 2 ** 64)
-        .toBeGreaterThan(target.rho * (shares.reduce((a, b) => a + b) / 100) * (1 - 1e-5));
+        .toBeGreaterThan(target.rho * (parts.reduce((a, b) => a + b) / 100) * (1 - 1e-5));
       // The events are what is charged: their cost, rounded once, is within the sum.
       const exact = costOfEvents(events, { disjoint: [] });
       expect(exact.rho).toBeLessThanOrEqual(cost.rho);
-      expect(cost.rho - exact.rho).toBeLessThanOrEqual(BigInt(shares.length));
+      expect(cost.rho - exact.rho).toBeLessThanOrEqual(BigInt(parts.length));
     }
   });
 
-  const by = { columns: ['region'], keysMax: 1 };
-  const split = { ...counts, share: 50, by };
+  const by = { columns: ['region'], groupsMax: 1 };
+  const split = { ...counts, part: 50, by };
 
   it('has 5 % for the number of people who lose keys, within the target', () => {
     const pure = resolvePureTarget({ epsilon: 1, delta: 0 });
@@ -80,38 +80,38 @@ describe('the plan of several questions', () => {
   it('has nothing for it where nobody can lose keys', () => {
     const eventsOf = (question: Question, rowsMax = 64): readonly string[] =>
       planned([question], { rowsMax }).questions[0].plan.events.map(({ name }) => name);
-    expect(eventsOf({ ...split, by: { ...by, keysMax: 2 } })).toEqual(['bins']);
+    expect(eventsOf({ ...split, by: { ...by, groupsMax: 2 } })).toEqual(['bins']);
     expect(eventsOf(split, 1)).toEqual(['bins']);
     const found = {
       ...split, estimator: 'count', parameters: parsed('count', {}), columns: [], reduce: 'one',
     } as const;
     const discover = { top: 5, prefilter: 2 };
     expect(eventsOf({ ...found, by: { ...by, discover } })).toEqual(['keys', 'groups-cut']);
-    expect(eventsOf({ ...found, by: { ...by, keysMax: 64, discover } })).toEqual(['keys']);
+    expect(eventsOf({ ...found, by: { ...by, groupsMax: 64, discover } })).toEqual(['keys']);
     // Keys alone have no numbers that could be too small.
-    const alone = { ...discover, prefilter: 1, answer: 'keys' } as const;
+    const alone = { ...discover, prefilter: 1, answer: 'groups' } as const;
     expect(eventsOf({ ...found, by: { ...by, discover: alone } })).toEqual(['keys']);
   });
 
   it('adds up the costs of questions whose tests exclude each other', () => {
     const where = (name: 'north' | 'south'): Question => ({
-      ...counts, name, share: 50, where: [{ column: 'region', is: name }],
+      ...counts, name, part: 50, where: [{ column: 'region', is: name }],
     });
     const { cost, questions: [first] } = planned([where('north'), where('south')]);
     expect(cost.rho).toBe(2n * first.plan.cost.rho);
   });
 
-  it('stays within the target where a share is near one unit of the ledger', () => {
+  it('stays within the target where a part is near one unit of the ledger', () => {
     const small = { ...target, rho: 1e-12 };
     const questions = Array.from({ length: 16 }, (_, i) =>
-      ({ ...counts, name: `q${i}`, share: i < 4 ? 7 : 6 }));
+      ({ ...counts, name: `q${i}`, part: i < 4 ? 7 : 6 }));
     const { cost } = planned(questions, { target: small });
     expect(cost.rho).toBeLessThanOrEqual(amountOf(small.rho));
   });
 
   it('divides the delta among the questions that charge some', () => {
     const { questions: [first, second, third], cost } = planned([
-      { ...counts, share: 40 }, { ...open, share: 45 }, { ...open, name: 'other', share: 15 },
+      { ...counts, part: 40 }, { ...open, part: 45 }, { ...open, name: 'other', part: 15 },
     ]);
     expect(first.plan.cost.delta).toBe(0n);
     expect(Number(second!.plan.cost.delta) / Number(third!.plan.cost.delta)).toBeCloseTo(3, 6);
@@ -131,8 +131,8 @@ describe('the plan of several questions', () => {
     const pure = { find: () => pureEstimator(3), plan: planWithin };
     const found = planQuestions(
       [
-        { ...counts, parameters: parsed('mean', { scale: 1 }), share: 30 },
-        { ...counts, name: 'other', parameters: parsed('mean', { scale: 1 }), share: 70 },
+        { ...counts, parameters: parsed('mean', { scale: 1 }), part: 30 },
+        { ...counts, name: 'other', parameters: parsed('mean', { scale: 1 }), part: 70 },
       ],
       { ...facts, target: resolvePureTarget({ epsilon: 1, delta: 0 }) }, pure,
     ) as QuestionsPlan;
@@ -146,7 +146,7 @@ describe('the plan of several questions', () => {
 
 describe('a question without a plan', () => {
   const reasonFor = (changed: Partial<Question>, cohort = 5_000): string => {
-    const questions = [counts, { ...open, share: 1, ...changed }];
+    const questions = [counts, { ...open, part: 1, ...changed }];
     const found = planQuestions(questions, { ...facts, cohort }, planner);
     return (found as Infeasible).reason;
   };
@@ -156,16 +156,16 @@ describe('a question without a plan', () => {
       estimator: 'robust-mean', parameters: parsed('robust-mean', { scale: 1 }),
     }, 50)).toMatch(/^questions\.open: /);
     expect(reasonFor({
-      by: { columns: ['region'], keysMax: 1 }, estimator: 'robust-mean',
+      by: { columns: ['region'], groupsMax: 1 }, estimator: 'robust-mean',
       parameters: parsed('robust-mean', { scale: 1 }),
     }, 50)).toMatch(/^questions\.open: answers need keys of \d+ people/);
     const discover = { top: 100, prefilter: 2 };
     expect(reasonFor({
-      by: { columns: ['region'], keysMax: 1, discover }, estimator: 'robust-mean',
+      by: { columns: ['region'], groupsMax: 1, discover }, estimator: 'robust-mean',
       parameters: parsed('robust-mean', { scale: 1 }),
     })).toMatch(/^questions\.open: robust-mean cannot split .* discovered/);
     expect(reasonFor({
-      by: { columns: ['region'], keysMax: 32, discover }, estimator: 'count',
+      by: { columns: ['region'], groupsMax: 32, discover }, estimator: 'count',
       parameters: parsed('count', {}),
     }, 10_000_000))
       .toMatch(/^questions\.open: the keys of 160000000 people, the most .* room for .*\d+ people$/);
@@ -174,8 +174,8 @@ describe('a question without a plan', () => {
   it('is named where the keys of all questions together may not find room', () => {
     const discover = { top: 100, prefilter: 2 };
     const found: Question = {
-      ...counts, name: 'found', estimator: 'count', parameters: parsed('count', {}), share: 40,
-      by: { columns: ['region'], keysMax: 32, discover },
+      ...counts, name: 'found', estimator: 'count', parameters: parsed('count', {}), part: 40,
+      by: { columns: ['region'], groupsMax: 32, discover },
     };
     const plannedFor = (cohort: number, ...questions: readonly Question[]) =>
       planQuestions(questions, { ...facts, cohort }, planner);
@@ -194,8 +194,8 @@ describe('a question without a plan', () => {
   it('is named where the keys of all people do not fit the time of a release', () => {
     const discover = { top: 100, prefilter: 2 };
     const found: Question = {
-      ...counts, name: 'found', estimator: 'count', parameters: parsed('count', {}), share: 40,
-      by: { columns: ['region'], keysMax: 4, discover },
+      ...counts, name: 'found', estimator: 'count', parameters: parsed('count', {}), part: 40,
+      by: { columns: ['region'], groupsMax: 4, discover },
     };
     const plannedFor = (
       own: Partial<QuestionsFacts>, ...questions: readonly Question[]
@@ -207,17 +207,17 @@ describe('a question without a plan', () => {
     expect(plannedFor({}, found, again)).toMatchObject({
       kind: 'infeasible',
       reason: expect.stringMatching(/^questions\.again: the keys of 400000 people, the most that an epoch takes, may take \d+ ms of a release, and its planned time is 30000 ms at most, half an epoch$/) as string,
-      remedy: 'a smaller keysMax or peopleMax (16 times the cohort, where it is left out), or '
+      remedy: 'a smaller groupsMax or peopleMax (16 times the cohort, where it is left out), or '
         + 'longer epochs',
     });
     // Each remedy works.
     for (const own of [{ epoch: { everyMs: 120_000 } }, { peopleMax: 200_000 }]) {
       expect(plannedFor(own, found, again).kind).toBe('plan');
     }
-    const fewer = [found, again].map((each) => ({ ...each, by: { ...each.by!, keysMax: 2 } }));
+    const fewer = [found, again].map((each) => ({ ...each, by: { ...each.by!, groupsMax: 2 } }));
     expect(plannedFor({}, ...fewer).kind).toBe('plan');
     // Noise that is drawn ahead for 4,096 keys does not fit a short epoch, however few people come.
-    const many = { ...found, by: { ...found.by!, keysMax: 4_096 } };
+    const many = { ...found, by: { ...found.by!, groupsMax: 4_096 } };
     const shortly = { epoch: { everyMs: 1_000 }, cohort: 100_000, peopleMax: 100, rowsMax: 1 };
     expect(plannedFor(shortly, many)).toMatchObject({ kind: 'infeasible' });
   });

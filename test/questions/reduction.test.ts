@@ -26,7 +26,7 @@ const textBytes = {
 
 const question = (given: Partial<Question> = {}): Question => ({
   name: 'q', estimator: 'count', parameters: {}, columns: ['minutes'], where: [], reduce: 'sum',
-  share: 100, ...given,
+  part: 100, ...given,
 });
 
 type Row = readonly number[];
@@ -65,10 +65,10 @@ const questions: readonly Question[] = [
   question(),
   question({ reduce: 'mean', where: [{ column: 'late', is: true }] }),
   question({ reduce: 'one', columns: ['stops', 'minutes'] }),
-  question({ by: { columns: ['region'], keysMax: 2 }, columns: [] }),
-  question({ by: { columns: ['region', 'stops'], keysMax: 3 }, reduce: 'mean' }),
+  question({ by: { columns: ['region'], groupsMax: 2 }, columns: [] }),
+  question({ by: { columns: ['region', 'stops'], groupsMax: 3 }, reduce: 'mean' }),
   question({
-    by: { columns: ['app'], keysMax: 1, keys: [['d'], ['a'], ['c']] }, reduce: 'one',
+    by: { columns: ['app'], groupsMax: 1, groups: [['d'], ['a'], ['c']] }, reduce: 'one',
     where: [{ column: 'minutes', atLeast: 0 }],
   }),
 ];
@@ -102,12 +102,12 @@ describe('the rows that an estimator sees', () => {
     }));
   });
 
-  it('are at most one, or one for each of at most keysMax different keys', () => {
+  it('are at most one, or one for each of at most groupsMax different keys', () => {
     fc.assert(fc.property(ranked, (given) => {
       const found = reduced(questions, given.map(([own]) => own), given.map(([, rank]) => rank));
       found.forEach((rows, i) => {
         const { by, columns } = questions[i]!;
-        expect(rows.length).toBeLessThanOrEqual(by?.keysMax ?? 1);
+        expect(rows.length).toBeLessThanOrEqual(by?.groupsMax ?? 1);
         if (by === undefined) return;
         expect(new Set(rows.map(([key]) => key)).size).toBe(rows.length);
         for (const own of rows) expect(own.length).toBe(1 + columns.length);
@@ -115,9 +115,9 @@ describe('the rows that an estimator sees', () => {
     }));
   });
 
-  it('leave keys out of a contributor exactly where it has more than keysMax', () => {
+  it('leave keys out of a contributor exactly where it has more than groupsMax', () => {
     const split = questions.filter(({ by }) => by !== undefined);
-    const wide = split.map((each) => ({ ...each, by: { ...each.by!, keysMax: 64 } }));
+    const wide = split.map((each) => ({ ...each, by: { ...each.by!, groupsMax: 64 } }));
     const of = (asked: readonly Question[], given: readonly (readonly [Row, number])[]) => {
       const reduction = new StudyReduction(asked, study);
       const contribution = reduction.empty();
@@ -131,7 +131,7 @@ describe('the rows that an estimator sees', () => {
     fc.assert(fc.property(ranked, (given) => {
       const all = of(wide, given);
       expect(of(split, given).cuts)
-        .toEqual(all.rows.map((rows, i) => rows.length > split[i]!.by!.keysMax));
+        .toEqual(all.rows.map((rows, i) => rows.length > split[i]!.by!.groupsMax));
       expect(all.cuts).toEqual(split.map(() => false));
     }));
   });
@@ -153,8 +153,8 @@ describe('the rows that an estimator sees', () => {
     expect(reduced([
       question({ reduce: 'mean' }),
       question({ columns: [] }),
-      question({ columns: [], by: { columns: ['region'], keysMax: 4 } }),
-      question({ by: { columns: ['region'], keysMax: 4 } }),
+      question({ columns: [], by: { columns: ['region'], groupsMax: 4 } }),
+      question({ by: { columns: ['region'], groupsMax: 4 } }),
     ], rows, [0, 0])).toEqual([[[4]], [[0]], [[0]], []]);
   });
 
@@ -208,7 +208,7 @@ describe('where', () => {
 
 describe('public keys', () => {
   it('are all combinations of the values that a column can have', () => {
-    const list = keyListOf({ columns: ['region', 'stops', 'late'], keysMax: 1 }, study);
+    const list = keyListOf({ columns: ['region', 'stops', 'late'], groupsMax: 1 }, study);
     expect(list.names.length).toBe(4 * 5 * 2);
     const keyOf = (stops: number): readonly string[] =>
       list.names[list.placeOf(sentOf([[0, stops, 1, 3, 0]]), 0)]!;
@@ -223,7 +223,7 @@ describe('public keys', () => {
 
   it('are those of a list; a key that is not in it does not count', () => {
     const list = keyListOf({
-      columns: ['app', 'late'], keysMax: 1, keys: [['b', 'true'], ['a', 'false']],
+      columns: ['app', 'late'], groupsMax: 1, groups: [['b', 'true'], ['a', 'false']],
     }, study);
     expect(list.placeOf(sentOf([[0, 0, 1, 0, 1]]), 0)).toBe(0);
     expect(list.placeOf(sentOf([[0, 0, 0, 0, 0]]), 0)).toBe(1);
@@ -231,25 +231,25 @@ describe('public keys', () => {
   });
 
   it('refuses columns without public values, and too many keys', () => {
-    const of = (columns: readonly string[]) => () => keyListOf({ columns, keysMax: 1 }, study);
+    const of = (columns: readonly string[]) => () => keyListOf({ columns, groupsMax: 1 }, study);
     expect(of(['minutes'])).toThrow(/no public list of values/);
     expect(of(['app'])).toThrow(/give discover, or a list/);
     const wide = { columns: ['n', 'm'], types: [
       { type: 'integer', low: 0, high: 1_023 }, { type: 'integer', low: 0, high: 4 },
     ] as const };
-    expect(() => keyListOf({ columns: ['n', 'm'], keysMax: 1 }, wide)).toThrow(/6150 combinations/);
+    expect(() => keyListOf({ columns: ['n', 'm'], groupsMax: 1 }, wide)).toThrow(/6150 combinations/);
   });
 });
 
 describe('keys that nobody listed', () => {
   it('count as they would in a public list of all keys, whatever the cut and the order', () => {
-    const by = { columns: ['region', 'app', 'stops'], keysMax: 3 };
+    const by = { columns: ['region', 'app', 'stops'], groupsMax: 3 };
     const all = ['north', 'south', 'east', 'other'].flatMap((region) =>
       ['a', 'b', 'c', 'd'].flatMap((app) =>
         ['-1', '0', '1', '2', 'other'].map((stops) => [region, app, stops])));
     const own = { reduce: 'one', columns: ['minutes'] } as const;
     const asked = [
-      question({ ...own, by: { ...by, keys: all } }),
+      question({ ...own, by: { ...by, groups: all } }),
       question({ ...own, by: { ...by, discover: { top: 5, prefilter: 1 } } }),
     ];
     fc.assert(fc.property(ranked, fc.nat({ max: 40 }), (given, cut) => {
@@ -273,7 +273,7 @@ describe('keys that nobody listed', () => {
 
   it('have the number of their contributor\'s keys where the answer is keys alone', () => {
     const by = {
-      columns: ['app'], keysMax: 2, discover: { top: 5, prefilter: 1, answer: 'keys' as const },
+      columns: ['app'], groupsMax: 2, discover: { top: 5, prefilter: 1, answer: 'groups' as const },
     };
     const reduction =
       new StudyReduction([question({ reduce: 'one', columns: [], by })], study);
@@ -302,10 +302,10 @@ describe('keys that nobody listed', () => {
     };
     const found = { columns: ['app'], discover: { top: 5, prefilter: 1 } };
     const asked = [
-      question({ by: { ...found, keysMax: 1 } }),
-      question({ by: { ...found, keysMax: 2 }, reduce: 'one' }),
-      question({ by: { ...found, keysMax: 2 }, columns: [] }),
-      question({ by: { columns: ['app'], keysMax: 1, keys: [['d'], ['a'], ['c']] } }),
+      question({ by: { ...found, groupsMax: 1 } }),
+      question({ by: { ...found, groupsMax: 2 }, reduce: 'one' }),
+      question({ by: { ...found, groupsMax: 2 }, columns: [] }),
+      question({ by: { columns: ['app'], groupsMax: 1, groups: [['d'], ['a'], ['c']] } }),
     ];
     const [cuts, secrets] = [fc.nat({ max: 40 }), fc.nat({ max: 99 })];
     fc.assert(fc.property(ranked, cuts, secrets, (given, cut, secret) => {
@@ -331,7 +331,7 @@ describe('keys that nobody listed', () => {
   it('need texts or columns with public values, and have a most number of bytes', () => {
     const discover = { top: 5, prefilter: 1 };
     const of = (columns: readonly string[]) =>
-      keyBytesMax({ columns, keysMax: 1, discover }, { ...study, types: [
+      keyBytesMax({ columns, groupsMax: 1, discover }, { ...study, types: [
         ...types.slice(0, 4), { type: 'text', bytes: 9 },
       ] });
     expect(of(['region', 'late', 'stops', 'app'])).toBe(1 + 5 + 1 + 5 + 1 + 5 + 1 + 9);
@@ -345,14 +345,14 @@ describe('the choice of keys', () => {
       fc.array(fc.nat({ max: 12 }), { minLength: 1, maxLength: 60 }),
       fc.integer({ min: 1, max: 5 }),
       fc.array(fc.nat({ max: 6 }), { minLength: 13, maxLength: 13 }),
-      (places, keysMax, ranks) => {
-        const kept = new KeptKeys<{ rows: number }>(keysMax);
+      (places, groupsMax, ranks) => {
+        const kept = new KeptKeys<{ rows: number }>(groupsMax);
         for (const at of places) {
           const held = kept.at(at, (other) => ranks[other]!, () => ({ rows: 0 }));
           if (held !== undefined) held.rows += 1;
         }
         const expected = [...new Set(places)]
-          .sort((left, right) => ranks[left]! - ranks[right]! || left - right).slice(0, keysMax)
+          .sort((left, right) => ranks[left]! - ranks[right]! || left - right).slice(0, groupsMax)
           .map((at) => [at, { rows: places.filter((other) => other === at).length }]);
         expect(new Map(kept.entries())).toEqual(new Map(expected as [number, { rows: number }][]));
       },
@@ -374,7 +374,7 @@ describe('the choice of keys', () => {
   });
 
   it('is even, differs between contributors, and is the same for the same columns', () => {
-    const by = { columns: ['region'], keysMax: 1 };
+    const by = { columns: ['region'], groupsMax: 1 };
     const rows = [[0, 0, 0, 0, 0], [0, 0, 0, 1, 0], [0, 0, 0, 2, 0], [0, 0, 0, 3, 0]];
     const chosen = Array.from({ length: 1_000 }, (_, i) => {
       const ranks = keyRanks(new Uint8Array(32).fill(i & 255).fill(i >> 8, 16), ['region']);
@@ -396,7 +396,7 @@ describe('the choice of keys', () => {
   });
 
   it('depends on the contributor\'s own rows alone, not on which came first', () => {
-    const by = { columns: ['region'], keysMax: 1 };
+    const by = { columns: ['region'], groupsMax: 1 };
     const of = (regions: readonly number[]): number =>
       reduced([question({ by, columns: [] })], regions.map((at) => [0, 0, 0, at, 0]),
         regions.map(() => 0))[0]![0]![0]!;

@@ -23,7 +23,7 @@ const plan = estimator.plan(
 const [event] = plan.events;
 const question = (name: string, changed: Partial<Plan> = {}): PlannedQuestion => ({
   question: {
-    name, estimator: 'count', parameters: {}, columns: ['n'], where: [], reduce: 'mean', share: 50,
+    name, estimator: 'count', parameters: {}, columns: ['n'], where: [], reduce: 'mean', part: 50,
   },
   estimator, dimension: 1, plan: { ...plan, ...changed },
 });
@@ -97,8 +97,8 @@ it('says how many contributors had more keys than count for one, with noise', as
   const [finding, ...others] = (await findingsOf(400)) as readonly Finding[];
   expect(others).toEqual([]);
   expect(finding).toMatchObject({ reason: 'groups-cut', columns: [] });
-  const [noisy, half, keysMax] = finding!.amounts;
-  expect(keysMax).toBe(3);
+  const [noisy, half, groupsMax] = finding!.amounts;
+  expect(groupsMax).toBe(3);
   expect(half).toBeCloseTo(1.96 * count.standardDeviation, 2);
   // Five deviations: the seed is fixed.
   expect(Math.abs(noisy! - 400)).toBeLessThan(5 * count.standardDeviation);

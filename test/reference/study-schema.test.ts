@@ -98,7 +98,7 @@ describe('the page of the study file', () => {
 
   it('knows the keys', () => {
     const paths = keys.map(({ path }) => path);
-    const some = ['budget.per', 'admission.rate.keys', 'populations.NAME.epsilon'];
+    const some = ['budget.per', 'admission.rate.contributorKeys', 'populations.NAME.epsilon'];
     expect(paths).toEqual(expect.arrayContaining(some));
   });
 

@@ -59,7 +59,7 @@ export const ndjson = rows.map((_, i) => `{${columns.map(({ name, type, values }
   .join(',')}}`).join('\n');
 
 /** The columns by which questions are split, and the keys of one person that count: all it has. */
-export const keysMaxOf = { region: 1, stops: 3 };
+export const groupsMaxOf = { region: 1, stops: 3 };
 /** Other numbers of stops count as other. */
 const [stopsLow, stopsHigh] = [2, 5];
 
@@ -70,7 +70,7 @@ export interface WayQuestion {
   readonly columns: readonly (keyof PersonRow)[];
   readonly where?: { readonly text: string; readonly test: (row: PersonRow) => boolean };
   readonly reduce: 'mean' | 'sum';
-  readonly by?: keyof typeof keysMaxOf;
+  readonly by?: keyof typeof groupsMaxOf;
   readonly parameters: Readonly<Record<string, string>>;
 }
 
@@ -155,7 +155,7 @@ export function studyFile(name: string, only = questions, epsilon = 95): string 
     const tests = where === isLate ? ', where: { late: true }'
       : where === isRecent ? ', where: { at: { at-least: 1751328000000 } }' : '';
     const by = column === undefined ? ''
-      : `, by: { column: ${column}, keysMax: ${keysMaxOf[column]} }`;
+      : `, by: { column: ${column}, groupsMax: ${groupsMaxOf[column]} }`;
     const given = Object.entries(parameters).map(([key, value]) =>
       `${key}: ${value.includes(',') ? `[${value}]` : value}`).join(', ');
     const own = names.length === 0 ? '' : `, columns: [${names.join(', ')}], reduce: ${reduce}`;

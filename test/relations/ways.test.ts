@@ -19,7 +19,7 @@ import { npyBytes } from '../support/npy.js';
 import { keelson } from '../support/command.js';
 import { arrowBytes, parquetBytes } from '../support/table-files.js';
 import {
-  csv, keysMaxOf, ndjson, people, questions, rows, rowsDue, studyFile, tableColumns,
+  csv, groupsMaxOf, ndjson, people, questions, rows, rowsDue, studyFile, tableColumns,
   type WayQuestion,
 } from './people.js';
 
@@ -132,7 +132,7 @@ function flagsOf(question: WayQuestion): string[] {
     '--cohort', String(people), '--participation', 'secret', '--epsilon', '40', '--delta', '1e-6',
     ...(columns.length > 0 ? ['--columns', columns.join(','), '--reduce', reduce] : []),
     ...(where === undefined ? [] : ['--where', where.text]),
-    ...(by === undefined ? [] : ['--group-by', by, '--groups-max', String(keysMaxOf[by])]),
+    ...(by === undefined ? [] : ['--group-by', by, '--groups-max', String(groupsMaxOf[by])]),
     ...(by === 'region' ? ['--groups', 'north,south'] : []),
     ...Object.entries(parameters).flatMap(([name, value]) => ['--set', `${name}=${value}`]),
   ];

@@ -274,7 +274,7 @@ describe.each(runners)('an epoch runner %s', (_name, make) => {
 
 describe('worker threads', () => {
   it('take the batches of a list of questions as they were sent', async () => {
-    const asked = { where: [], columns: ['miles'], parameters: parsedEdges, share: 30 } as const;
+    const asked = { where: [], columns: ['miles'], parameters: parsedEdges, part: 30 } as const;
     const { document, target } = defineStudy(questionsDocument([
       { ...asked, name: 'total', estimator: 'histogram', reduce: 'sum' },
       {

@@ -12,17 +12,17 @@ import { Bench, batchOf, everyMs, questionsDocument } from '../support/hub-bench
 
 const types: readonly ColumnType[] = [{ type: 'text', bytes: 16 }];
 const texts = ['chess', 'letters', 'maps'];
-const count = { estimator: 'count', columns: [], where: [], reduce: 'one', share: 50 } as const;
+const count = { estimator: 'count', columns: [], where: [], reduce: 'one', part: 50 } as const;
 const parameters = parseParameters(findEstimator('count').parameters, {}, { dimension: 1 });
 const columns = ['app'];
 const study = defineStudy(questionsDocument([
   {
     ...count, parameters, name: 'found',
-    by: { columns, keysMax: 2, discover: { top: 4, prefilter: 2 } },
+    by: { columns, groupsMax: 2, discover: { top: 4, prefilter: 2 } },
   },
   {
     ...count, parameters, name: 'listed',
-    by: { columns, keysMax: 1, keys: [['chess'], ['maps']] },
+    by: { columns, groupsMax: 1, groups: [['chess'], ['maps']] },
   },
 ], {
   columns: ['app'], types, privacy: { epsilon: 8, delta: 1e-6 },
@@ -63,8 +63,8 @@ describe('a study that counts the people who lose keys', { tags: ['long'] }, () 
     });
     // A key that is not listed is none.
     [2, 1].forEach((most, i) => {
-      const [noisy, half, keysMax] = amounts[i]!;
-      expect(keysMax).toBe(most);
+      const [noisy, half, groupsMax] = amounts[i]!;
+      expect(groupsMax).toBe(most);
       expect(half).toBeLessThan(40);
       // Six deviations.
       expect(Math.abs(noisy! - 200)).toBeLessThan(3.1 * half!);

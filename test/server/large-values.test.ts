@@ -23,7 +23,7 @@ const times = Array.from({ length: people }, (_, i) =>
   yearStart + Math.round((yearEnd - yearStart) * ((i * 187 % people + 0.5) / people)));
 const types: readonly ColumnType[] = [{ type: 'integer', low: yearStart, high: yearEnd }];
 
-const asked = { columns: ['at_ms'], where: [], reduce: 'mean', share: 30 } as const;
+const asked = { columns: ['at_ms'], where: [], reduce: 'mean', part: 30 } as const;
 const parsed = (name: string, given: Record<string, unknown>) =>
   parseParameters(findEstimator(name).parameters, given, { dimension: 1 });
 const questions: readonly Question[] = [

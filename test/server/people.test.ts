@@ -22,10 +22,10 @@ const fitting = Math.floor(keyRoomBytes / (rowsMax * keyMemory(3 * 256)));
 
 function studyOf(study: string, peopleMax: number): StudyDefinition {
   return defineStudy(questionsDocument([{
-    name: 'found', estimator: 'count', columns: [], where: [], reduce: 'mean', share: 100,
+    name: 'found', estimator: 'count', columns: [], where: [], reduce: 'mean', part: 100,
     parameters: parseParameters(
       findEstimator('count').parameters, { of: 'keys' }, { dimension: 1 }),
-    by: { columns, keysMax: rowsMax, discover: { top: 1, prefilter: 1 } },
+    by: { columns, groupsMax: rowsMax, discover: { top: 1, prefilter: 1 } },
   }], {
     study, columns, types, cohort: 100, peopleMax, contribution: { rowsMax }, epoch: { everyMs },
   }));

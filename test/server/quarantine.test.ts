@@ -272,11 +272,11 @@ describe('in a study of several questions, with texts and optional columns', () 
   ];
   const study = defineStudy(questionsDocument([
     {
-      name: 'people', estimator: 'count', columns: [], where: [], reduce: 'one', share: 50,
+      name: 'people', estimator: 'count', columns: [], where: [], reduce: 'one', part: 50,
       parameters: parseParameters(findEstimator('count').parameters, {}, { dimension: 1 }),
     },
     {
-      name: 'delays', estimator: 'mean', columns: ['minutes'], reduce: 'mean', share: 50,
+      name: 'delays', estimator: 'mean', columns: ['minutes'], reduce: 'mean', part: 50,
       where: [{ column: 'app', is: 'maps' }],
       parameters: parseParameters(
         findEstimator('mean').parameters, { scale: 40, corruption: 0.05 }, { dimension: 1 }),

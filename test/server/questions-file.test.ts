@@ -36,9 +36,9 @@ const mean = (...members: readonly string[]): string =>
 describe('the questions of a study file', () => {
   it('become facts of version 2, with every default written out', () => {
     const document = parse(`questions:
-  delays: { estimator: robust-mean, columns: [minutes], where: { late: true }, share: 40,
+  delays: { estimator: robust-mean, columns: [minutes], where: { late: true }, part: 40,
     parameters: { scale: 40 } }
-  regions: { estimator: count, by: { column: region, keysMax: 2 }, where: {
+  regions: { estimator: count, by: { column: region, groupsMax: 2 }, where: {
     minutes: { at-least: 5, below: 60 }, region: { in: [north, other] }, stops: { not: 3 } } }
   busy: { estimator: histogram, columns: [minutes, region], parameters: { column: region } }
   time: { estimator: sum, columns: [minutes, stops] }
@@ -47,20 +47,20 @@ describe('the questions of a study file', () => {
     expect(document).not.toHaveProperty('estimator');
     expect(document.questions).toMatchObject([
       {
-        name: 'delays', estimator: 'robust-mean', columns: ['minutes'], share: 40, reduce: 'mean',
+        name: 'delays', estimator: 'robust-mean', columns: ['minutes'], part: 40, reduce: 'mean',
         where: [{ column: 'late', is: true }], parameters: { scale: [40] },
       },
       {
-        name: 'regions', estimator: 'count', columns: [], share: 15, reduce: 'one',
-        by: { columns: ['region'], keysMax: 2 },
+        name: 'regions', estimator: 'count', columns: [], part: 15, reduce: 'one',
+        by: { columns: ['region'], groupsMax: 2 },
         where: [
           { column: 'minutes', atLeast: 5 }, { column: 'minutes', below: 60 },
           { column: 'region', in: ['north', 'other'] }, { column: 'stops', not: 3 },
         ],
       },
-      { name: 'busy', reduce: 'one', parameters: { column: 1, edges: [1, 2] }, share: 15 },
-      { name: 'time', reduce: 'sum', parameters: { range: [0, 240, 0, 20] }, share: 15 },
-      { name: 'spread', reduce: 'mean', parameters: { low: 0, high: 240 }, share: 15 },
+      { name: 'busy', reduce: 'one', parameters: { column: 1, edges: [1, 2] }, part: 15 },
+      { name: 'time', reduce: 'sum', parameters: { range: [0, 240, 0, 20] }, part: 15 },
+      { name: 'spread', reduce: 'mean', parameters: { low: 0, high: 240 }, part: 15 },
     ]);
     expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
   });
@@ -69,7 +69,7 @@ describe('the questions of a study file', () => {
     const document = parse(mean('reduce: sum'), { columns: 'columns: [minutes, miles]' });
     expect(document).toMatchObject({
       version: 2, columns: ['minutes', 'miles'], types: [{ type: 'number' }, { type: 'number' }],
-      questions: [{ reduce: 'sum', share: 100 }],
+      questions: [{ reduce: 'sum', part: 100 }],
     });
   });
 
@@ -81,17 +81,17 @@ describe('the questions of a study file', () => {
   });
 
   it('divide what no share takes, as evenly as whole per cent allow', () => {
-    const sharesOf = (text: string) => parse(text).questions.map(({ share }) => share);
+    const partsOf = (text: string) => parse(text).questions.map(({ part }) => part);
     const three = 'a: { estimator: count }\n  b: { estimator: count }\n  c: { estimator: count';
-    expect(sharesOf(`questions:\n  ${three} }`)).toEqual([34, 33, 33]);
-    expect(sharesOf(`questions:\n  ${three}, share: 50 }`)).toEqual([25, 25, 50]);
-    expect(sharesOf('questions:\n  a: { estimator: count, share: 20 }')).toEqual([20]);
+    expect(partsOf(`questions:\n  ${three} }`)).toEqual([34, 33, 33]);
+    expect(partsOf(`questions:\n  ${three}, part: 50 }`)).toEqual([25, 25, 50]);
+    expect(partsOf('questions:\n  a: { estimator: count, part: 20 }')).toEqual([20]);
   });
 
   it('may have keys of several columns, each written as it is in the file', () => {
-    const { questions } = parse(count('by: { columns: [region, late, stops], keysMax: 3, '
-      + 'keys: [[north, true, 3], [other, false, 0]] }'));
-    expect(questions[0]!.by!.keys).toEqual([['north', 'true', '3'], ['other', 'false', '0']]);
+    const { questions } = parse(count('by: { columns: [region, late, stops], groupsMax: 3, '
+      + 'groups: [[north, true, 3], [other, false, 0]] }'));
+    expect(questions[0]!.by!.groups).toEqual([['north', 'true', '3'], ['other', 'false', '0']]);
   });
 
   it.each<[string, string, string]>([
@@ -111,15 +111,15 @@ describe('the questions of a study file', () => {
       'a column named constructor, prototype, __proto__ cannot be tested'],
     ['a name twice', 'questions:\n  a: { estimator: count }\n  a: { estimator: count }',
       'the key "a" stands there twice'],
-    ['a misspelt key', count('shre: 5'),
-      'questions.q.shre is not a key that is known here; did you mean share?'],
-    ['no estimator', asked('share: 5'), 'questions.q.estimator is missing; give a name'],
+    ['a misspelt key', count('pat: 5'),
+      'questions.q.pat is not a key that is known here; did you mean part?'],
+    ['no estimator', asked('part: 5'), 'questions.q.estimator is missing; give a name'],
     ['an estimator that is none', asked('estimator: cuont'),
       'questions.q.estimator cannot be used: there is no estimator "cuont": did you mean "count"?'],
     ['a common word for one', asked('estimator: median'),
       'questions.q.estimator cannot be used: there is no estimator "median": write quantile with '
       + 'probabilities [0.5]'],
-    ['a wrong parameter', mean('share: 5').replace('scale: 40', 'scale: 40, scle: 3'),
+    ['a wrong parameter', mean('part: 5').replace('scale: 40', 'scale: 40, scle: 3'),
       'questions.q.parameters.scle cannot be used'],
     ['a parameter that is missing', asked('estimator: histogram', 'columns: [minutes]'),
       'questions.q.parameters.'],
@@ -134,14 +134,14 @@ describe('the questions of a study file', () => {
       'questions.q.columns are missing'],
     ['a sum of names', asked('estimator: histogram', 'columns: [region]', 'reduce: sum'),
       'questions.q.reduce is sum, and a person is counted under one name; write reduce: one'],
-    ['a share of 0', count('share: 0'),
-      'questions.q.share is 0: give a whole number from 1 to 100'],
-    ['shares above 100', 'questions:\n  a: { estimator: count, share: 80 }\n'
-      + '  b: { estimator: count, share: 50 }',
-    'questions.b.share shares add up to 130; make them at most 100 in all'],
-    ['nothing left to share', 'questions:\n  a: { estimator: count, share: 99 }\n'
+    ['a part of 0', count('part: 0'),
+      'questions.q.part is 0: give a whole number from 1 to 100'],
+    ['parts above 100', 'questions:\n  a: { estimator: count, part: 80 }\n'
+      + '  b: { estimator: count, part: 50 }',
+    'questions.b.part parts add up to 130; make them at most 100 in all'],
+    ['nothing left to share', 'questions:\n  a: { estimator: count, part: 99 }\n'
       + '  b: { estimator: count }\n  c: { estimator: count }',
-    'questions.b.share is missing, and the other shares leave 1 per cent; make the others smaller'],
+    'questions.b.part is missing, and the other parts leave 1 per cent; make the others smaller'],
     ['a test without a condition', count('where: { late: {} }'),
       'questions.q.where.late is {}: give a value, or a map of is, not, in, at-least, below'],
     ['a test of a list', count('where: { region: [north] }'), 'questions.q.where.region'],
@@ -150,48 +150,48 @@ describe('the questions of a study file', () => {
     ['a value of another type', count('where: { late: 3 }'),
       'questions.q.where.late is compared with 3, which it can never be; give true or false'],
     ['keys to discover for a robust mean',
-      mean('by: { column: late, keysMax: 1, discover: true }'),
+      mean('by: { column: late, groupsMax: 1, discover: true }'),
       'questions.q.by robust-mean is not split by keys that are discovered'],
-    ['a split by nothing', count('by: { keysMax: 1 }'),
-      'questions.q.by is {"keysMax":1}: give column: a column, or columns: up to 3 of them'],
-    ['no bound on keys', count('by: { column: late }'), 'questions.q.by.keysMax is missing'],
-    ['a split by numbers', count('by: { column: minutes, keysMax: 1 }'),
+    ['a split by nothing', count('by: { groupsMax: 1 }'),
+      'questions.q.by is {"groupsMax":1}: give column: a column, or columns: up to 3 of them'],
+    ['no bound on keys', count('by: { column: late }'), 'questions.q.by.groupsMax is missing'],
+    ['a split by numbers', count('by: { column: minutes, groupsMax: 1 }'),
       'questions.q.by cannot split by minutes, which is a number'],
-    ['a bound on keys that nobody discovers', count('by: { column: late, keysMax: 1, top: 3 }'),
+    ['a bound on keys that nobody discovers', count('by: { column: late, groupsMax: 1, top: 3 }'),
       'questions.q.by.top is for keys that are discovered; leave it out, or write discover: true'],
     ['memory of keys that nobody discovers',
-      count('by: { column: late, keysMax: 1, remember: 3 }'),
+      count('by: { column: late, groupsMax: 1, remember: 3 }'),
       'questions.q.by.remember is for keys that are discovered; leave it out, or write discover'],
     ['memory of as many keys as are shown',
-      count('by: { column: late, keysMax: 1, discover: true, top: 3, remember: 3 }'),
+      count('by: { column: late, groupsMax: 1, discover: true, top: 3, remember: 3 }'),
       'questions.q.by.remember is 3, and top is 3; give a whole number from 1 that is smaller'],
     ['memory of keys that are only counted',
       count('parameters: { of: keys }',
-        'by: { column: late, keysMax: 1, discover: true, remember: 3 }'),
+        'by: { column: late, groupsMax: 1, discover: true, remember: 3 }'),
       'by.remember is for keys that are shown, and parameters.of is keys, which shows none'],
     ['an answer of keys that nobody discovers',
-      count('by: { column: late, keysMax: 1, answer: keys }'),
+      count('by: { column: late, groupsMax: 1, answer: groups }'),
       'questions.q.by.answer is for keys that are discovered; leave it out, or write discover'],
     ['a prefilter for keys alone',
-      count('by: { column: late, keysMax: 1, discover: true, answer: keys, prefilter: 2 }'),
-      'questions.q.by.prefilter is 2, and answer: keys has no prefilter; leave it out'],
+      count('by: { column: late, groupsMax: 1, discover: true, answer: groups, prefilter: 2 }'),
+      'questions.q.by.prefilter is 2, and answer: groups has no prefilter; leave it out'],
     ['keys alone that are only counted',
       count('parameters: { of: keys }',
-        'by: { column: late, keysMax: 1, discover: true, answer: keys }'),
-      'by.answer is keys, which shows keys, and parameters.of is keys, which counts them'],
-    ['a number for the name of a key', count('by: { column: region, keysMax: 1, keys: [3] }'),
-      'questions.q.by.keys[0] is 3, which is no text; write it in quotes'],
-    ['a key that cannot be', count('by: { column: region, keysMax: 1, keys: [west] }'),
-      'questions.q.by.keys[0] has "west" for region, which it can never be; give one of north'],
+        'by: { column: late, groupsMax: 1, discover: true, answer: groups }'),
+      'by.answer is groups, which shows keys, and parameters.of is keys, which counts them'],
+    ['a number for the name of a key', count('by: { column: region, groupsMax: 1, groups: [3] }'),
+      'questions.q.by.groups[0] is 3, which is no text; write it in quotes'],
+    ['a key that cannot be', count('by: { column: region, groupsMax: 1, groups: [west] }'),
+      'questions.q.by.groups[0] has "west" for region, which it can never be; give one of north'],
   ])('refuse %s with its place and a remedy', (_name, text, message) => {
     expect(refusalOf(text)).toContain(message);
   });
 
   it('need keys for a text, and a delta where the keys are discovered', () => {
     const text = 'columns: { app: { type: text } }';
-    expect(refusalOf(count('by: { column: app, keysMax: 1 }'), { columns: text }))
-      .toContain('questions.q.by has a text; give discover: true, or a list in keys');
-    expect(refusalOf(count('by: { column: app, keysMax: 1, discover: true }'), {
+    expect(refusalOf(count('by: { column: app, groupsMax: 1 }'), { columns: text }))
+      .toContain('questions.q.by has a text; give discover: true, or a list in groups');
+    expect(refusalOf(count('by: { column: app, groupsMax: 1, discover: true }'), {
       columns: text, budget: 'budget: { epsilon: 8, delta: 0, rule: pure }',
       privacy: 'privacy: { epsilon: 1, delta: 0 }',
     })).toContain('questions.q: showing discovered keys needs a delta, and the budget asks');
@@ -200,7 +200,7 @@ describe('the questions of a study file', () => {
   it('bound the keys of all answers', () => {
     const wide = 'columns: { a: { type: integer, low: 1, high: 999 }, '
       + 'b: { type: integer, low: 1, high: 12 } }';
-    expect(refusalOf(count('by: { columns: [a, b], keysMax: 1 }'), { columns: wide }))
+    expect(refusalOf(count('by: { columns: [a, b], groupsMax: 1 }'), { columns: wide }))
       .toContain('questions.q.by has 13,000 keys: 4,096 keys at most');
   });
 
@@ -218,7 +218,7 @@ describe('the questions of a study file', () => {
 describe('running totals in a study file', () => {
   const own = { budget: 'budget: { epsilon: 4, delta: 1e-5, scope: contributor }' };
   const two = `questions:
-  regions: { estimator: count, by: { column: region, keysMax: 2 } }
+  regions: { estimator: count, by: { column: region, groupsMax: 2 } }
   delays: { estimator: robust-mean, columns: [minutes], parameters: { scale: 40 } }`;
   const running = (text: string) => ({ ...own, running: `running: ${text}` });
 

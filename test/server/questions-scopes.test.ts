@@ -16,7 +16,7 @@ import type { RunningHub } from '../../server/studies/hub.js';
 import { Bench, batchOf, everyMs, hexKey, questionsDocument } from '../support/hub-bench.js';
 
 const types = [{ type: 'number' }, { type: 'category', of: ['north', 'south'] }] as const;
-const asked = { where: [], columns: ['minutes'], reduce: 'mean', share: 50 } as const;
+const asked = { where: [], columns: ['minutes'], reduce: 'mean', part: 50 } as const;
 const long: Question = {
   ...asked, name: 'long', estimator: 'histogram',
   parameters: parseParameters(findEstimator('histogram').parameters, { edges: [10] }, {
@@ -26,7 +26,7 @@ const long: Question = {
 const regions: Question = {
   ...asked, name: 'regions', estimator: 'count', columns: [], reduce: 'one',
   parameters: parseParameters(findEstimator('count').parameters, {}, { dimension: 1 }),
-  by: { columns: ['region'], keysMax: 1 },
+  by: { columns: ['region'], groupsMax: 1 },
 };
 const documentOf = (overrides: Partial<StudyDocument> = {}): StudyDocument =>
   questionsDocument([long, regions], { columns: ['minutes', 'region'], types, ...overrides });

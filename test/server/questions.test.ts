@@ -23,7 +23,7 @@ const types: readonly ColumnType[] = [
 ];
 const histogram = (edges: readonly number[]) =>
   parseParameters(findEstimator('histogram').parameters, { edges }, { dimension: 1 });
-const asked = { where: [], columns: ['minutes'], reduce: 'mean', share: 25 } as const;
+const asked = { where: [], columns: ['minutes'], reduce: 'mean', part: 25 } as const;
 const long: Question = {
   ...asked, name: 'long', estimator: 'histogram', parameters: histogram([10]), reduce: 'sum',
 };
@@ -32,14 +32,14 @@ const late: Question = {
   where: [{ column: 'late', is: true }],
 };
 const middle: Question = {
-  ...asked, name: 'middle', estimator: 'mean', share: 40, reduce: 'one',
+  ...asked, name: 'middle', estimator: 'mean', part: 40, reduce: 'one',
   parameters: parseParameters(findEstimator('mean').parameters, { scale: 5 }, { dimension: 1 }),
 };
 
 const regions: Question = {
-  ...asked, name: 'regions', estimator: 'count', columns: [], share: 10,
+  ...asked, name: 'regions', estimator: 'count', columns: [], part: 10,
   parameters: parseParameters(findEstimator('count').parameters, {}, { dimension: 1 }),
-  by: { columns: ['region'], keysMax: 1 },
+  by: { columns: ['region'], groupsMax: 1 },
 };
 
 const documentOf = (questions: readonly Question[]): StudyDocument =>
@@ -182,7 +182,7 @@ describe('a study with a list of questions', () => {
   it('asked as one question for the whole budget gives the numbers of the short form', async () => {
     const outcomes: unknown[] = [];
     for (const document of [
-      documentOf([{ ...long, columns: ['minutes'], reduce: 'mean', share: 100 }]),
+      documentOf([{ ...long, columns: ['minutes'], reduce: 'mean', part: 100 }]),
       studyDocument({
         columns: ['minutes'], version: 2, types: types.slice(0, 1), estimator: 'histogram',
         parameters: long.parameters,

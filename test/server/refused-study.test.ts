@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { decodeLogLine } from '../../src/log/index.js';
 import { fromUtf8, toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { encodeStudyDocument, studyId } from '../../src/wire/index.js';
@@ -233,3 +235,32 @@ describe('a study that cannot go on with what the store holds of it', () => {
     await hub.close();
   });
 });
+
+it('leaves an earlier study whose facts have old names, by name, and its ledger can be read',
+  async () => {
+    const lines = readFileSync(new URL('../log/before/rides.log', import.meta.url), 'utf8');
+    const { facts } = decodeLogLine(lines.slice(0, lines.indexOf('\n'))) as
+      { readonly facts: Uint8Array };
+    const { budget, charge } = define();
+    const record = await studyId(facts, signing);
+    const store = await bench.store();
+    await store.registerStudy({
+      studyId: record, name: 'rides-questions', document: fromUtf8(facts),
+      budget: { ...budget, key: 'study:rides-questions' }, nowMs: 0,
+    });
+    await store.openEpoch({
+      studyId: record, epoch: 1n, opensAtMs: 0, closesAtMs: everyMs, ...charge, rowsMax: 1,
+      late: 'drop', assignmentKey: new Uint8Array(32), workSeed: new Uint8Array(32),
+    });
+    const hub = await bench.start([define()]);
+    expect(hub.studies().map(({ name }) => name)).toEqual(['delays']);
+    expect(bench.logged).toContainEqual({
+      text: expect.stringContaining('cannot be continued') as string,
+      fields: { study: 'rides-questions', err: expect.objectContaining({
+        code: 'invalid-study',
+        message: expect.stringContaining('questions[0].by.keysMax is now groupsMax') as string,
+      }) as Error },
+    });
+    expect((await hub.balances()).map(({ key }) => key)).toContain('study:rides-questions');
+    await hub.close();
+  });

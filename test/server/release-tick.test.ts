@@ -102,10 +102,10 @@ it('publishes discovered keys at the same tick, whether none came or as many as 
   + 'may', { tags: ['long'] }, async () => {
   const people = 8_000;
   const parameters = parseParameters(findEstimator('count').parameters, {}, { dimension: 1 });
-  const by = { columns: ['miles'], keysMax: 8, discover: { top: 5, prefilter: 1 } };
+  const by = { columns: ['miles'], groupsMax: 8, discover: { top: 5, prefilter: 1 } };
   const study = defineStudy(questionsDocument([{
     name: 'found', estimator: 'count', parameters, columns: [], where: [], reduce: 'one',
-    share: 100, by,
+    part: 100, by,
   }], {
     cohort: 8_000, peopleMax: people, types: [{ type: 'number' }, { type: 'text', bytes: 32 }],
   }));

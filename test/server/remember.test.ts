@@ -19,8 +19,8 @@ const types: readonly ColumnType[] = [{ type: 'number' }, { type: 'text', bytes:
 const texts = ['chess', 'letters', 'maps', 'rare'];
 const parsed = (estimator: string, values: Record<string, unknown>) =>
   parseParameters(findEstimator(estimator).parameters, values, { dimension: 1 });
-const asked = { where: [], share: 25 } as const;
-const by = { columns: ['app'], keysMax: 1 };
+const asked = { where: [], part: 25 } as const;
+const by = { columns: ['app'], groupsMax: 1 };
 const remember = { top: 4, prefilter: 2, remember: 3 };
 const questions: readonly Question[] = [
   {
@@ -37,7 +37,7 @@ const questions: readonly Question[] = [
   },
   {
     ...asked, name: 'alone', estimator: 'count', parameters: parsed('count', {}), columns: [],
-    reduce: 'one', by: { ...by, discover: { ...remember, prefilter: 1, answer: 'keys' } },
+    reduce: 'one', by: { ...by, discover: { ...remember, prefilter: 1, answer: 'groups' } },
   },
 ];
 const study = defineStudy(questionsDocument(questions, {

@@ -6,6 +6,7 @@ epoch: { every: 1h }
 privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-5 }
 `;
+const head = '# a study\nstudy: a\ncolumns: [a]\n';
 const written = (text: string): string => rewriteStudyText(text, 'a.yaml').text;
 
 describe('a study file with old names', () => {
@@ -25,12 +26,42 @@ describe('a study file with old names', () => {
       'estimator: spectral-filter\nparameters:\n  corruption: 0.1 # few',
       'estimator: prime\nparameters:\n  directions: one\n  corruption: 0.1 # few'],
   ])('gets the new ones, and all else stays: %s', (_what, before, after) => {
-    const head = '# a study\nstudy: a\ncolumns: [a]\n';
     const wanted = `${head}${after}\n${rest}`;
     expect(written(`${head}${before}\n${rest}`)).toBe(wanted);
     expect(parseStudyText(wanted, { name: 'a.yaml' }).document.study).toBe('a');
     // A second time there is nothing to do.
     expect(rewriteStudyText(wanted, 'a.yaml').found).toEqual([]);
+  });
+
+  /** Columns that can split an answer. */
+  const split = 'study: a\ncolumns: { a: number, b: boolean, c: { type: text, bytes: 8 } }\n';
+  it.each([
+    ['questions.one.by.keysMax is now groupsMax', split,
+      'questions:\n  one: { estimator: count, by: { column: b, keysMax: 1 } }   # why',
+      'questions:\n  one: { estimator: count, by: { column: b, groupsMax: 1 } }   # why'],
+    ['questions.one.by.keys is now groups', split,
+      'questions:\n  one:\n    estimator: count\n    by: { column: c, groupsMax: 1, keys: [x] }',
+      'questions:\n  one:\n    estimator: count\n    by: { column: c, groupsMax: 1, groups: [x] }'],
+    ['questions.one.by.answer is "keys": keys is now groups', split,
+      'questions:\n  one:\n    estimator: count\n    by:\n      column: c\n      groupsMax: 1\n'
+        + '      discover: true\n      answer: keys',
+      'questions:\n  one:\n    estimator: count\n    by:\n      column: c\n      groupsMax: 1\n'
+        + '      discover: true\n      answer: groups'],
+    ['questions.one.share is now part', split,
+      'questions:\n  one: { estimator: count, share: 40 }',
+      'questions:\n  one: { estimator: count, part: 40 }'],
+    ['admission.keys is now contributorKeys', `${head}estimator: mean\nparameters: { scale: 1 }\n`,
+      `admission: { keys: ["${'1f'.repeat(32)}"] }`,
+      `admission: { contributorKeys: ["${'1f'.repeat(32)}"] }`],
+    ['admission.rate.keys is now contributorKeys',
+      `${head}estimator: mean\nparameters: { scale: 1 }\nparticipation: public\n`,
+      'admission: { rate: { keys: 9, per: 1h } }',
+      'admission: { rate: { contributorKeys: 9, per: 1h } }'],
+  ])('refuses an old key by its new one, and rewrites it: %s', (refusal, begin, before, after) => {
+    const [old, wanted] = [`${begin}${before}\n${rest}`, `${begin}${after}\n${rest}`];
+    expect(() => parseStudyText(old, { name: 'a.yaml' })).toThrow(refusal);
+    expect(written(old)).toBe(wanted);
+    expect(parseStudyText(wanted, { name: 'a.yaml' }).document.study).toBe('a');
   });
 
   it('says the line of each, and what it cannot rewrite', () => {

@@ -164,7 +164,7 @@ describe('a study with a running total', () => {
 describe('the log of a running total', () => {
   const regions = (name: string): Question => ({
     name, estimator: 'count', parameters: { side: 'at-least' }, columns: [], where: [],
-    by: { columns: ['late'], keysMax: 1 }, reduce: 'one', share: 50,
+    by: { columns: ['late'], groupsMax: 1 }, reduce: 'one', part: 50,
   });
 
   it('verifies, and says which number is wrong if one is', async () => {

@@ -126,7 +126,7 @@ describe('a study file', () => {
       questions: [{
         name: 'answer', estimator: 'mean', columns: ['minutes', 'miles'], where: [],
         parameters: expect.objectContaining({ scale: [40, 600], corruption: 0.05 }) as unknown,
-        reduce: 'mean', share: 100,
+        reduce: 'mean', part: 100,
       }],
       privacy: { epsilon: 1, delta: 1e-6 },
       budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
@@ -312,7 +312,7 @@ describe('populations', () => {
 describe('enrolled keys', () => {
   const keys = [1, 2].map((seed) =>
     toHex(signing.createSigner(new Uint8Array(32).fill(seed)).publicKey));
-  const admission = { admission: 'admission: { keys: enrolled.txt }' };
+  const admission = { admission: 'admission: { contributorKeys: enrolled.txt }' };
   const readText = (text: string) => ({
     readText: (path: string) => { expect(path).toBe('enrolled.txt'); return text; },
   });
@@ -324,7 +324,8 @@ describe('enrolled keys', () => {
     const other = parse(fileWith(admission), readText(keys.toReversed().join('\n')));
     expect(one.enrolled).toEqual(new Set(keys));
     expect(one.document).toEqual(other.document);
-    expect(one.document.admission).toEqual({ kind: 'keys', digest: digestOfKeys(new Set(keys)) });
+    expect(one.document.admission).toEqual({ kind: 'contributorKeys',
+      digest: digestOfKeys(new Set(keys)) });
     expect(JSON.stringify(one.document)).not.toContain(keys[0]);
   });
 
@@ -343,7 +344,7 @@ describe('enrolled keys', () => {
       readText: () => { throw Object.assign(new Error('gone'), { code: 'ENOENT' }); },
     };
     expect(refusalOf(() => parse(fileWith(admission), missing)))
-      .toMatchObject({ details: { path: 'admission.keys' } });
+      .toMatchObject({ details: { path: 'admission.contributorKeys' } });
     expect(refusalOf(() => parse(fileWith(admission))).message).toContain('cannot be read here');
   });
 });
@@ -363,17 +364,17 @@ describe('admission', () => {
   it('by a rate is for public participation', () => {
     const { document, enrolled } = parse(fileWith({
       participation: 'participation: public',
-      admission: 'admission: { rate: { keys: 5, per: 1h } }',
+      admission: 'admission: { rate: { contributorKeys: 5, per: 1h } }',
     }));
-    expect(document.admission).toEqual({ kind: 'rate', keys: 5, perMs: 3_600_000 });
+    expect(document.admission).toEqual({ kind: 'rate', contributorKeys: 5, perMs: 3_600_000 });
     expect(enrolled).toBeNull();
   });
 
   it('by a list in the file is the same as by a file of keys', () => {
     const { document, enrolled } =
-      parse(fileWith({ admission: `admission: { keys: ["${key}", "${other}"] }` }));
+      parse(fileWith({ admission: `admission: { contributorKeys: ["${key}", "${other}"] }` }));
     expect(document.admission)
-      .toEqual({ kind: 'keys', digest: digestOfKeys(new Set([key, other])) });
+      .toEqual({ kind: 'contributorKeys', digest: digestOfKeys(new Set([key, other])) });
     expect(enrolled).toEqual(new Set([key, other]));
   });
 
@@ -383,11 +384,13 @@ describe('admission', () => {
       + `"${'00'.repeat(32)}" } }`,
       'admission.enrolment.issuer'],
     ['no issuer', '{ enrolment: {} }', 'admission'],
-    ['a rate where presence is secret', '{ rate: { keys: 5, per: 1h } }', 'admission.rate'],
-    ['a rate of nobody', '{ rate: { keys: 0, per: 1h } }', 'admission'],
-    ['two ways at once', `{ keys: ["${key}"], enrolment: { issuer: "${key}" } }`, 'admission'],
-    ['an empty list', '{ keys: [] }', 'admission'],
-    ['a key twice', `{ keys: ["${key}", "${key}"] }`, ''],
+    ['a rate where presence is secret', '{ rate: { contributorKeys: 5, per: 1h } }',
+      'admission.rate'],
+    ['a rate of nobody', '{ rate: { contributorKeys: 0, per: 1h } }', 'admission'],
+    ['two ways at once', `{ contributorKeys: ["${key}"], enrolment: { issuer: "${key}" } }`,
+      'admission'],
+    ['an empty list', '{ contributorKeys: [] }', 'admission'],
+    ['a key twice', `{ contributorKeys: ["${key}", "${key}"] }`, ''],
   ])('is refused for %s', (_name, text, path) => {
     const error = refusalOf(() => parse(fileWith({ admission: `admission: ${text}` })));
     expect(error).toMatchObject({

@@ -10,7 +10,7 @@ const commutes = {
     region: { type: 'category', of: ['north', 'south'] },
   },
   questions: {
-    late: { estimator: 'count', where: { late: true }, by: { column: 'region', keysMax: 1 } },
+    late: { estimator: 'count', where: { late: true }, by: { column: 'region', groupsMax: 1 } },
     travel: { estimator: 'mean', columns: ['minutes'], parameters: { scale: 20 } },
   },
   privacy: { epsilon: 1, delta: 1e-6 }, budget: { epsilon: 8, delta: 1e-5 },

@@ -46,7 +46,7 @@ columns: { app: { type: text, bytes: 32 } }
 cohort: 120
 participation: public
 epoch: { contributors: ${people} }
-questions: { apps: { estimator: count, by: { column: app, keysMax: 1, discover: true } } }
+questions: { apps: { estimator: count, by: { column: app, groupsMax: 1, discover: true } } }
 privacy: { epsilon: 12, delta: 1e-6 }
 budget: { epsilon: 100, delta: 1e-5, scope: study }
 `;

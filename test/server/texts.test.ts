@@ -21,11 +21,11 @@ const types: readonly ColumnType[] = [
 ];
 const parsed = (estimator: string, values: Record<string, unknown>) =>
   parseParameters(findEstimator(estimator).parameters, values, { dimension: 1 });
-const asked = { where: [], columns: [], reduce: 'mean', share: 14 } as const;
+const asked = { where: [], columns: [], reduce: 'mean', part: 14 } as const;
 const count = { ...asked, estimator: 'count', parameters: parsed('count', {}) } as const;
-const by = { columns: ['app'], keysMax: 1 };
+const by = { columns: ['app'], groupsMax: 1 };
 const questions: readonly Question[] = [
-  { ...count, name: 'apps', by: { ...by, keys: [['chess'], ['maps']] } },
+  { ...count, name: 'apps', by: { ...by, groups: [['chess'], ['maps']] } },
   { ...count, name: 'maps', where: [{ column: 'app', is: 'maps' }] },
   { ...count, name: 'named', where: [{ column: 'app', present: true }] },
   { ...count, name: 'found', by: { ...by, discover: { top: 9, prefilter: 2 } } },

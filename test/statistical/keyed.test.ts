@@ -14,7 +14,7 @@ import { dataSource } from '../support/data.js';
 
 /** Enough keys that one release has thousands of numbers. */
 const count = 2_000;
-const keysMax = 3;
+const groupsMax = 3;
 const perKey = 60;
 const target = privacyTarget({ epsilon: 2, delta: 1e-6 });
 
@@ -23,7 +23,7 @@ function planned(
 ): Plan {
   const facts: StudyFacts = {
     dimension: 1 + columns, cohort: count * perKey, participation: 'secret', target,
-    keys: { list: 'public', keysMax, count },
+    keys: { list: 'public', groupsMax, count },
   };
   const estimator = findEstimator(name);
   const dimension = Math.max(1, columns);
@@ -76,7 +76,7 @@ describe('answers by key', () => {
     const outcomes = [];
     for (const round of rounds) outcomes.push(await released(plan, 0, 5, `c${round}`, () => []));
     const { deviation, coverage } = judged(outcomes, () => 5);
-    const stated = Math.sqrt((2 * keysMax) / (2 * target.rho));
+    const stated = Math.sqrt((2 * groupsMax) / (2 * target.rho));
     expect(plan.noise[0]! / stated).toBeCloseTo(1, 2);
     expect(Math.abs(deviation / stated - 1)).toBeLessThan(0.02);
     expect(Math.abs(coverage - 0.95)).toBeLessThan(0.01);
@@ -89,7 +89,7 @@ describe('answers by key', () => {
       outcomes.push(await released(plan, 1, 5, `s${round}`, (_, person) => [person]));
     }
     const { deviation, coverage } = judged(outcomes, () => 10);
-    const stated = 4 * Math.sqrt((2 * keysMax) / (2 * 0.95 * target.rho));
+    const stated = 4 * Math.sqrt((2 * groupsMax) / (2 * 0.95 * target.rho));
     expect(plan.noise[0]! / stated).toBeCloseTo(1, 2);
     expect(Math.abs(deviation / stated - 1)).toBeLessThan(0.02);
     expect(Math.abs(coverage - 0.95)).toBeLessThan(0.01);

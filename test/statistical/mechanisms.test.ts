@@ -114,7 +114,7 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
 
   it('key histogram: counts carry noise of deviation sigma', () => {
     const event = {
-      ...place, kind: 'key-histogram', keysMax: 2, prefilter: 2, sigma: 3, delta: 0.01,
+      ...place, kind: 'key-histogram', groupsMax: 2, prefilter: 2, sigma: 3, delta: 0.01,
     } as const;
     const counts = new Float64Array(draws).fill(1000);
     const kept = mechanismsOf(event, 'keys')
@@ -126,7 +126,7 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
 
   it('key sums: counts and sums carry noise of their own deviations', () => {
     const event = {
-      ...place, kind: 'key-sums', keysMax: 2, prefilter: 2, values: 1, sigma: 3, sumsSigma: 5,
+      ...place, kind: 'key-sums', groupsMax: 2, prefilter: 2, values: 1, sigma: 3, sumsSigma: 5,
       delta: 0.01, sumsGrid: 2 ** -10,
     } as const;
     const counts = new Float64Array(draws).fill(1000);

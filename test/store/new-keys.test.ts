@@ -22,7 +22,8 @@ const open = async (): Promise<void> => {
 async function register(name: string, version = '1', facts: object = {}): Promise<string> {
   const studyId = idOf(`${name} ${version}`);
   const document = JSON.stringify({
-    study: name, version, participation: 'public', admission: { kind: 'rate', keys: 2, perMs },
+    study: name, version, participation: 'public',
+      admission: { kind: 'rate', contributorKeys: 2, perMs },
     ...facts,
   });
   await store.registerStudy(
@@ -124,7 +125,7 @@ it('shares count and known keys between the public versions of a study, and with
 describe('versions with periods of different lengths', () => {
   const hour = 60 * perMs;
   const rate = (keys: number, per: number): object =>
-    ({ admission: { kind: 'rate', keys, perMs: per } });
+    ({ admission: { kind: 'rate', contributorKeys: keys, perMs: per } });
 
   it('begin no period of each other anew', async () => {
     const minutes = await register('s', '1');

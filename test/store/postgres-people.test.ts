@@ -81,9 +81,9 @@ describePostgres('the people of an epoch, on two nodes', (server) => {
     const people = 24;
     const types: readonly ColumnType[] = [{ type: 'text', bytes: 16 }];
     const study = defineStudy(questionsDocument([{
-      name: 'apps', estimator: 'count', columns: [], where: [], reduce: 'mean', share: 100,
+      name: 'apps', estimator: 'count', columns: [], where: [], reduce: 'mean', part: 100,
       parameters: parseParameters(findEstimator('count').parameters, {}, { dimension: 1 }),
-      by: { columns: ['app'], keysMax: 1, discover: { top: 3, prefilter: 2 } },
+      by: { columns: ['app'], groupsMax: 1, discover: { top: 3, prefilter: 2 } },
     }], {
       columns: ['app'], types, cohort: people, epoch: { contributors: people },
       privacy: { epsilon: 8, delta: 1e-6 },

@@ -5,23 +5,23 @@ import { refusal, valueOf, type StageStudy } from './dashboard-stage.js';
 /** A study of four questions, and scripted answers to them. */
 
 const plain = {
-  estimator: 'count', columns: [], parameters: {}, where: [], reduce: 'one', share: 20,
+  estimator: 'count', columns: [], parameters: {}, where: [], reduce: 'one', part: 20,
 } satisfies Partial<Question>;
 
 export const ridesQuestions: readonly Question[] = [
   {
-    ...plain, name: 'delays', estimator: 'robust-mean', columns: ['minutes'], share: 40,
+    ...plain, name: 'delays', estimator: 'robust-mean', columns: ['minutes'], part: 40,
     parameters: { scale: 40, corruption: 0.05 }, reduce: 'mean',
     where: [{ column: 'late', is: true }, { column: 'minutes', atLeast: 5 }],
   },
-  { ...plain, name: 'regions', by: { columns: ['region'], keysMax: 2 } },
+  { ...plain, name: 'regions', by: { columns: ['region'], groupsMax: 2 } },
   {
     ...plain, name: 'apps',
-    by: { columns: ['app'], keysMax: 4, discover: { top: 100, prefilter: 2 } },
+    by: { columns: ['app'], groupsMax: 4, discover: { top: 100, prefilter: 2 } },
   },
   {
     ...plain, name: 'change', estimator: 'mean', columns: ['minutes'], reduce: 'mean',
-    parameters: { range: [-60, 60] }, by: { columns: ['region', 'late'], keysMax: 2 },
+    parameters: { range: [-60, 60] }, by: { columns: ['region', 'late'], groupsMax: 2 },
   },
 ];
 

@@ -119,7 +119,7 @@ function cohortOf({ plan }: TrialSubject, { count, assignmentHashes }: Contribut
 
 function bound(event: MechanismEvent): number {
   if (event.kind === 'gaussian-histogram') return 2 * event.coordinates;
-  if (event.kind === 'key-histogram') return 2 * event.keysMax;
+  if (event.kind === 'key-histogram') return 2 * event.groupsMax;
   if (event.kind === 'key-weights') return Math.SQRT2;
   if (event.kind === 'key-sums') return rootOfTwice(event);
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') return event.logDistance;

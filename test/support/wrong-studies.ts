@@ -127,7 +127,8 @@ export const wrongStudies: readonly (readonly [
   ['an unknown population', {
     budget: 'budget: { population: p }',
   }, 'budget.population', ['no populations file defines it']],
-  ['an unknown admission', { admission: 'admission: closed' }, 'admission', ['open; or keys']],
+  ['an unknown admission', { admission: 'admission: closed' }, 'admission',
+    ['open; or contributorKeys']],
   ['a late rule that is none', { late: 'late: never' }, 'late', ['one of next, drop']],
   ['a promise that no sealed study gives', {
     sealed: 'sealed: { against: cheating }',

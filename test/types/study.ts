@@ -40,7 +40,7 @@ export function findsMisspeltNames(): void {
   study({ ...shared, study: 'a', columns, questions: { n: { ...asked, columns: ['minutez'] } } });
   // @ts-expect-error Nor in a test.
   study({ ...shared, study: 'a', columns, questions: { n: { ...asked, where: { lat: true } } } });
-  const by = { column: 'x', keysMax: 1 } as const;
+  const by = { column: 'x', groupsMax: 1 } as const;
   // @ts-expect-error Nor by what an answer is split.
   study({ ...shared, study: 'a', columns, questions: { n: { ...asked, by } } });
   // @ts-expect-error A key that a study does not have.

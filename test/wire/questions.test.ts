@@ -20,20 +20,20 @@ const types: readonly ColumnType[] = [
 
 const base: Question = {
   name: 'delays', estimator: 'robust-mean', parameters: { scale: 40 }, columns: ['minutes'],
-  where: [{ column: 'late', is: true }], reduce: 'mean', share: 40,
+  where: [{ column: 'late', is: true }], reduce: 'mean', part: 40,
 };
 const regions: Question = {
-  name: 'regions', estimator: 'count', parameters: {}, columns: [], reduce: 'one', share: 20,
+  name: 'regions', estimator: 'count', parameters: {}, columns: [], reduce: 'one', part: 20,
   where: [
     { column: 'minutes', atLeast: 5 }, { column: 'minutes', below: 60 },
     { column: 'region', in: ['north', 'other'] }, { column: 'stops', not: 3 },
     { column: 'late', present: true },
   ],
-  by: { columns: ['region', 'late'], keysMax: 2 },
+  by: { columns: ['region', 'late'], groupsMax: 2 },
 };
 const listed: Question = {
   ...regions, name: 'listed', where: [],
-  by: { columns: ['region', 'stops'], keysMax: 1, keys: [['north', '3'], ['other', '0']] },
+  by: { columns: ['region', 'stops'], groupsMax: 1, groups: [['north', '3'], ['other', '0']] },
 };
 
 const shared = without(short, 'wireForm');
@@ -53,7 +53,7 @@ describe('facts with a list of questions', () => {
     expect(decodeStudyDocument(facts)).toEqual(many);
     expect(decodeContributorFacts(facts)).toEqual(many);
     expect(fromUtf8(facts)).toContain('"questions":[{"columns":["minutes"],"estimator":'
-      + '"robust-mean","name":"delays","parameters":{"scale":40},"reduce":"mean","share":40,'
+      + '"robust-mean","name":"delays","parameters":{"scale":40},"part":40,"reduce":"mean",'
       + '"where":[{"column":"late","is":true}]}');
   });
 
@@ -61,8 +61,8 @@ describe('facts with a list of questions', () => {
     ['another member', { extra: 1 }, 'facts.questions[0]."extra"'],
     ['a name with capitals', { name: 'Delays' }, 'facts.questions.Delays'],
     ['an estimator that is no name', { estimator: 7 }, 'facts.questions[0].estimator'],
-    ['a share of 0', { share: 0 }, 'facts.questions[0].share'],
-    ['a share that is not whole', { share: 1.5 }, 'facts.questions[0].share'],
+    ['a part of 0', { part: 0 }, 'facts.questions[0].part'],
+    ['a part that is not whole', { part: 1.5 }, 'facts.questions[0].part'],
     ['a column twice', { columns: ['minutes', 'minutes'] }, 'facts.questions.delays.columns'],
     ['a column that is not there', { columns: ['hours'] }, 'facts.questions.delays.columns'],
     ['columns that are no list', { columns: 'minutes' }, 'facts.questions[0].columns'],
@@ -77,16 +77,16 @@ describe('facts with a list of questions', () => {
       'facts.questions[0].where[0].is'],
     ['an empty choice', { where: [{ column: 'stops', in: [] }] },
       'facts.questions.delays.where.stops'],
-    ['keys in no list', { by: { columns: ['late'], keysMax: 1, keys: ['true'] } },
-      'facts.questions[0].by.keys[0]'],
-    ['no bound on keys', { by: { columns: ['late'] } }, 'facts.questions[0].by.keysMax'],
-    ['a discovery without top', { by: { columns: ['late'], keysMax: 1, discover: {} } },
+    ['keys in no list', { by: { columns: ['late'], groupsMax: 1, groups: ['true'] } },
+      'facts.questions[0].by.groups[0]'],
+    ['no bound on keys', { by: { columns: ['late'] } }, 'facts.questions[0].by.groupsMax'],
+    ['a discovery without top', { by: { columns: ['late'], groupsMax: 1, discover: {} } },
       'facts.questions[0].by.discover'],
     ['a discovery that remembers nothing', { by: {
-      columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 2, remember: 0 },
+      columns: ['late'], groupsMax: 1, discover: { top: 5, prefilter: 2, remember: 0 },
     } }, 'facts.questions[0].by.discover.remember'],
     ['an answer of another kind', { by: {
-      columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 1, answer: 'counts' },
+      columns: ['late'], groupsMax: 1, discover: { top: 5, prefilter: 1, answer: 'counts' },
     } }, 'facts.questions[0].by.discover.answer'],
     ['parameters that nest', { parameters: { a: { b: 1 } } }, 'facts.questions[0].parameters.a'],
   ])('are refused with %s', (_name, change, place) => {
@@ -105,7 +105,7 @@ describe('facts with a list of questions', () => {
 
   it('are refused in version 1, beside an estimator, or with 17 questions', () => {
     const json = JSON.parse(fromUtf8(encodeStudyDocument(many))) as Record<string, JsonValue>;
-    const seventeen = Array.from({ length: 17 }, (_, i) => ({ ...base, share: 1, name: `q${i}` }));
+    const seventeen = Array.from({ length: 17 }, (_, i) => ({ ...base, part: 1, name: `q${i}` }));
     for (const change of [
       { version: 1, columns: ['minutes'] }, { estimator: 'mean' }, { parameters: {} },
       { contribution: { rowsMax: 64, reduce: 'mean' } }, { questions: [] },
@@ -120,10 +120,10 @@ describe('facts with a list of questions', () => {
     const text = fromUtf8(encodeStudyDocument(many));
     const deep = `${'['.repeat(100_000)}${']'.repeat(100_000)}`;
     for (const form of [
-      text.replace('"share":40', '"share":4e1'), text.replace('"is":true', '"is": true'),
+      text.replace('"part":40', '"part":4e1'), text.replace('"is":true', '"is": true'),
       text.replace('{"column":"late","is":true}', '{"is":true,"column":"late"}'),
-      `\ufeff${text}`, text.replace('"share":40', `"share":${deep}`),
-      text.replace('"share":40', '"share":1e999'),
+      `\ufeff${text}`, text.replace('"part":40', `"part":${deep}`),
+      text.replace('"part":40', '"part":1e999'),
     ]) {
       expect(form).not.toBe(text);
       expect(() => decodeStudyDocument(utf8(form))).toThrow(WireError);
@@ -172,42 +172,44 @@ describe('the rules of questions', () => {
     ['whole numbers that are all excluded', tests({ column: 'stops', atLeast: 2 },
       { column: 'stops', below: 4 }, { column: 'stops', not: 2 }, { column: 'stops', not: 3 }),
     'where.stops can never hold'],
-    ['a split by numbers', { by: { columns: ['minutes'], keysMax: 1 } },
+    ['a split by numbers', { by: { columns: ['minutes'], groupsMax: 1 } },
       'questions.delays.by cannot split by minutes, which is a number'],
-    ['no column to split by', { by: { columns: [], keysMax: 1 } }, 'by has 0 columns; name 1 to 3'],
-    ['no key at all', { by: { columns: ['late'], keysMax: 0 } }, 'by.keysMax is 0'],
+    ['no column to split by', { by: { columns: [], groupsMax: 1 } },
+      'by has 0 columns; name 1 to 3'],
+    ['no key at all', { by: { columns: ['late'], groupsMax: 0 } }, 'by.groupsMax is 0'],
     ['a list and a search', { by: {
-      columns: ['late'], keysMax: 1, keys: [['true']], discover: { top: 5, prefilter: 2 },
-    } }, 'by has both keys and discover; leave one of them out'],
+      columns: ['late'], groupsMax: 1, groups: [['true']], discover: { top: 5, prefilter: 2 },
+    } }, 'by has both groups and discover; leave one of them out'],
     ['a discovery that remembers all', { by: {
-      columns: ['late'], keysMax: 1, discover: { top: 5, prefilter: 2, remember: 5 },
+      columns: ['late'], groupsMax: 1, discover: { top: 5, prefilter: 2, remember: 5 },
     } }, 'by.remember is 5, and top is 5; give a whole number from 1 that is smaller than top'],
-    ['a key that cannot be', { by: { columns: ['stops'], keysMax: 1, keys: [['21']] } },
-      'by.keys[0] has "21" for stops, which it can never be'],
-    ['a key with another spelling', { by: { columns: ['stops'], keysMax: 1, keys: [['+3']] } },
-      'by.keys[0] has "+3" for stops'],
-    ['a short key', { by: { columns: ['stops', 'late'], keysMax: 1, keys: [['3']] } },
-      'by.keys[0] is ["3"]; give one value for each of stops, late'],
-    ['a key twice', { by: { columns: ['late'], keysMax: 1, keys: [['true'], ['true']] } },
-      'by.keys[1] stands in the list twice; list it once'],
-    ['keys for none', { by: { columns: ['late'], keysMax: 1, keys: [] } }, 'by.keys is empty'],
+    ['a key that cannot be', { by: { columns: ['stops'], groupsMax: 1, groups: [['21']] } },
+      'by.groups[0] has "21" for stops, which it can never be'],
+    ['a key with another spelling', { by: { columns: ['stops'], groupsMax: 1, groups: [['+3']] } },
+      'by.groups[0] has "+3" for stops'],
+    ['a short key', { by: { columns: ['stops', 'late'], groupsMax: 1, groups: [['3']] } },
+      'by.groups[0] is ["3"]; give one value for each of stops, late'],
+    ['a key twice', { by: { columns: ['late'], groupsMax: 1, groups: [['true'], ['true']] } },
+      'by.groups[1] stands in the list twice; list it once'],
+    ['keys for none', { by: { columns: ['late'], groupsMax: 1, groups: [] } },
+      'by.groups is empty'],
     ['a mean without columns', { columns: [] },
       'questions.delays.reduce is mean, and the question has no columns; write reduce: one'],
   ])('find %s', (_name, change, message) => expect(faultOf(change)).toContain(message));
 
   it('find what only all questions break together', () => {
     expect(faultOf({}, [base])).toContain('questions.delays has the name of an earlier question');
-    expect(faultOf({ share: 90 }, [regions, listed])).toContain(
-      'questions.regions.share shares add up to 130; make them at most 100 in all');
+    expect(faultOf({ part: 90 }, [regions, listed])).toContain(
+      'questions.regions.part parts add up to 130; make them at most 100 in all');
     const wide: ColumnType = { type: 'integer', low: 1, high: 1_024 };
     const wideColumns = { columns: ['a', 'b'], types: [wide, wide] };
-    const by = { ...regions, where: [], by: { columns: ['a', 'b'], keysMax: 1 } };
+    const by = { ...regions, where: [], by: { columns: ['a', 'b'], groupsMax: 1 } };
     expect(questionsFault([by], wideColumns)).toMatchObject({
       path: 'questions.regions.by', rule: 'has 1,050,625 keys: 4,096 keys at most',
     });
     const discover = { top: 3_500, prefilter: 2 };
-    const one = { ...by, name: 'one', by: { columns: ['a'], keysMax: 1 } };
-    const found = { ...by, name: 'two', by: { columns: ['a'], keysMax: 1, discover } };
+    const one = { ...by, name: 'one', by: { columns: ['a'], groupsMax: 1 } };
+    const found = { ...by, name: 'two', by: { columns: ['a'], groupsMax: 1, discover } };
     expect(questionsFault([one, found], wideColumns)).toMatchObject({
       path: 'questions.two.by',
       rule: 'brings the keys of all questions to 4,525: 4,096 keys at most',

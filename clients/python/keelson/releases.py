@@ -121,7 +121,7 @@ class Chain:
             keys, by = keys_of_value(answer.outcome.value), question.get("by")
             if len({tuple(key) for key in keys}) < len(keys) or (by is None and len(keys) > 0):
                 raise KeelsonError("log-invalid", "keys-malformed")
-            if by is not None and "keys" in by and len(keys) > 0 and keys != by["keys"]:
+            if by is not None and "groups" in by and len(keys) > 0 and keys != by["groups"]:
                 raise KeelsonError("log-invalid", "keys-malformed: not the public list")
         for name in ("rho_amount", "delta_amount"):
             total = sum(int(getattr(one, name)) for one in release.answers)

@@ -5,7 +5,7 @@ export interface NewKeyRate {
    * new keys of all.
    */
   readonly study: string;
-  readonly keys: number;
+  readonly contributorKeys: number;
   readonly perMs: number;
 }
 
@@ -57,12 +57,13 @@ export interface NewKeyCounts {
  * @returns null when the key is taken, otherwise the Unix time from which the next key is taken.
  */
 export function takeNewKey(
-  counts: NewKeyCounts, { study, keys, perMs }: NewKeyRate, contributorId: bigint, nowMs: number,
+  counts: NewKeyCounts, { study, contributorKeys, perMs }: NewKeyRate,
+  contributorId: bigint, nowMs: number,
 ): number | null {
   if (contributorId !== 0n && counts.knows(study, contributorId)) return null;
   const now = Math.floor(nowMs);
   const period = periodAt(counts, study, perMs, now);
-  if (period.keys >= keys) return period.fromMs + perMs;
+  if (period.keys >= contributorKeys) return period.fromMs + perMs;
   counts.count(study, now);
   return null;
 }
@@ -85,5 +86,5 @@ export function rateIn(study: string, document: string): NewKeyRate | null {
     readonly admission?: { readonly kind: string } & Partial<NewKeyRate>;
   };
   return admission?.kind === 'rate'
-    ? { study, keys: admission.keys!, perMs: admission.perMs! } : null;
+    ? { study, contributorKeys: admission.contributorKeys!, perMs: admission.perMs! } : null;
 }

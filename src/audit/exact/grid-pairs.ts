@@ -30,7 +30,7 @@ readonly Sent[] {
   if (keys?.list === 'public') {
     const rowOf = (key: number, value: number): readonly number[] =>
       Array.from({ length: dimension }, (_, j) => (j === 0 ? key : value));
-    const most = Math.min(keys.keysMax, keys.count);
+    const most = Math.min(keys.groupsMax, keys.count);
     const first = Array.from({ length: most }, (_, key) => key);
     const others = first.map((key) => keys.count - 1 - key);
     return [
@@ -38,7 +38,7 @@ readonly Sent[] {
       first.map((key) => rowOf(key, far)), others.map((key) => rowOf(key, -far)),
     ];
   }
-  if (keys?.answer === 'keys') {
+  if (keys?.answer === 'groups') {
     // A row is the place of a key, columns, and the number of keys that its contributor has.
     const rowsOf = (...places: readonly number[]): Sent => places.map((key) =>
       Array.from({ length: dimension }, (_, j) =>

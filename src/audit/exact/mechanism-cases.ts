@@ -220,7 +220,7 @@ const keys: FoundKeys = {
 const keyCase = (prefilter: number): MechanismCase<Keys> => ({
   name: `key-histogram, prefilter ${prefilter}`,
   event: {
-    ...place, kind: 'key-histogram', keysMax: 2, prefilter, sigma: 1, delta: 0.1, grid: 1,
+    ...place, kind: 'key-histogram', groupsMax: 2, prefilter, sigma: 1, delta: 0.1, grid: 1,
   },
   contents: listsOf([prefilter - 1, prefilter, prefilter + 1], 3)
     .map((counts) => ({ counts, keys })),
@@ -251,7 +251,7 @@ const keySets: readonly (readonly number[])[] = [[], [0], [1], [0, 1]];
 const keyWeightsCase: MechanismCase<KeyRows> = {
   name: 'key-weights',
   event: {
-    ...place, kind: 'key-weights', keysMax: 2, sigma: 0.75, delta: 0.1, grid: 0.25,
+    ...place, kind: 'key-weights', groupsMax: 2, sigma: 0.75, delta: 0.1, grid: 0.25,
   },
   contents: listsOf(keySets.map((_, i) => i), 3)
     .filter((list) => list.every((set, i) => i === 0 || list[i - 1]! <= set))
@@ -290,7 +290,7 @@ const heldByKeys = [
 const keySumsCase: MechanismCase<KeySums> = {
   name: 'key-sums',
   event: {
-    ...place, kind: 'key-sums', keysMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
+    ...place, kind: 'key-sums', groupsMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
     delta: 0.1, grid: 1, sumsGrid: 1,
   },
   contents: heldByKeys[0].flatMap((first) => heldByKeys[1].map((second) => ({

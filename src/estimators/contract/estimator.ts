@@ -22,14 +22,14 @@ export type { PrivacyTarget } from '../../privacy/accounting/target.js';
 
 /**
  * The keys that a question is split by. A contributor has a row for each of its keys, at most
- * `keysMax`, and the first entry of a row is the place of its key, from 0.
+ * `groupsMax`, and the first entry of a row is the place of its key, from 0.
  * `public`: there are `count` keys, and everybody knows them.
  * `discovered`: the keys are found among those that contributors send.
  */
 export type KeyFacts =
-  | { readonly list: 'public'; readonly keysMax: number; readonly count: number }
+  | { readonly list: 'public'; readonly groupsMax: number; readonly count: number }
   | {
-    readonly list: 'discovered'; readonly keysMax: number; readonly top: number;
+    readonly list: 'discovered'; readonly groupsMax: number; readonly top: number;
     readonly prefilter: number;
     /** So many keys that the release before showed are shown again. */
     readonly remember?: number;
@@ -37,7 +37,7 @@ export type KeyFacts =
      * The answer is the keys alone. The last entry of a row is the number of its contributor's
      * keys. Absent: each key has an answer of its own.
      */
-    readonly answer?: 'keys';
+    readonly answer?: 'groups';
   };
 
 /** The public facts from which an estimator plans. */

@@ -14,7 +14,7 @@ import type {
  */
 export function columnsOf({ dimension, keys }: Pick<StudyFacts, 'dimension' | 'keys'>): number {
   if (keys === undefined) return dimension;
-  return dimension - (keys.list === 'discovered' && keys.answer === 'keys' ? 2 : 1);
+  return dimension - (keys.list === 'discovered' && keys.answer === 'groups' ? 2 : 1);
 }
 
 /**
@@ -60,7 +60,7 @@ function checkFacts(facts: StudyFacts): void {
 
 /** @throws InvalidParameterError for keys that the estimator cannot split its answer by. */
 function checkKeys({ name, keyed = [] }: Estimator, keys: KeyFacts): void {
-  checkObject(keys, 'keys, the keys of a question, are { list, keysMax, count }');
+  checkObject(keys, 'keys, the keys of a question, are { list, groupsMax, count }');
   if (!keyed.includes(keys.list)) {
     throw new InvalidParameterError(
       `estimator ${name} cannot split its answer by keys that are ${keys.list}: `
@@ -68,7 +68,7 @@ function checkKeys({ name, keyed = [] }: Estimator, keys: KeyFacts): void {
       { path: 'by', list: keys.list },
     );
   }
-  checkWhole(keys.keysMax, 'keysMax, the keys of one contributor,', 1, questionLimits.keys);
+  checkWhole(keys.groupsMax, 'groupsMax, the keys of one contributor,', 1, questionLimits.keys);
   if (keys.list === 'public') {
     checkWhole(keys.count, 'count, the number of public keys,', 1, questionLimits.keys);
   } else {

@@ -85,7 +85,7 @@ export function planEach(
       'use fewer keys, or count, sum or mean',
     );
   }
-  const moved = Math.min(2 * keys.keysMax, keys.count);
+  const moved = Math.min(2 * keys.groupsMax, keys.count);
   const sizes = countNoise({
     name: 'sizes', counts: keys.count, l1: moved, l2: Math.sqrt(moved), target, share: sizesShare,
   });
@@ -181,7 +181,7 @@ interface LadderFacts {
  * who are in as many as they may would be too small: then some key never has an answer.
  */
 function ladderOf(
-  planFor: Planner, { cohort, keys: { count, keysMax }, spread, others }: LadderFacts,
+  planFor: Planner, { cohort, keys: { count, groupsMax }, spread, others }: LadderFacts,
 ): readonly Choice[] | Infeasible {
   const least = nearSmallestCohort((size) => planFor(size).kind === 'plan', { from: 16 });
   if (least === Infinity) {
@@ -189,7 +189,7 @@ function ladderOf(
     if (plan.kind === 'infeasible') return plan;
   }
   const answered = Math.ceil(least + spread);
-  const needed = Math.ceil(answered * count / Math.min(keysMax, count));
+  const needed = Math.ceil(answered * count / Math.min(groupsMax, count));
   if (!(needed <= cohort)) {
     return needsCohort(
       `answers need keys of ${answered} people or more, and a cohort of ${cohort} has not as many `
@@ -229,7 +229,7 @@ function planOf(
     outputShape: shape,
     facts: {
       keys: keys.count,
-      keysOfOnePerson: keys.keysMax,
+      keysOfOnePerson: keys.groupsMax,
       smallestKeyAnswered: answered,
       plannedSizeOfAKey: usual.size,
       ...usual.plan.facts,
@@ -254,7 +254,7 @@ function planOf(
 function keyedEvents(choices: readonly Choice[], keys: PublicKeys): readonly MechanismEvent[] {
   return choices.flatMap(({ plan }, at) => plan.events.map((event): MechanismEvent => ({
     ...event, name: nameOf(at, event.name), cohort: cohortName,
-    keyed: { keys: keys.count, keysMax: keys.keysMax },
+    keyed: { keys: keys.count, groupsMax: keys.groupsMax },
   })));
 }
 

@@ -191,17 +191,18 @@ export function gaussianHistogramEvent(
   });
 }
 
-/** Noisy counts of discovered keys: sigma = sqrt(keysMax / rho), rounded up. */
+/** Noisy counts of discovered keys: sigma = sqrt(groupsMax / rho), rounded up. */
 export function keyHistogramEvent(
   asked: Place & {
-    readonly keysMax: number; readonly prefilter: number; readonly rho: number;
+    readonly groupsMax: number; readonly prefilter: number; readonly rho: number;
     readonly delta: number;
   },
 ): KeyHistogramEvent {
-  const { name, cohort, keysMax, prefilter, rho, delta } = asked;
-  checkSpending(name, { keysMax, rho });
+  const { name, cohort, groupsMax, prefilter, rho, delta } = asked;
+  checkSpending(name, { groupsMax, rho });
   return checked({
-    kind: 'key-histogram', name, cohort, keysMax, prefilter, ...pairedCounts(keysMax, rho), delta,
+    kind: 'key-histogram', name, cohort, groupsMax, prefilter, ...pairedCounts(groupsMax, rho),
+      delta,
   });
 }
 
@@ -211,36 +212,36 @@ export function keyHistogramEvent(
  */
 const weightGrid = 2 ** -12;
 
-/** Noisy weights of discovered keys: sigma = 1 / sqrt(rho), rounded up, whatever keysMax is. */
+/** Noisy weights of discovered keys: sigma = 1 / sqrt(rho), rounded up, whatever groupsMax is. */
 export function keyWeightsEvent(
-  asked: Place & { readonly keysMax: number; readonly rho: number; readonly delta: number },
+  asked: Place & { readonly groupsMax: number; readonly rho: number; readonly delta: number },
 ): KeyWeightsEvent {
-  const { name, cohort, keysMax, rho, delta } = asked;
-  checkSpending(name, { keysMax, rho });
+  const { name, cohort, groupsMax, rho, delta } = asked;
+  checkSpending(name, { groupsMax, rho });
   return checked({
-    kind: 'key-weights', name, cohort, keysMax, sigma: pairedDeviation(1, rho, weightGrid), delta,
+    kind: 'key-weights', name, cohort, groupsMax, sigma: pairedDeviation(1, rho, weightGrid), delta,
     grid: weightGrid,
   });
 }
 
 /**
- * Noisy counts and sums of discovered keys. The counts have deviation sqrt(2 keysMax / rho) and the
- * sums that times sqrt(values), both rounded up. The counts are free: in the cost of `key-sums` the
- * larger of the two terms is that of the sums.
+ * Noisy counts and sums of discovered keys. The counts have deviation sqrt(2 groupsMax / rho) and
+ * the sums that times sqrt(values), both rounded up. The counts are free: in the cost of `key-sums`
+ * the larger of the two terms is that of the sums.
  * @param asked.sumsGrid - a power of two of which all sums are whole multiples.
  */
 export function keySumsEvent(
   asked: Place & {
-    readonly keysMax: number; readonly prefilter: number; readonly values: number;
+    readonly groupsMax: number; readonly prefilter: number; readonly values: number;
     readonly rho: number; readonly delta: number; readonly sumsGrid: number;
   },
 ): KeySumsEvent {
-  const { name, cohort, keysMax, prefilter, values, rho, delta, sumsGrid } = asked;
-  checkSpending(name, { keysMax, values, rho });
+  const { name, cohort, groupsMax, prefilter, values, rho, delta, sumsGrid } = asked;
+  checkSpending(name, { groupsMax, values, rho });
   return checked({
-    kind: 'key-sums', name, cohort, keysMax, prefilter, values, delta, sumsGrid,
-    ...pairedCounts(2 * keysMax, rho),
-    sumsSigma: pairedDeviation(2 * keysMax * values, rho, sumsGrid),
+    kind: 'key-sums', name, cohort, groupsMax, prefilter, values, delta, sumsGrid,
+    ...pairedCounts(2 * groupsMax, rho),
+    sumsSigma: pairedDeviation(2 * groupsMax * values, rho, sumsGrid),
   });
 }
 

@@ -72,12 +72,12 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
  * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta that set the threshold.
  * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
  *   sigma^2).
- * - key-histogram: at most 2 keysMax counts change by 1, so 2 keysMax / (2 sigma^2).
+ * - key-histogram: at most 2 groupsMax counts change by 1, so 2 groupsMax / (2 sigma^2).
  * - key-weights: the weights of a contributor have L2 norm at most 1 before and after, and none is
  *   below 0. So the squared distance is at most 2, and the cost 2 / (2 sigma^2).
  * - key-sums: let r be 1 / sigma^2, and R be values / sumsSigma^2. A key that the contributor
  *   keeps costs 4 R / 2, and one that it gains or loses (r + R) / 2. There are j of the one kind
- *   and at most 2 (keysMax - j) of the other, so the cost is at most keysMax (R + the larger of
+ *   and at most 2 (groupsMax - j) of the other, so the cost is at most groupsMax (R + the larger of
  *   R and r).
  * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8, since its log-ratios have a range
  *   of epsilon.
@@ -109,7 +109,7 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
       };
     case 'key-histogram':
       return {
-        rho: scaledSquare(1, event.sigma, BigInt(event.keysMax), 1n),
+        rho: scaledSquare(1, event.sigma, BigInt(event.groupsMax), 1n),
         delta: ratioOfDouble(event.delta),
         epsilon: null,
       };
@@ -118,9 +118,9 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
         rho: scaledSquare(1, event.sigma, 1n, 1n), delta: ratioOfDouble(event.delta), epsilon: null,
       };
     case 'key-sums': {
-      const { keysMax, values, sigma, sumsSigma } = event;
-      const sums = scaledSquare(1, sumsSigma, BigInt(keysMax) * BigInt(values), 1n);
-      const counts = scaledSquare(1, sigma, BigInt(keysMax), 1n);
+      const { groupsMax, values, sigma, sumsSigma } = event;
+      const sums = scaledSquare(1, sumsSigma, BigInt(groupsMax) * BigInt(values), 1n);
+      const counts = scaledSquare(1, sigma, BigInt(groupsMax), 1n);
       return {
         rho: add(sums, larger(sums, counts)), delta: ratioOfDouble(event.delta), epsilon: null,
       };
@@ -229,11 +229,11 @@ function costsOfMenus(
   const menus = new Map<string, Menu>();
   for (const event of events) {
     if (event.keyed === undefined) continue;
-    const { keys, keysMax } = event.keyed;
+    const { keys, groupsMax } = event.keyed;
     const { menu, choice } = placeInMenu(event.name);
     const place = canonicalJson([event.cohort, menu]);
     const found = menus.get(place) ?? { cohort: event.cohort, factors: [], both: [], one: [] };
-    found.factors.push(...factorsOf(keys, keysMax));
+    found.factors.push(...factorsOf(keys, groupsMax));
     const cost = costOfEvent(event, order);
     found.both[choice] = combine(found.both[choice] ?? noCost, cost, add);
     found.one[choice] = combine(found.one[choice] ?? noCost, costOfPresence(event, cost), add);
@@ -264,10 +264,10 @@ interface Menu {
  * The cost is linear in j up to 2 K - m, where it rises since a is at most r, and linear from
  * there on. So it is largest at that j, or at the largest.
  */
-function factorsOf(keys: number, keysMax: number): readonly (readonly [number, number])[] {
-  const most = Math.min(keysMax, keys);
-  return [Math.min(most, Math.max(0, 2 * keysMax - keys)), most]
-    .map((j) => [j, Math.min(2 * (keysMax - j), keys - j)] as const);
+function factorsOf(keys: number, groupsMax: number): readonly (readonly [number, number])[] {
+  const most = Math.min(groupsMax, keys);
+  return [Math.min(most, Math.max(0, 2 * groupsMax - keys)), most]
+    .map((j) => [j, Math.min(2 * (groupsMax - j), keys - j)] as const);
 }
 
 /**

@@ -26,12 +26,12 @@ const fields: Readonly<
     coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid',
   },
   'key-histogram': {
-    keysMax: 'count', prefilter: 'count', sigma: 'positive', delta: 'probability',
+    groupsMax: 'count', prefilter: 'count', sigma: 'positive', delta: 'probability',
     grid: 'countGrid',
   },
-  'key-weights': { keysMax: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid' },
+  'key-weights': { groupsMax: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid' },
   'key-sums': {
-    keysMax: 'count', prefilter: 'count', values: 'count', sigma: 'positive',
+    groupsMax: 'count', prefilter: 'count', values: 'count', sigma: 'positive',
     sumsSigma: 'positive', delta: 'probability', grid: 'countGrid', sumsGrid: 'grid',
   },
   exponential: { candidates: 'count', sensitivity: 'positive', epsilon: 'epsilon', times: 'count' },
@@ -136,12 +136,12 @@ function checkKeyed({ name, kind, keyed }: MechanismEvent): void {
   if (kind === 'wishart-mask' || kind === 'affine-mask') {
     throw new InvalidParameterError(`event ${name}: a mask cannot be drawn for each key`);
   }
-  const { keys, keysMax, ...surplus } = keyed!;
-  if (rules.count.test(keys) && rules.count.test(keysMax) && Object.keys(surplus).length === 0) {
+  const { keys, groupsMax, ...surplus } = keyed!;
+  if (rules.count.test(keys) && rules.count.test(groupsMax) && Object.keys(surplus).length === 0) {
     return;
   }
   throw new InvalidParameterError(
-    `event ${name}: keyed is { keys, keysMax }, whole numbers of at least 1`, { keys, keysMax },
+    `event ${name}: keyed is { keys, groupsMax }, whole numbers of at least 1`, { keys, groupsMax },
   );
 }
 

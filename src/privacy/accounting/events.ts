@@ -31,7 +31,7 @@ export interface KeyedDraws {
   /** Keys of the list. */
   readonly keys: number;
   /** A contributor has rows of at most so many keys. */
-  readonly keysMax: number;
+  readonly groupsMax: number;
 }
 
 /**
@@ -97,11 +97,11 @@ export interface GaussianHistogramEvent extends EventBase {
 
 /**
  * Noisy counts of contributors under keys that nobody listed. Each contributor is under at most
- * `keysMax` keys.
+ * `groupsMax` keys.
  */
 export interface KeyHistogramEvent extends EventBase {
   readonly kind: 'key-histogram';
-  readonly keysMax: number;
+  readonly groupsMax: number;
   /** A key with fewer contributors gets no noise and is not shown. */
   readonly prefilter: number;
   readonly sigma: number;
@@ -111,24 +111,24 @@ export interface KeyHistogramEvent extends EventBase {
 
 /**
  * Noisy weights of keys that nobody listed, for releases that show the keys alone. A contributor
- * with k keys, at most `keysMax`, adds at most 1 / sqrt(k) to the weight of each, in steps of
+ * with k keys, at most `groupsMax`, adds at most 1 / sqrt(k) to the weight of each, in steps of
  * `grid`. A key without weight gets no noise and is not shown.
  */
 export interface KeyWeightsEvent extends EventBase {
   readonly kind: 'key-weights';
-  readonly keysMax: number;
+  readonly groupsMax: number;
   readonly sigma: number;
   readonly delta: number;
   readonly grid: number;
 }
 
 /**
- * A key-histogram that has sums beside its counts. Each contributor is under at most `keysMax`
+ * A key-histogram that has sums beside its counts. Each contributor is under at most `groupsMax`
  * keys, and adds `values` numbers between -1 and 1 to the sums of each.
  */
 export interface KeySumsEvent extends EventBase {
   readonly kind: 'key-sums';
-  readonly keysMax: number;
+  readonly groupsMax: number;
   /** A key with fewer contributors gets no noise and is not shown. */
   readonly prefilter: number;
   /** Sums of each key. */

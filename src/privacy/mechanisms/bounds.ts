@@ -49,20 +49,20 @@ export function leastOfKey(event: KeysEvent): number {
 
 /**
  * A key whose noisy count is strictly above this many steps is kept: t + sigma z(d0), rounded up to
- * a step, and one step more. Here t is the prefilter and d0 = 1 - (1 - delta)^(1 / keysMax).
+ * a step, and one step more. Here t is the prefilter and d0 = 1 - (1 - delta)^(1 / groupsMax).
  * For weights it is the largest of 1 / sqrt(k) + sigma z(d(k)) with d(k) = 1 - (1 - delta)^(1 / k),
- * over k from 1 to keysMax, rounded in the same way.
+ * over k from 1 to groupsMax, rounded in the same way.
  */
 export function keyKeepingSteps(event: KeysEvent): Steps {
-  const { keysMax, sigma, delta, grid } = event;
+  const { groupsMax, sigma, delta, grid } = event;
   const stepsFor = (keys: number, least: number): Steps => {
     const each = -Math.expm1(Math.log1p(-delta) / keys);
     const margin = sigma * Math.max(0, normalUpperQuantile(each)) * upwards;
     return addSteps(addSteps(stepsAbove(least, grid), stepsAbove(margin, grid)), 1);
   };
-  if (event.kind !== 'key-weights') return stepsFor(keysMax, event.prefilter);
+  if (event.kind !== 'key-weights') return stepsFor(groupsMax, event.prefilter);
   let most = stepsFor(1, 1);
-  for (let keys = 2; keys <= keysMax; keys++) {
+  for (let keys = 2; keys <= groupsMax; keys++) {
     const steps = stepsFor(keys, 1 / Math.sqrt(keys));
     if (steps > most) most = steps;
   }

@@ -12,7 +12,7 @@ import type { Draw } from './draw.js';
  * noisy count is above a threshold are published.
  *
  * Neighbours: one contributor, who adds 1 to the count of at most K distinct keys, is replaced by
- * anything or by nothing. K is the event's `keysMax`.
+ * anything or by nothing. K is the event's `groupsMax`.
  * Claim: (K / sigma^2, delta), delta-approximate zCDP.
  *
  * Proof. Let A and A' be the contributor's keys on the two sides. The count of a key is the same on

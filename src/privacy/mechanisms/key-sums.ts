@@ -11,7 +11,7 @@ import { keptKeys, type HistogramKeys } from './key-histogram.js';
  * are kept get noise of their own.
  *
  * Neighbours: one contributor is replaced by anything or by nothing. It has at most K distinct keys
- * (the event's `keysMax`). Under each it adds 1 to the count, and s numbers (`values`) between -1
+ * (the event's `groupsMax`). Under each it adds 1 to the count, and s numbers (`values`) between -1
  * and 1 to the sums.
  * Claim: (rho, delta), delta-approximate zCDP, with rho = K (s / S^2 + max(s / S^2, 1 / sigma^2)).
  * Here sigma is the deviation of the noise of a count, and S that of a sum.

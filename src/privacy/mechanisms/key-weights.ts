@@ -10,7 +10,7 @@ import { drawKeyHistogram, type HistogramKeys } from './key-histogram.js';
  * so the noise does not grow with K, and the threshold hardly does.
  *
  * Neighbours: one contributor, who has at most K distinct keys, is replaced by anything or by
- * nothing. K is the event's `keysMax`.
+ * nothing. K is the event's `groupsMax`.
  * Claim: (1 / sigma^2, delta), delta-approximate zCDP.
  *
  * Proof. Let A and A' be the contributor's keys on the two sides, and w and w' its weights. In

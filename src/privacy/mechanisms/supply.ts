@@ -55,7 +55,7 @@ export class NoiseSupply {
 
 /** How many values are drawn ahead for an event that shows keys, for each of its supplies. */
 export function keyDrawsAhead(event: KeysEvent): readonly number[] {
-  const counts = binsAhead * event.keysMax;
+  const counts = binsAhead * event.groupsMax;
   return (event.kind === 'key-sums' ? [counts, counts * event.values] : [counts])
     .map((values) => Math.min(values, aheadMaximum));
 }

@@ -20,7 +20,7 @@ type Person = readonly (readonly number[])[];
 
 interface Keys {
   readonly count: number;
-  readonly keysMax: number;
+  readonly groupsMax: number;
 }
 
 function keyedFacts(columns: number, cohort: number, keys: Keys, pure = false): StudyFacts {
@@ -81,11 +81,11 @@ async function givenTo(
     [...recorded.find(({ event }) => event === name)!.content as Float64Array]);
 }
 
-/** All sets of at most `keysMax` of `count` keys. */
-function keySets({ count, keysMax }: Keys): number[][] {
+/** All sets of at most `groupsMax` of `count` keys. */
+function keySets({ count, groupsMax }: Keys): number[][] {
   return Array.from({ length: 2 ** count }, (_, bits) =>
     Array.from({ length: count }, (__, key) => key).filter((key) => (bits >> key) & 1))
-    .filter((set) => set.length <= keysMax);
+    .filter((set) => set.length <= groupsMax);
 }
 
 /** Every contributor with these keys, each of whose rows has one of `values`. */
@@ -96,9 +96,9 @@ function peopleOf(keys: Keys, values: readonly (readonly number[])[]): Person[] 
 }
 
 const smallKeys: readonly Keys[] = [
-  { count: 1, keysMax: 1 }, { count: 2, keysMax: 1 }, { count: 3, keysMax: 1 },
-  { count: 3, keysMax: 2 }, { count: 4, keysMax: 2 }, { count: 3, keysMax: 3 },
-  { count: 2, keysMax: 5 },
+  { count: 1, groupsMax: 1 }, { count: 2, groupsMax: 1 }, { count: 3, groupsMax: 1 },
+  { count: 3, groupsMax: 2 }, { count: 4, groupsMax: 2 }, { count: 3, groupsMax: 3 },
+  { count: 2, groupsMax: 5 },
 ];
 
 /** Estimators, with the values of a row that are as far apart as any can be. */
@@ -154,7 +154,7 @@ describe('how far one contributor moves a vector by key', () => {
       for (const pure of [false, true]) {
         const facts = keyedFacts(values[0]!.length, 100_000, keys, pure);
         const plan = planOf(name, parameters, facts);
-        const all = peopleOf(keys, keys.keysMax > 2 ? values.slice(0, 2) : values);
+        const all = peopleOf(keys, keys.groupsMax > 2 ? values.slice(0, 2) : values);
         const given: (readonly (readonly number[])[])[] = [];
         for (const person of all) given.push(await givenTo(plan, facts.dimension, [person]));
         plan.events.forEach((event, at) => {
@@ -176,7 +176,7 @@ describe('how far one contributor moves a vector by key', () => {
 });
 
 describe('answers split by keys', () => {
-  const keys = { count: 3, keysMax: 2 };
+  const keys = { count: 3, groupsMax: 2 };
   const rows = (data: DataSource): Person => {
     const first = data.below(3);
     const second = (first + 1 + data.below(2)) % 3;
@@ -206,7 +206,7 @@ describe('answers split by keys', () => {
   });
 
   it('shows empty keys too, and takes no row of a key that is not on the list', async () => {
-    const plan = planOf('count', {}, keyedFacts(0, 1_000, { count: 4, keysMax: 1 }));
+    const plan = planOf('count', {}, keyedFacts(0, 1_000, { count: 4, groupsMax: 1 }));
     const people: Person[] = [...Array.from({ length: 1_000 }, (): Person => [[2]]), [[4]], [[-1]],
       [[0.5]]];
     expect(await givenTo(plan, 1, people)).toEqual([[0, 0, 1_000, 0]]);
@@ -240,8 +240,9 @@ describe('answers split by keys', () => {
     expect(refused('mean', { range: '0..1', scale: 2 })).toMatch(/leave out scale/);
     expect(refused('mean', { range: '0..1' }, { ...facts, cohort: 5 })).toMatch(/a cohort of/);
     expect(() => refused('robust-mean', { scale: 1 })).toThrow(/cannot split its answer by keys/);
-    expect(() => refused('count', {}, { ...facts, keys: { list: 'public', keysMax: 0, count: 3 } }))
-      .toThrow(/keysMax/);
+    expect(() =>
+      refused('count', {}, { ...facts, keys: { list: 'public', groupsMax: 0, count: 3 } }))
+      .toThrow(/groupsMax/);
     expect(() => refused('sum', { cap: 1 }, keyedFacts(0, 4_000, keys))).toThrow(/no columns/);
     expect(() => refused('mean', { range: '0..1' }, keyedFacts(0, 4_000, keys)))
       .toThrow(/no columns/);
@@ -252,12 +253,12 @@ describe('answers split by keys', () => {
 });
 
 describe('hostile contributors, of a question that is split by keys', () => {
-  const keys = { count: 5, keysMax: 2 };
+  const keys = { count: 5, groupsMax: 2 };
   const [honest, liars] = [1_000, 150];
   const perKey = honest / keys.count;
   const people = Array.from({ length: honest }, (_, i): Person => [[i % keys.count, 4]]);
 
-  /** What the liars' rows become: at most `keysMax` keys, one row for each. */
+  /** What the liars' rows become: at most `groupsMax` keys, one row for each. */
   const liarsBy = (name: string): Person[] => {
     const attack = findAttack(name) as RowAttack;
     return Array.from({ length: liars }, (_, i) => {
@@ -267,7 +268,7 @@ describe('hostile contributors, of a question that is split by keys', () => {
         shared: seededRandom(utf8('shared')), own: seededRandom(utf8(`own ${i}`)),
       });
       return Array.from({ length: rows.length / 2 }, (__, row) =>
-        [...rows.subarray(2 * row, 2 * row + 2)]).slice(0, keys.keysMax);
+        [...rows.subarray(2 * row, 2 * row + 2)]).slice(0, keys.groupsMax);
     });
   };
   const added = async (name: string, raw: Readonly<Record<string, unknown>>, attack: string) => {
@@ -280,10 +281,10 @@ describe('hostile contributors, of a question that is split by keys', () => {
     return { before: before!, after: after!, gained: after!.map((all, i) => all - before![i]!) };
   };
 
-  it('move a count by one each, and all counts by keysMax each', async () => {
+  it('move a count by one each, and all counts by groupsMax each', async () => {
     const gained = (await added('count', {}, 'ballot-stuffing')).gained;
     expect(Math.max(...gained)).toBeLessThanOrEqual(liars);
-    expect(gained.reduce((sum, more) => sum + more, 0)).toBe(keys.keysMax * liars);
+    expect(gained.reduce((sum, more) => sum + more, 0)).toBe(keys.groupsMax * liars);
     const poisoned = (await added('count', {}, 'heavy-hitter-poisoning')).gained;
     expect(poisoned.filter((more) => more === liars)).toHaveLength(1);
     expect(poisoned.filter((more) => more === 0)).toHaveLength(keys.count - 1);

@@ -26,17 +26,17 @@ const work = seededRandom(new Uint8Array(32));
 
 interface Asked {
   readonly columns?: number;
-  readonly keysMax?: number;
+  readonly groupsMax?: number;
   readonly top?: number;
   readonly target?: PrivacyTarget;
   readonly cohort?: number;
 }
 
 const factsOf = (
-  { columns = 1, keysMax = 1, top = 100, target = epsilonOne, cohort = 10_000 }: Asked,
+  { columns = 1, groupsMax = 1, top = 100, target = epsilonOne, cohort = 10_000 }: Asked,
 ): DiscoveredFacts => ({
   dimension: 1 + columns, cohort, participation: 'secret', target,
-  keys: { list: 'discovered', keysMax, prefilter: 2, top },
+  keys: { list: 'discovered', groupsMax, prefilter: 2, top },
 });
 
 function planned(
@@ -242,7 +242,7 @@ describe('sums by place', () => {
   });
 
   it('begin at 0 where another question of a row with this place has none', () => {
-    const plan = feasible(planned('sum', { cap: 4 }, { keysMax: 2 }));
+    const plan = feasible(planned('sum', { cap: 4 }, { groupsMax: 2 }));
     const { mechanisms, recorded } = recordingMechanisms(plan.events);
     const groups = createGroups(plan, 2);
     for (const row of [[5, 1], [5, 9], [2, 3]]) {

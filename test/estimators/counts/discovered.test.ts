@@ -30,7 +30,7 @@ const everyone: IsCounted = () => true;
 const epsilonOne = privacyTarget({ epsilon: 1, delta: 1e-6 });
 
 const factsOf = (
-  keys: { readonly keysMax: number; readonly prefilter?: number; readonly top?: number },
+  keys: { readonly groupsMax: number; readonly prefilter?: number; readonly top?: number },
   target: PrivacyTarget = epsilonOne, dimension = 1,
 ): DiscoveredFacts => ({
   dimension, cohort: 10_000, participation: 'secret', target,
@@ -68,7 +68,7 @@ describe('a count split by discovered keys', () => {
   const people = [...times(900, [2, 0]), ...times(500, [0]), ...times(8, [3]), ...times(1, [4])];
 
   it('shows the keys of many people with their counts, largest first', async () => {
-    const plan = feasible(planDiscoveredCounts(everyone, factsOf({ keysMax: 2 })));
+    const plan = feasible(planDiscoveredCounts(everyone, factsOf({ groupsMax: 2 })));
     const value = valueOf(await released(plan, people, foundKeys(names)));
     expect(value.keys).toEqual([['mail'], ['news']]);
     expect(value.shape).toEqual([2]);
@@ -78,35 +78,36 @@ describe('a count split by discovered keys', () => {
     expect(value.uncertainty).toEqual(
       { kind: 'gaussian', standardDeviation: [sigma, sigma] });
     expect(value.interval95!.high[0]).toBeCloseTo(value.estimate[0]! + 1.96 * sigma, 9);
-    expect(plan.facts).toMatchObject({ keysMax: 2, keysShownAtMost: 100 });
+    expect(plan.facts).toMatchObject({ groupsMax: 2, keysShownAtMost: 100 });
   });
 
   it('shows at most so many keys as was asked for', async () => {
-    const plan = feasible(planDiscoveredCounts(everyone, factsOf({ keysMax: 2, top: 1 })));
+    const plan = feasible(planDiscoveredCounts(everyone, factsOf({ groupsMax: 2, top: 1 })));
     const value = valueOf(await released(plan, people, foundKeys(names)));
     expect(value.keys).toEqual([['mail']]);
   });
 
   it('counts the rows that the question counts', async () => {
     const isCounted: IsCounted = (row, from) => row[from]! >= 5;
-    const plan = feasible(planDiscoveredCounts(isCounted, factsOf({ keysMax: 1 }, epsilonOne, 2)));
+    const plan =
+      feasible(planDiscoveredCounts(isCounted, factsOf({ groupsMax: 1 }, epsilonOne, 2)));
     const rows = Array.from({ length: 1_000 }, (_, i) => [[i % 2, i % 2 === 0 ? 1 : 9]]);
     const value = valueOf(await released(plan, rows, foundKeys(['low', 'high']), undefined, 2));
     expect(value.keys).toEqual([['high']]);
   });
 
   it('refuses when no key has enough contributors', async () => {
-    const plan = feasible(planDiscoveredCounts(everyone, factsOf({ keysMax: 2 })));
+    const plan = feasible(planDiscoveredCounts(everyone, factsOf({ groupsMax: 2 })));
     expect(await released(plan, times(3, [0]), foundKeys(names)))
       .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
   });
 
   it('is infeasible without a delta, and with a cohort that may not show', () => {
     const pure = resolvePureTarget({ epsilon: 1, delta: 1e-6 });
-    expect(planDiscoveredCounts(everyone, factsOf({ keysMax: 2 }, pure))).toMatchObject({
+    expect(planDiscoveredCounts(everyone, factsOf({ groupsMax: 2 }, pure))).toMatchObject({
       kind: 'infeasible', remedy: expect.stringContaining('list the keys') as string,
     });
-    const facts = factsOf({ keysMax: 2 });
+    const facts = factsOf({ groupsMax: 2 });
     const few = planDiscoveredCounts(everyone, { ...facts, cohort: 50 });
     if (few.kind !== 'infeasible') throw new Error('50 people are too few');
     expect(planDiscoveredCounts(everyone, { ...facts, cohort: few.cohortNeeded! }).kind)
@@ -149,9 +150,9 @@ describe('a count split by discovered keys', () => {
 
 describe('discovered keys alone', () => {
   const names = ['mail', 'maps', 'news', 'rare', 'solo'];
-  const alone = (keysMax: number, target = epsilonOne): DiscoveredFacts => {
-    const facts = factsOf({ keysMax, prefilter: 1 }, target, 2);
-    return { ...facts, keys: { ...facts.keys, answer: 'keys' } };
+  const alone = (groupsMax: number, target = epsilonOne): DiscoveredFacts => {
+    const facts = factsOf({ groupsMax, prefilter: 1 }, target, 2);
+    return { ...facts, keys: { ...facts.keys, answer: 'groups' } };
   };
   /** So many people, each with all of these keys. */
   const having = (people: number, places: readonly number[]) =>
@@ -165,8 +166,8 @@ describe('discovered keys alone', () => {
       kind: 'value', estimate: [], shape: [5, 0], uncertainty: { kind: 'none' },
       keys: [['news'], ['mail'], ...valueOf(outcome).keys!.slice(2)],
     });
-    expect(plan.events).toMatchObject([{ kind: 'key-weights', keysMax: 4 }]);
-    expect(plan.facts).toMatchObject({ keysMax: 4, keysShownAtMost: 100 });
+    expect(plan.events).toMatchObject([{ kind: 'key-weights', groupsMax: 4 }]);
+    expect(plan.facts).toMatchObject({ groupsMax: 4, keysShownAtMost: 100 });
   });
 
   it('give each key 1 / sqrt(k) of the weight of a person with k keys', async () => {
@@ -187,7 +188,8 @@ describe('discovered keys alone', () => {
       return outcome.kind === 'value' ? outcome.keys!.length : 0;
     };
     expect(await shown(feasible(planDiscoveredKeys(everyone, alone(16))), people, 2)).toBe(2);
-    const counts = feasible(planDiscoveredCounts(everyone, factsOf({ keysMax: 16, prefilter: 1 })));
+    const counts =
+      feasible(planDiscoveredCounts(everyone, factsOf({ groupsMax: 16, prefilter: 1 })));
     expect(await shown(counts, people.map((rows) => rows.map(([place]) => [place!])), 1)).toBe(0);
   });
 
@@ -197,13 +199,13 @@ describe('discovered keys alone', () => {
     const parameters = parseParameters(sum.parameters, { cap: 5 }, { dimension: 1 });
     const facts = alone(2);
     expect(sum.plan(parameters, { ...facts, dimension: 3 })).toMatchObject({
-      kind: 'infeasible', reason: expect.stringContaining('answer: keys') as string,
+      kind: 'infeasible', reason: expect.stringContaining('answer: groups') as string,
     });
   });
 
   it('are forged by fewer liars the more keys each may have', () => {
-    const of = (keysMax: number) => hostilePerForgedKey(
-      keyWeightsEvent({ name: 'k', cohort: 'c', keysMax, rho: 0.02294, delta: 5e-7 }));
+    const of = (groupsMax: number) => hostilePerForgedKey(
+      keyWeightsEvent({ name: 'k', cohort: 'c', groupsMax, rho: 0.02294, delta: 5e-7 }));
     expect(of(1)).toBeCloseTo(46.3, 1);
     // By nearly sqrt(K). With counts the threshold grows by as much, so liars gain nothing.
     expect(of(1) / of(16)).toBeGreaterThan(3.3);
@@ -212,8 +214,8 @@ describe('discovered keys alone', () => {
 });
 
 describe('hostile contributors and discovered keys', () => {
-  const event = (keysMax: number, prefilter = 2) => keyHistogramEvent({
-    name: 'keys', cohort: 'all', keysMax, prefilter, rho: 0.02294, delta: 5e-7,
+  const event = (groupsMax: number, prefilter = 2) => keyHistogramEvent({
+    name: 'keys', cohort: 'all', groupsMax, prefilter, rho: 0.02294, delta: 5e-7,
   });
 
   it.each([[17, 0.004], [34, 0.48], [51, 0.99]])(
@@ -239,7 +241,7 @@ describe('hostile contributors and discovered keys', () => {
   });
 
   it('cannot make honest keys disappear', async () => {
-    const plan = feasible(planDiscoveredCounts(everyone, factsOf({ keysMax: 1 })));
+    const plan = feasible(planDiscoveredCounts(everyone, factsOf({ groupsMax: 1 })));
     const honest = [...times(400, [0]), ...times(200, [1])];
     const forged = Array.from({ length: 20_000 }, (_, i) => [[2 + i]]);
     const keys = foundKeys(
@@ -256,21 +258,22 @@ describe('the number of distinct keys', () => {
   it('is what count answers for of: keys, where the keys are discovered', () => {
     const parse = (raw: Readonly<Record<string, unknown>>) =>
       parseParameters(count.parameters, raw, { dimension: 1 });
-    const facts = factsOf({ keysMax: 2 });
+    const facts = factsOf({ groupsMax: 2 });
     expect(count.plan(parse({ of: 'keys' }), facts))
       .toMatchObject({ events: [{ name: 'distinct' }] });
     for (const raw of [{}, { of: 'contributors' }]) {
       expect(count.plan(parse(raw), facts)).toMatchObject({ events: [{ kind: 'key-histogram' }] });
     }
-    for (const wrong of [{ top: 0 }, { top: 1e6 }, { prefilter: 0 }, { keysMax: 0 }]) {
-      expect(() => count.plan(parse({}), factsOf({ keysMax: 1, ...wrong }))).toThrow(/at most|from/);
+    for (const wrong of [{ top: 0 }, { top: 1e6 }, { prefilter: 0 }, { groupsMax: 0 }]) {
+      expect(() =>
+        count.plan(parse({}), factsOf({ groupsMax: 1, ...wrong }))).toThrow(/at most|from/);
     }
     const unsplit = planFacts(1, 100);
     expect(() => count.plan(parse({ of: 'keys' }), unsplit)).toThrow(/give by with discover/);
   });
 
   it('counts keys with enough contributors', async () => {
-    const plan = planDistinct(everyone, factsOf({ keysMax: 2, prefilter: 3 }));
+    const plan = planDistinct(everyone, factsOf({ groupsMax: 2, prefilter: 3 }));
     const people = [...times(3, [0, 1]), ...times(2, [2]), ...times(50, [3])];
     const { mechanisms, recorded } = recordingMechanisms(plan.events);
     const value = valueOf(await released(plan, people, numberedKeys(4), mechanisms));
@@ -282,7 +285,7 @@ describe('the number of distinct keys', () => {
 
   it('has a pure form', () => {
     const pure = resolvePureTarget({ epsilon: 1, delta: 1e-6 });
-    const [event] = planDistinct(everyone, factsOf({ keysMax: 3 }, pure)).events;
+    const [event] = planDistinct(everyone, factsOf({ groupsMax: 3 }, pure)).events;
     expect(event).toMatchObject({ kind: 'laplace', sensitivity: 3 });
   });
 });
@@ -297,9 +300,9 @@ function lists(size: number, most: number): number[][] {
 describe('the sensitivities of discovered keys, over all neighbours of small data', () => {
   it.each([[1, 1], [1, 2], [2, 1], [2, 2]])(
     'are those that were charged: at most %d keys each, prefilter %d',
-    async (keysMax, prefilter) => {
+    async (groupsMax, prefilter) => {
       const size = 4;
-      const facts = factsOf({ keysMax, prefilter });
+      const facts = factsOf({ groupsMax, prefilter });
       const [counts, distinct] =
         [feasible(planDiscoveredCounts(everyone, facts)), planDistinct(everyone, facts)];
       const before = async (plan: Plan, people: (readonly number[][])[]): Promise<number[]> => {
@@ -313,7 +316,7 @@ describe('the sensitivities of discovered keys, over all neighbours of small dat
         // Keys that the others have are just below the prefilter; the rest far above or empty.
         const background = times(prefilter - 1, [0, 1, 2, 3])
           .concat(times(prefilter, others));
-        const sides = await Promise.all(lists(size, keysMax).map(async (own) => {
+        const sides = await Promise.all(lists(size, groupsMax).map(async (own) => {
           const people = [...background, own.map((place) => [place])];
           return [await before(counts, people), await before(distinct, people)] as const;
         }));
@@ -325,8 +328,8 @@ describe('the sensitivities of discovered keys, over all neighbours of small dat
           }
         }
       }
-      expect(mostCounts).toBe(2 * keysMax);
-      expect(mostDistinct).toBe(keysMax);
+      expect(mostCounts).toBe(2 * groupsMax);
+      expect(mostDistinct).toBe(groupsMax);
     },
   );
 });

@@ -14,8 +14,8 @@ import { foundKeys } from '../../support/found-keys.js';
 import { factsOf } from '../../support/offline.js';
 
 const people = 4_000;
-const listed = { list: 'public', count: 2, keysMax: 1 } as const;
-const discovered = { list: 'discovered', keysMax: 1, prefilter: 1, top: 4 } as const;
+const listed = { list: 'public', count: 2, groupsMax: 1 } as const;
+const discovered = { list: 'discovered', groupsMax: 1, prefilter: 1, top: 4 } as const;
 
 /** Facts of rows with so many columns, behind the place of a key where there is one. */
 const factsWith = (columns: number, keys?: StudyFacts['keys']): StudyFacts => ({

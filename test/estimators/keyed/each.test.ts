@@ -19,13 +19,13 @@ import { factsOf, releaseOf } from '../../support/offline.js';
 import { sensitivityFaults } from '../../support/sensitivity-check.js';
 
 function planned(
-  name: string, raw: Record<string, unknown>, facts: StudyFacts, keys = 4, keysMax = 1,
+  name: string, raw: Record<string, unknown>, facts: StudyFacts, keys = 4, groupsMax = 1,
 ): Plan {
   const estimator = findEstimator(name);
   const parameters =
     parseParameters(estimator.parameters, raw, { dimension: facts.dimension - 1 });
   const plan = planEach(
-    estimator, parameters, { ...facts, keys: { list: 'public', count: keys, keysMax } },
+    estimator, parameters, { ...facts, keys: { list: 'public', count: keys, groupsMax } },
   );
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
   return plan;
@@ -112,10 +112,10 @@ describe('an answer for each key', () => {
   });
 
   it('is refused before data when equal keys would be too small', () => {
-    const asked = (raw: Record<string, unknown>, cohort: number, keysMax = 1) => {
+    const asked = (raw: Record<string, unknown>, cohort: number, groupsMax = 1) => {
       const estimator = findEstimator('robust-mean');
       const values = parseParameters(estimator.parameters, raw, { dimension: 1 });
-      const keys = { list: 'public', count: 4, keysMax } as const;
+      const keys = { list: 'public', count: 4, groupsMax } as const;
       return planEach(estimator, values, { ...factsOf(2, cohort, 1), keys });
     };
     expect(asked({}, 3_000)).toMatchObject({
@@ -134,9 +134,9 @@ describe('an answer for each key', () => {
   it.each(['robust-mean', 'mean', 'quantile', 'histogram'])('costs what it may: %s', (name) => {
     const raw: Record<string, unknown> = name === 'histogram' ? { edges: '0,1' }
       : name === 'quantile' ? { low: 0, high: 1 } : {};
-    for (const keysMax of [1, 3, 9]) {
+    for (const groupsMax of [1, 3, 9]) {
       const facts = factsOf(2, 400_000);
-      const plan = planned(name, raw, facts, 5, keysMax);
+      const plan = planned(name, raw, facts, 5, groupsMax);
       expect(chargeFits(plan.cost, facts.target)).toBe(true);
       expect(plan.cost.rho).toBeGreaterThan(BigInt(Math.floor(0.9 * facts.target.rho * 2 ** 64)));
     }
@@ -172,7 +172,7 @@ describe('an answer for each key', () => {
   });
 
   it('needs a column, a public list of at most 256 keys, and an estimator of one pool', () => {
-    const keys = { list: 'public', count: 4, keysMax: 1 } as const;
+    const keys = { list: 'public', count: 4, groupsMax: 1 } as const;
     const mean = findEstimator('robust-mean');
     const facts = factsOf(2, 1e6);
     const values = parseParameters(mean.parameters, {}, { dimension: 1 });
@@ -194,18 +194,18 @@ describe('keyed events', () => {
     ...gaussianEvent({
       name: `each@${choice}/sum`, cohort: 'all', dimension: 1, sensitivity: 1, rho, grid: 2 ** -10,
     }),
-    keyed: { keys: 5, keysMax: 2 },
+    keyed: { keys: 5, groupsMax: 2 },
   }));
   const [small, large] = events.map((event) =>
-    costOfEvents([{ ...event, keyed: { keys: 1, keysMax: 1 } }], { disjoint: [] }).rho);
+    costOfEvents([{ ...event, keyed: { keys: 1, groupsMax: 1 } }], { disjoint: [] }).rho);
 
   it('cost what the dearest neighbour costs, where presence costs less', () => {
-    for (const [keys, keysMax] of [[1, 1], [2, 1], [3, 2], [4, 3], [5, 2], [3, 5]] as const) {
+    for (const [keys, groupsMax] of [[1, 1], [2, 1], [3, 2], [4, 3], [5, 2], [3, 5]] as const) {
       for (const presence of [1, 0.8, 0.75, 0.5, 0.25]) {
-        const keyed = events.map((event) => ({ ...event, presence, keyed: { keys, keysMax } }));
+        const keyed = events.map((event) => ({ ...event, presence, keyed: { keys, groupsMax } }));
         let dearest = 0;
-        for (const left of subsets(keys, keysMax)) {
-          for (const right of subsets(keys, keysMax)) {
+        for (const left of subsets(keys, groupsMax)) {
+          for (const right of subsets(keys, groupsMax)) {
             const both = bitsOf(left & right);
             dearest = Math.max(dearest, both + presence ** 2 * bitsOf(left ^ right));
           }
@@ -222,7 +222,7 @@ describe('keyed events', () => {
     expect(small! < large!).toBe(true);
     const { rho } = costOfEvents(events, { disjoint: [] });
     expect(Number(rho) / Number(large)).toBeCloseTo(4, 12);
-    const few = events.map((event) => ({ ...event, keyed: { keys: 3, keysMax: 2 } }));
+    const few = events.map((event) => ({ ...event, keyed: { keys: 3, groupsMax: 2 } }));
     expect(Number(costOfEvents(few, { disjoint: [] }).rho) / Number(large)).toBeCloseTo(3, 12);
   });
 
@@ -249,7 +249,7 @@ describe('keyed events', () => {
     for (const name of ['sum', 'each@x/sum', 'each@1/a#1', 'each@1/a@b']) {
       expect(() => costOfEvents([{ ...event!, name }], { disjoint: [] })).toThrow(/menu@choice/);
     }
-    const keyed = { keys: 0, keysMax: 2 };
+    const keyed = { keys: 0, groupsMax: 2 };
     expect(() => costOfEvents([{ ...event!, keyed }], { disjoint: [] })).toThrow(/keyed is/);
   });
 });
@@ -282,8 +282,9 @@ describe('neighbours of an answer for each key', () => {
 });
 
 /** Sets of at most so many of the keys, as bits. */
-function subsets(keys: number, keysMax: number): number[] {
-  return Array.from({ length: 2 ** keys }, (_, set) => set).filter((set) => bitsOf(set) <= keysMax);
+function subsets(keys: number, groupsMax: number): number[] {
+  return Array.from({ length: 2 ** keys },
+    (_, set) => set).filter((set) => bitsOf(set) <= groupsMax);
 }
 
 function bitsOf(set: number): number {

@@ -146,8 +146,8 @@ function planKeyed(name: string, keyed: StudyFacts): Plan {
   return plan;
 }
 
-const listed = { list: 'public', count: 2, keysMax: 1 } as const;
-const discovered = { list: 'discovered', keysMax: 1, prefilter: 1, top: 4 } as const;
+const listed = { list: 'public', count: 2, groupsMax: 1 } as const;
+const discovered = { list: 'discovered', groupsMax: 1, prefilter: 1, top: 4 } as const;
 
 describe.each([
   ['mean of listed keys', 'mean', listed],

@@ -68,7 +68,7 @@ export interface StudySetup {
   readonly cap: number;
   readonly windowMs: number | null;
   /** New keys that the study takes in a period. */
-  readonly rate: { readonly keys: number; readonly perMs: number } | null;
+  readonly rate: { readonly contributorKeys: number; readonly perMs: number } | null;
   /** Of running totals. */
   readonly separation: number | null;
   /** The most people of an epoch: often fewer than there are. */
@@ -105,7 +105,7 @@ function setupOf(chance: Chance): Omit<StudySetup, 'peopleMax'> {
     cap: chance.pick([150, 300, 500, 10_000]),
     windowMs: chance.happens(0.3) ? chance.pick([2_000, 5_000]) : null,
     rate: chance.happens(0.25)
-      ? { keys: 1 + chance.below(2), perMs: chance.pick([1_000, 4_000]) } : null,
+      ? { contributorKeys: 1 + chance.below(2), perMs: chance.pick([1_000, 4_000]) } : null,
     separation: scope === 'contributor' && chance.happens(0.4) ? 1 + chance.below(3) : null,
   };
 }

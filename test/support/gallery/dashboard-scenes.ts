@@ -254,13 +254,13 @@ const manyStudy: StageStudy = {
   types: [{ type: 'text', bytes: 64 }, { type: 'number', low: 0, high: 240 }],
   questions: [
     {
-      ...ridesQuestions[2]!, name: 'people', share: 50,
-      by: { columns: ['app'], keysMax: 1, discover: { top: 200, prefilter: 2 } },
+      ...ridesQuestions[2]!, name: 'people', part: 50,
+      by: { columns: ['app'], groupsMax: 1, discover: { top: 200, prefilter: 2 } },
     },
     {
       name: 'medians', estimator: 'quantile', columns: ['minutes'], where: [], reduce: 'mean',
-      parameters: { low: 0, high: 240, probabilities: [0.5] }, share: 50,
-      by: { columns: ['app'], keysMax: 1, keys: manyKeys.map((key) => [key]) },
+      parameters: { low: 0, high: 240, probabilities: [0.5] }, part: 50,
+      by: { columns: ['app'], groupsMax: 1, groups: manyKeys.map((key) => [key]) },
     },
   ],
 };
@@ -285,20 +285,20 @@ const ofManyKeys = (question: string): Scenes[string] => async (camera, name) =>
 
 /** Totals and means beside the counts of keys that nobody listed, and that are shown again. */
 const timeBy = {
-  columns: ['app'], keysMax: 2, discover: { top: 100, prefilter: 2, remember: 80 },
+  columns: ['app'], groupsMax: 2, discover: { top: 100, prefilter: 2, remember: 80 },
 } as const;
 const timeStudy: StageStudy = {
   study: 'time', columns: ['app', 'minutes'],
   types: [{ type: 'text', bytes: 64 }, { type: 'number', low: 0, high: 240 }],
   questions: [
-    { ...ridesQuestions[2]!, name: 'people', share: 30, by: timeBy },
+    { ...ridesQuestions[2]!, name: 'people', part: 30, by: timeBy },
     {
       name: 'minutes', estimator: 'sum', columns: ['minutes'], where: [], reduce: 'sum',
-      parameters: { cap: [240] }, share: 40, by: timeBy,
+      parameters: { cap: [240] }, part: 40, by: timeBy,
     },
     {
       name: 'average', estimator: 'mean', columns: ['minutes'], where: [], reduce: 'mean',
-      parameters: { range: [0, 240] }, share: 30, by: timeBy,
+      parameters: { range: [0, 240] }, part: 30, by: timeBy,
     },
   ],
 };

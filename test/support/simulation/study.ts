@@ -62,7 +62,7 @@ export function watchedEstimator(onDraw: OnDraw): FindEstimator {
 function splitOf({ keys }: StudyFacts): SeenBy {
   if (keys === undefined) return 'nothing';
   if (keys.list === 'public') return 'public keys';
-  if (keys.answer === 'keys') return 'keys alone';
+  if (keys.answer === 'groups') return 'keys alone';
   return keys.remember === undefined ? 'discovered keys' : 'remembered keys';
 }
 
@@ -151,9 +151,9 @@ export const separation = 2;
  * again once they were shown; and which numbers of rows many have, without counts.
  */
 function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
-  const question = (name: string, share: number) =>
+  const question = (name: string, part: number) =>
     ({
-      name, share, estimator: 'count', parameters: { side: 'at-least' }, columns: [], where: [],
+      name, part, estimator: 'count', parameters: { side: 'at-least' }, columns: [], where: [],
       reduce: 'one',
     }) as const;
   const types: readonly ColumnType[] = columns.map((_, i) => (i === 1
@@ -162,17 +162,17 @@ function listsOf({ scope }: SimulatedFacts, columns: readonly string[]) {
   const questions: readonly Question[] = [
     { ...question('rows', 10), estimator: 'mean', parameters: estimators.mean, columns,
       reduce: 'mean' },
-    { ...question('halves', 5), by: { columns: [columns[2]!], keysMax: 2 } },
+    { ...question('halves', 5), by: { columns: [columns[2]!], groupsMax: 2 } },
     { ...question('numbers', 5), estimator: 'sum', parameters: { cap: [1] },
       columns: [columns[summed]!], reduce: 'sum',
-      by: { columns: [columns[1]!], keysMax: rowsMax, discover: { top: 10, prefilter: 1 } } },
+      by: { columns: [columns[1]!], groupsMax: rowsMax, discover: { top: 10, prefilter: 1 } } },
     { ...question('shown', 75), by: {
-      columns: [columns[remembered]!], keysMax: 2,
+      columns: [columns[remembered]!], groupsMax: 2,
       discover: { top: 3, prefilter: 1, remember: keysRemembered },
     } },
     { ...question('alone', 5), by: {
-      columns: [columns[1]!], keysMax: keysAlone,
-      discover: { top: 10, prefilter: 1, answer: 'keys' },
+      columns: [columns[1]!], groupsMax: keysAlone,
+      discover: { top: 10, prefilter: 1, answer: 'groups' },
     } },
   ];
   return {

@@ -88,11 +88,11 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
         { path: 'by.remember' },
       );
     }
-    if (facts.keys.answer === 'keys') {
+    if (facts.keys.answer === 'groups') {
       if (!ofKeys) return planDiscoveredKeys(isCounted, discovered);
       throw new InvalidParameterError(
-        'by.answer is keys, which shows keys, and parameters.of is keys, which counts them: leave '
-        + 'one of them out',
+        'by.answer is groups, which shows keys, and parameters.of is keys, which counts them: '
+        + 'leave one of them out',
         { path: 'by.answer' },
       );
     }
@@ -121,14 +121,14 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
 function planCounts(
   places: KeyPlaces, isCounted: IsCounted, facts: StudyFacts,
 ): Plan | Infeasible {
-  const { count: keys, keysMax, columnsFrom } = places;
+  const { count: keys, groupsMax, columnsFrom } = places;
   const l1 = mostMoved(places, { both: 1, one: 1 });
   const binOf: BinOf = (row) => (isCounted(row, columnsFrom) ? placeOf(row, places) : null);
   return planNoisyCounts({
     name: 'counts', counts: keys, l1, l2: rootAbove(l1), binOf,
     theorem: 'counts by key of L2 sensitivity sqrt(min(2K, m)) with discrete noise; '
       + 'proof in src/estimators/counts/count/count',
-    facts: { errorsAreIn: 'shares of the cohort, over all keys', keys, keysMax },
+    facts: { errorsAreIn: 'shares of the cohort, over all keys', keys, groupsMax },
     bias: Math.sqrt(l1),
   }, facts);
 }

@@ -29,9 +29,9 @@ import { nothingShown, showingOf } from './showing.js';
 export function planDiscoveredCounts(
   isCounted: IsCounted, facts: DiscoveredFacts,
 ): Plan | Infeasible {
-  const { cohort, dimension, keys: { keysMax, prefilter, top } } = facts;
+  const { cohort, dimension, keys: { groupsMax, prefilter, top } } = facts;
   const showing = showingOf(facts, ({ rho, delta }) => keyHistogramEvent({
-    name: 'keys', cohort: wholeArm.name, keysMax, prefilter, rho, delta,
+    name: 'keys', cohort: wholeArm.name, groupsMax, prefilter, rho, delta,
   }));
   if ('kind' in showing) return showing;
   const { event, shownFrom } = showing;
@@ -57,7 +57,7 @@ export function planDiscoveredCounts(
     expectedError: errorUpTo(
       corruptionMax,
       { sampling: 0, noise: (sigma * Math.sqrt(top)) / cohort },
-      (share) => Math.sqrt(2 * keysMax) * share,
+      (share) => Math.sqrt(2 * groupsMax) * share,
     ),
     summary: () => placesSummary(dimension, isCounted),
     release: async (summaries, mechanisms, _, keys, known) => {

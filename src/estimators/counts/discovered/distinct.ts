@@ -23,8 +23,8 @@ import { countsByPlace, placesSummary, type DiscoveredFacts, type IsCounted } fr
  * contributors add at most L K keys, and less with t above 1: a key then needs t of them.
  */
 export function planDistinct(isCounted: IsCounted, facts: DiscoveredFacts): Plan {
-  const { target, cohort, dimension, keys: { keysMax, prefilter } } = facts;
-  const noise = countNoise({ name: 'distinct', counts: 1, l1: keysMax, l2: keysMax, target });
+  const { target, cohort, dimension, keys: { groupsMax, prefilter } } = facts;
+  const noise = countNoise({ name: 'distinct', counts: 1, l1: groupsMax, l2: groupsMax, target });
   const { event, standardDeviation, uncertainty } = noise;
   return makePlan({
     arms: [wholeArm],
@@ -39,11 +39,11 @@ export function planDistinct(isCounted: IsCounted, facts: DiscoveredFacts): Plan
     // A contributor may have any number of keys that nobody else has.
     reach: [{ down: 0, up: Infinity }],
     noise: noise.stated,
-    facts: { errorsAreIn: 'shares of the cohort', keysMax, noiseInKeys: standardDeviation },
+    facts: { errorsAreIn: 'shares of the cohort', groupsMax, noiseInKeys: standardDeviation },
     expectedError: errorUpTo(
       corruptionMax,
       { sampling: 0, noise: standardDeviation / cohort },
-      (share) => keysMax * share,
+      (share) => groupsMax * share,
     ),
     summary: () => placesSummary(dimension, isCounted),
     release: async (summaries, mechanisms) =>

@@ -32,11 +32,11 @@ function shownAbove(threshold: number, event: KeysEvent, count: number): number 
 export function hostilePerForgedKey(event: KeysEvent): number {
   const threshold = keyKeepingCount(event);
   const isWeights = event.kind === 'key-weights';
-  const weight = isWeights ? 1 / Math.sqrt(event.keysMax) : 1;
+  const weight = isWeights ? 1 / Math.sqrt(event.groupsMax) : 1;
   const most = Math.ceil((threshold + 8 * event.sigma) / weight);
   let fewest = Infinity;
   for (let together = isWeights ? 1 : event.prefilter; together <= most; together++) {
     fewest = Math.min(fewest, together / shownAbove(threshold, event, together * weight));
   }
-  return fewest / event.keysMax;
+  return fewest / event.groupsMax;
 }

@@ -29,14 +29,14 @@ import { nothingShown, showingOf } from './showing.js';
 export function planDiscoveredKeys(
   isCounted: IsCounted, facts: DiscoveredFacts,
 ): Plan | Infeasible {
-  const { cohort, dimension, keys: { keysMax, top } } = facts;
+  const { cohort, dimension, keys: { groupsMax, top } } = facts;
   const showing = showingOf(facts, ({ rho, delta }) => keyWeightsEvent({
-    name: 'keys', cohort: wholeArm.name, keysMax, rho, delta,
+    name: 'keys', cohort: wholeArm.name, groupsMax, rho, delta,
   }));
   if ('kind' in showing) return showing;
   const { event, shownFrom } = showing;
   const weights = Float64Array.from(
-    { length: keysMax + 1 }, (_, keys) => (keys === 0 ? 0 : keyWeightSteps(keys, event.grid)),
+    { length: groupsMax + 1 }, (_, keys) => (keys === 0 ? 0 : keyWeightSteps(keys, event.grid)),
   );
   return makePlan({
     arms: [wholeArm],

@@ -8,7 +8,7 @@ import type { DiscoveredFacts } from './places.js';
 
 /** Of an estimator whose numbers an answer of keys alone would leave out. */
 export const keysOfCountsOnly: Infeasible = infeasible(
-  'answer: keys shows the keys alone, and only a count has such an answer',
+  'answer: groups shows the groups alone, and only a count has such an answer',
   'ask for a count, or leave answer out',
 );
 
@@ -31,7 +31,7 @@ export interface Showing<Event extends KeysEvent> {
  * @param eventOf - of what the target may spend.
  */
 export function showingOf<Event extends KeysEvent>(
-  { target, cohort, keys: { keysMax, top, remember } }: DiscoveredFacts,
+  { target, cohort, keys: { groupsMax, top, remember } }: DiscoveredFacts,
   eventOf: (target: PrivacyTarget) => Event,
 ): Showing<Event> | Infeasible {
   const what = 'showing discovered keys';
@@ -50,7 +50,7 @@ export function showingOf<Event extends KeysEvent>(
     return infeasible(
       `a key is shown from ${Math.ceil(shownFrom)} contributors on, so that one that all `
       + `${cohort} have may not show`,
-      `a cohort of ${cohortNeeded}, a larger epsilon, a smaller keysMax, or a list of keys, which `
+      `a cohort of ${cohortNeeded}, a larger epsilon, a smaller groupsMax, or a list of keys, which `
       + 'has no threshold',
       cohortNeeded,
     );
@@ -61,7 +61,7 @@ export function showingOf<Event extends KeysEvent>(
     assumption: `for accuracy: the keys that matter have well over ${Math.ceil(shownFrom)} `
       + 'contributors each',
     facts: {
-      keysMax,
+      groupsMax,
       keysShownAtMost: top,
       ...(remember !== undefined && { keysRemembered: remember }),
       keysShownFromCount: shownFrom,
@@ -76,6 +76,6 @@ export function nothingShown(shownFrom: number): RefusedOutcome {
     kind: 'refused',
     reason: 'participation-below-plan',
     text: `no key is shown: half of all keys with ${Math.ceil(shownFrom)} contributors would be. `
-      + 'Wait longer, or give the question a larger share or a smaller keysMax',
+      + 'Wait longer, or give the question a larger share or a smaller groupsMax',
   };
 }

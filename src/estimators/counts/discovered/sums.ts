@@ -57,12 +57,12 @@ export interface DiscoveredSums extends Showing<KeySumsEvent> {
 export function discoveredSums(
   options: DiscoveredSumsOptions, facts: DiscoveredFacts,
 ): DiscoveredSums | Infeasible {
-  if (facts.keys.answer === 'keys') return keysOfCountsOnly;
+  if (facts.keys.answer === 'groups') return keysOfCountsOnly;
   const { ranges, share = 1, overall = 0 } = options;
-  const { dimension, keys: { keysMax, prefilter, top } } = facts;
+  const { dimension, keys: { groupsMax, prefilter, top } } = facts;
   const each = ranges.length;
   const showing = showingOf(facts, ({ rho, delta }) => keySumsEvent({
-    name: 'keys', cohort: wholeArm.name, keysMax, prefilter, values: each, delta,
+    name: 'keys', cohort: wholeArm.name, groupsMax, prefilter, values: each, delta,
     rho: share === 1 ? rho : shareOf(rho, share), sumsGrid: 1 / stepsPerHalf,
   }));
   if ('kind' in showing) return showing;

@@ -48,7 +48,7 @@ function planBinsByKey(
 ): Plan | Infeasible {
   const bins = edges.length + 1;
   const places = keyPlacesOf(facts);
-  const { count: keys, keysMax, columnsFrom } = places;
+  const { count: keys, groupsMax, columnsFrom } = places;
   const l1 = mostMoved(places, { both: 2, one: 1 });
   const binAt = binBetween(columnsFrom + column, edges);
   return planNoisyCounts({
@@ -59,7 +59,7 @@ function planBinsByKey(
     },
     theorem: 'counts by key and bin of L2 sensitivity sqrt(2 min(K, m)) with discrete noise; '
       + 'proof in src/estimators/counts/histogram/public-bins',
-    facts: { errorsAreIn: 'shares of the cohort, over all keys and bins', bins, keys, keysMax },
+    facts: { errorsAreIn: 'shares of the cohort, over all keys and bins', bins, keys, groupsMax },
     bias: Math.sqrt(l1),
   }, facts);
 }

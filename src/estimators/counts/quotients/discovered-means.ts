@@ -29,7 +29,7 @@ export function planDiscoveredMeans(
   options: MeansOptions, facts: DiscoveredFacts,
 ): Plan | Infeasible {
   const { ranges, valueOf, isScalar, isClipped } = options;
-  const { cohort, target, keys: { keysMax, top } } = facts;
+  const { cohort, target, keys: { groupsMax, top } } = facts;
   const found = discoveredSums({
     ranges,
     valueOf,
@@ -42,7 +42,7 @@ export function planDiscoveredMeans(
   }, facts);
   if ('kind' in found) return found;
   const { event, shownFrom } = found;
-  const outside = isClipped ? outsideNoise(ranges.length, keysMax, target) : null;
+  const outside = isClipped ? outsideNoise(ranges.length, groupsMax, target) : null;
   const noise: SumsNoise = { ofCount: event.sigma, ofSum: event.sumsSigma };
   const keys = Math.max(1, Math.min(top, Math.floor(cohort / shownFrom)));
   return makePlan({
@@ -61,7 +61,7 @@ export function planDiscoveredMeans(
       answeredFromNoisyCount: deviationsNeeded * event.sigma,
       ...(outside !== null && { clippedReportedFrom: outside.reportedFrom }),
     },
-    expectedError: errorOfMeans(options, noise, { keys, keysMax, cohort }),
+    expectedError: errorOfMeans(options, noise, { keys, groupsMax, cohort }),
     release: async (summaries, mechanisms, _, places, known) => {
       const table = sumsByPlace(summaries);
       const numbers = outside?.numbers

@@ -56,10 +56,10 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
   const { cohort, dimension, keys: asked } = facts;
   if (asked?.list === 'discovered') return planDiscoveredMeans(options, { ...facts, keys: asked });
   const places = keyPlacesOf(facts);
-  const { count: keys, keysMax } = places;
+  const { count: keys, groupsMax } = places;
   const bundle = bundleOf(options, places, facts);
   const outside = options.isClipped
-    ? outsideNoise(ranges.length, Math.min(places.keysMax, keys), facts.target) : null;
+    ? outsideNoise(ranges.length, Math.min(places.groupsMax, keys), facts.target) : null;
   const { noise, countDeviation } = bundle;
   const cohortNeeded = Math.ceil(2 * deviationsNeeded * countDeviation);
   if (cohort < cohortNeeded) {
@@ -87,9 +87,9 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
       noiseOfCount: countDeviation,
       answeredFromNoisyCount: deviationsNeeded * countDeviation,
       ...(outside !== null && { clippedReportedFrom: outside.reportedFrom }),
-      ...(facts.keys !== undefined && { keys, keysMax }),
+      ...(facts.keys !== undefined && { keys, groupsMax }),
     },
-    expectedError: errorOfMeans(options, spread, { keys, keysMax, cohort }),
+    expectedError: errorOfMeans(options, spread, { keys, groupsMax, cohort }),
     summary: () => wholeSumsSummary(
       dimension, bundle.entries + (outside === null ? 0 : sides * ranges.length),
       adder(options, places),
@@ -124,9 +124,9 @@ function bundleOf(
   { ranges: { length: means }, isClipped }: MeansOptions, places: KeyPlaces,
   { target }: StudyFacts,
 ): Bundle {
-  const { count: keys, keysMax } = places;
+  const { count: keys, groupsMax } = places;
   const entries = keys * (1 + means);
-  const hasAllKeys = keys <= keysMax;
+  const hasAllKeys = keys <= groupsMax;
   const allKeys = target.isPure === true ? means : Math.sqrt(3 * means);
   const steps = Math.floor((hasAllKeys ? allKeys : Math.sqrt(means)) * stepsPerHalf);
   const weight = steps / stepsPerHalf;

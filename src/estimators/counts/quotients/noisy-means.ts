@@ -29,8 +29,8 @@ export interface MeansOptions {
  */
 export function errorOfMeans(
   { ranges: { length }, isSample }: MeansOptions, noise: SumsNoise,
-  { keys, keysMax, cohort }: {
-    readonly keys: number; readonly keysMax: number; readonly cohort: number;
+  { keys, groupsMax, cohort }: {
+    readonly keys: number; readonly groupsMax: number; readonly cohort: number;
   },
 ): (share: number) => ExpectedError {
   const means = keys * length;
@@ -42,7 +42,7 @@ export function errorOfMeans(
       noise: (Math.sqrt(means) * noise.ofSum) / perKey,
     },
     (share) => 2 * Math.sqrt(length)
-      * Math.min(Math.sqrt(keys), share * keys * Math.sqrt(Math.min(keysMax, keys))),
+      * Math.min(Math.sqrt(keys), share * keys * Math.sqrt(Math.min(groupsMax, keys))),
   );
 }
 

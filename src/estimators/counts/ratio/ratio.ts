@@ -75,11 +75,11 @@ function planRatio(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
     );
   }
   const sums = planGivenBounds(bounds, facts);
-  const { count, keysMax } = keyPlacesOf(facts);
-  return ratioPlan(sums, { count, keysMax, cohort }, {
+  const { count, groupsMax } = keyPlacesOf(facts);
+  return ratioPlan(sums, { count, groupsMax, cohort }, {
     bounds, standardDeviation, rounding: cohort / (2 * stepsPerUnit), byKey: keys !== undefined,
     target, correlation: 0,
-  }, keys === undefined ? {} : { keys: count, keysMax });
+  }, keys === undefined ? {} : { keys: count, groupsMax });
 }
 
 /**
@@ -91,10 +91,10 @@ function planDiscoveredRatio(bounds: readonly Bounds[], facts: DiscoveredFacts):
   const totals = planDiscoveredTotals(bounds, facts);
   if ('kind' in totals) return totals;
   const { plan, deviations, correlation } = totals;
-  const { cohort, target, keys: { keysMax, top } } = facts;
+  const { cohort, target, keys: { groupsMax, top } } = facts;
   const { keysShownFromCount: from } = plan.facts;
   const count = Math.max(1, Math.min(top, Math.floor(cohort / Number(from))));
-  const found = ratioPlan(plan, { count, keysMax, cohort }, {
+  const found = ratioPlan(plan, { count, groupsMax, cohort }, {
     bounds, standardDeviation: deviations[0]!, correlation: correlation(0, 1), byKey: true, target,
     rounding: cohort / (4 * stepsPerHalf),
   }, plan.facts);
@@ -104,13 +104,13 @@ function planDiscoveredRatio(bounds: readonly Bounds[], facts: DiscoveredFacts):
 /** How many keys there are, and for how many one contributor counts. */
 interface RatioSize {
   readonly count: number;
-  readonly keysMax: number;
+  readonly groupsMax: number;
   readonly cohort: number;
 }
 
 /** @param sums - the plan of the two totals of each key, whose noise is in `reading`. */
 function ratioPlan(
-  sums: Plan, { count, keysMax, cohort }: RatioSize, reading: Reading, facts: Plan['facts'],
+  sums: Plan, { count, groupsMax, cohort }: RatioSize, reading: Reading, facts: Plan['facts'],
 ): Plan {
   const { standardDeviation } = reading;
   const deviation = (Math.SQRT2 * standardDeviation * count * Math.sqrt(count)) / cohort;
@@ -130,7 +130,7 @@ function ratioPlan(
     },
     expectedError: errorUpTo(
       corruptionMax, { sampling: 0, noise: deviation },
-      (share) => 2 * share * count * Math.sqrt(Math.min(keysMax, count)),
+      (share) => 2 * share * count * Math.sqrt(Math.min(groupsMax, count)),
     ),
     release: async (...given) => {
       const released = await sums.release(...given);

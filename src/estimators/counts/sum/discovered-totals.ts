@@ -46,7 +46,7 @@ export interface DiscoveredTotals {
 export function planDiscoveredTotals(
   bounds: readonly Bounds[], facts: DiscoveredFacts,
 ): DiscoveredTotals | Infeasible {
-  const { cohort, target, keys: { keysMax, top } } = facts;
+  const { cohort, target, keys: { groupsMax, top } } = facts;
   const columns = bounds.length;
   const ranges = bounds.map(({ low, high }): Range =>
     ({ low: Math.min(low, 0), high: Math.max(high, 0) }));
@@ -62,7 +62,7 @@ export function planDiscoveredTotals(
   }, facts);
   if ('kind' in found) return found;
   const { event, shownFrom } = found;
-  const outside = outsideNoise(columns, keysMax, target);
+  const outside = outsideNoise(columns, groupsMax, target);
   const read = readerOf(ranges, event);
   const { deviations } = read;
   const most = Math.max(...deviations);
@@ -91,7 +91,7 @@ export function planDiscoveredTotals(
     expectedError: errorUpTo(
       corruptionMax,
       { sampling: 0, noise: (most * Math.sqrt(top * columns)) / cohort },
-      (share) => Math.sqrt(2 * keysMax * columns) * share,
+      (share) => Math.sqrt(2 * groupsMax * columns) * share,
     ),
     release: async (summaries, mechanisms, _, keys, known) => {
       const table = sumsByPlace(summaries);

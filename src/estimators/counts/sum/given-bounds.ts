@@ -62,7 +62,7 @@ export function planGivenBounds(bounds: readonly Bounds[], facts: StudyFacts): P
       errorsAreIn: 'shares of the total of a cohort in which everybody is at the bound',
       noiseInBounds: noise.totals.standardDeviation,
       clippedReportedFrom: noise.outside.reportedFrom,
-      ...(facts.keys !== undefined && { keys: places.count, keysMax: places.keysMax }),
+      ...(facts.keys !== undefined && { keys: places.count, groupsMax: places.groupsMax }),
     },
     expectedError: errorOfTotals(noise, size, facts),
     summary: () =>
@@ -100,7 +100,7 @@ function sizeByKey(bounds: readonly Bounds[], places: KeyPlaces): TotalsSize {
     keys: places.count,
     l1: mostMoved(places, { both: columns, one: added((units) => units) }),
     l2: rootAbove(mostMoved(places, { both: columns, one: added(squareAbove) })),
-    rows: Math.min(places.keysMax, places.count),
+    rows: Math.min(places.groupsMax, places.count),
   };
 }
 

@@ -8,18 +8,18 @@ export interface KeyPlaces {
   /** Keys of the list: 1 or more. */
   readonly count: number;
   /** A contributor has a row for each of at most so many keys. */
-  readonly keysMax: number;
+  readonly groupsMax: number;
   /** Where the columns begin in a row: 1 behind the place of a key, else 0. */
   readonly columnsFrom: 0 | 1;
 }
 
 /** What a question without keys is: one key. */
-export const oneKey: KeyPlaces = { count: 1, keysMax: 1, columnsFrom: 0 };
+export const oneKey: KeyPlaces = { count: 1, groupsMax: 1, columnsFrom: 0 };
 
 /** The public keys of a question. Its estimator was not planned for keys that are discovered. */
 export function keyPlacesOf({ keys }: Pick<StudyFacts, 'keys'>): KeyPlaces {
   if (keys?.list !== 'public') return oneKey;
-  return { count: keys.count, keysMax: keys.keysMax, columnsFrom: 1 };
+  return { count: keys.count, groupsMax: keys.groupsMax, columnsFrom: 1 };
 }
 
 /** The place of a row's key, from 0; null for a row whose place is not on the list. */
@@ -53,10 +53,10 @@ export interface PartMoves {
  * contributor who moves from one key to another changes two parts.
  * Exact for whole numbers below 2^53, else to 2^-51 of itself. Cost: O(min(K, m)).
  */
-export function mostMoved({ count, keysMax }: KeyPlaces, { both, one }: PartMoves): number {
+export function mostMoved({ count, groupsMax }: KeyPlaces, { both, one }: PartMoves): number {
   let most = 0;
-  for (let j = 0; j <= Math.min(keysMax, count); j++) {
-    most = Math.max(most, j * both + Math.min(2 * (keysMax - j), count - j) * one);
+  for (let j = 0; j <= Math.min(groupsMax, count); j++) {
+    most = Math.max(most, j * both + Math.min(2 * (groupsMax - j), count - j) * one);
   }
   return most;
 }

@@ -71,16 +71,16 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
       );
     }
     case 'key-histogram': {
-      const { keysMax, sigma, grid, delta } = event;
+      const { groupsMax, sigma, grid, delta } = event;
       return gaussian(
-        { shift: Math.sqrt(2 * keysMax), sigma, grid, sumOfShifts: 2 * keysMax }, 1, delta,
+        { shift: Math.sqrt(2 * groupsMax), sigma, grid, sumOfShifts: 2 * groupsMax }, 1, delta,
       );
     }
     case 'key-weights': {
-      const { keysMax, sigma, grid, delta } = event;
+      const { groupsMax, sigma, grid, delta } = event;
       // The weights of a contributor with k keys add up to at most sqrt(k).
       return gaussian(
-        { shift: Math.SQRT2, sigma, grid, sumOfShifts: 2 * Math.sqrt(keysMax) }, 1, delta,
+        { shift: Math.SQRT2, sigma, grid, sumOfShifts: 2 * Math.sqrt(groupsMax) }, 1, delta,
       );
     }
     case 'key-sums':
@@ -107,13 +107,13 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
  * Summed over the keys that a contributor keeps, gains or loses, this is most where it keeps none.
  */
 function keySumsPiece(event: KeySumsEvent): Repeated | null {
-  const { keysMax, values, sigma, sumsSigma, grid, sumsGrid, delta } = event;
+  const { groupsMax, values, sigma, sumsSigma, grid, sumsGrid, delta } = event;
   if (!(sigma >= 0.5 * grid && sumsSigma >= 0.5 * sumsGrid)) return null;
   const [count, sums] = [pow(sigma, -2), values * pow(sumsSigma, -2)];
   return once({
     kind: 'gaussian',
-    square: 2 * keysMax * (sums + Math.max(sums, count)) * upwards,
-    shift: 2 * keysMax * (count * grid + sums * sumsGrid) * upwards,
+    square: 2 * groupsMax * (sums + Math.max(sums, count)) * upwards,
+    shift: 2 * groupsMax * (count * grid + sums * sumsGrid) * upwards,
     delta,
   });
 }

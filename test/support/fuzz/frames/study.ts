@@ -87,8 +87,8 @@ participation: secret
 epoch: { every: ${everyMs}ms }
 contribution: { rowsMax: ${rowsMax} }
 questions:
-  words: { estimator: count, by: { column: word, keysMax: 2, discover: true } }
-  kinds: { estimator: count, by: { column: kind, keysMax: 1 }, where: { word: hello } }
+  words: { estimator: count, by: { column: word, groupsMax: 2, discover: true } }
+  kinds: { estimator: count, by: { column: kind, groupsMax: 1 }, where: { word: hello } }
   total: { estimator: sum, columns: [amount] }
 privacy: { epsilon: 2, delta: 1e-6 }
 budget: { epsilon: 60, delta: 1e-3, scope: study }
@@ -106,7 +106,7 @@ export function fuzzStudies(): readonly StudyDefinition[] {
 function makeStudies(): readonly StudyDefinition[] {
   const keys =
     new Set(contributors.filter((_, i) => i % 3 !== 0).map(({ publicKey }) => toHex(publicKey)));
-  const admission = { kind: 'keys', digest: digestOfKeys(keys) } as const;
+  const admission = { kind: 'contributorKeys', digest: digestOfKeys(keys) } as const;
   return [
     defineStudy(documentOf('open', {})),
     defineStudy(documentOf('listed', { late: 'drop', admission }), keys),
@@ -120,7 +120,8 @@ function makeStudies(): readonly StudyDefinition[] {
       admission: { kind: 'enrolment', issuer: toHex(issuer.publicKey) },
     })),
     defineStudy(documentOf('rated', {
-      participation: 'public', admission: { kind: 'rate', keys: ratedKeys, perMs: ratedPerMs },
+      participation: 'public',
+        admission: { kind: 'rate', contributorKeys: ratedKeys, perMs: ratedPerMs },
     })),
     defineStudy(parseStudyText(typedText, { name: 'typed.yaml' }).document),
     defineStudy(documentOf('ended', {})),
