@@ -1,32 +1,15 @@
 // @module-tag slow
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runConformance, type CaseResult } from '../../cli/conform/runner.js';
 import { freshRows, type ConformanceCase } from '../../cli/conform/stage.js';
+import { addGoClient, buildGo, go, hasGo } from '../support/go.js';
 import { Stage } from '../support/live-command.js';
 import { root } from '../support/sources.js';
 import { meanStudy } from '../support/study-files.js';
 
-/** Where Debian puts the sources of its packages for Go. */
-const debian = '/usr/share/gocode';
-const packages = 'golang-go golang-github-gorilla-websocket-dev golang-google-protobuf-dev ' +
-  'protobuf-compiler protoc-gen-go';
-
-function hasGo(): boolean {
-  try {
-    execFileSync('go', ['version'], { stdio: 'ignore' });
-    execFileSync('protoc', ['--version'], { stdio: 'ignore' });
-    return ['github.com/gorilla/websocket', 'google.golang.org/protobuf']
-      .every((name) => existsSync(`${debian}/src/${name}`));
-  } catch {
-    return false;
-  }
-}
-
 const runs = hasGo();
-// The title of a suite that is skipped is not shown.
-if (!runs) process.stderr.write(`clients/go is not tested. To test it: apt-get install ${packages}\n`);
 
 /** What the client says that it cannot do. */
 const notAsked = ['withdraw', 'typed', 'subscribe', 'verify'].map((skill) =>
@@ -37,27 +20,14 @@ describe.skipIf(!runs)('the client in clients/go', () => {
   const program = stage.path('go-client');
   afterAll(() => stage.end());
 
-  /** Builds offline, from Debian's packages only. */
-  const go = (...words: string[]): string => execFileSync('go', words, {
-    encoding: 'utf8', cwd: stage.folder,
-    env: {
-      ...process.env, GO111MODULE: 'off', GOFLAGS: '', GOPATH: `${stage.path('gopath')}:${debian}`,
-      GOCACHE: stage.path('cache'), KEELSON_VECTORS: `${root}test/vectors`, CGO_ENABLED: '0',
-    },
-  });
-
   beforeAll(() => {
-    const sources = stage.path('gopath/src/keelson');
-    cpSync(`${root}clients/go`, sources, { recursive: true });
-    mkdirSync(`${sources}/wire`, { recursive: true });
-    execFileSync('protoc', [`-I${root}proto/keelson/v1`, `--go_out=${sources}/wire`,
-      '--go_opt=paths=source_relative', '--go_opt=Mwire.proto=keelson/wire', 'wire.proto']);
-    go('build', '-o', program, 'keelson/conform');
+    addGoClient(stage);
+    go(stage, 'build', '-o', program, 'keelson/conform');
   }, 300_000);
 
   it('passes its own tests, and its tools find nothing', () => {
-    expect(go('test', 'keelson')).toMatch(/^ok /);
-    go('vet', 'keelson', 'keelson/conform');
+    expect(go(stage, 'test', 'keelson')).toMatch(/^ok /);
+    go(stage, 'vet', 'keelson', 'keelson/conform');
     expect(execFileSync('gofmt', ['-l', `${root}clients/go`], { encoding: 'utf8' })).toBe('');
   }, 300_000);
 
@@ -102,13 +72,12 @@ describe.skipIf(!runs)('the client in clients/go', () => {
     const [, example] = /```go\n([^]*?)```/.exec(page)!;
     const study = stage.write('study.yaml', meanStudy('flight-delays'));
     const { url } = await stage.serve([study]);
-    mkdirSync(stage.path('gopath/src/example'));
-    stage.write('gopath/src/example/main.go', example!.replace('ws://127.0.0.1:8787', url));
+    const program =
+      buildGo(stage, 'example', example!.replace('ws://127.0.0.1:8787', url));
     stage.write('alice.seed', 'a secret seed of just 32 letters');
-    go('build', '-o', stage.path('example'), 'example');
     const { status, stdout, stderr } =
       await stage.run([], {
-        program: 'env', command: stage.path('example'), directory: stage.folder,
+        program: 'env', command: program, directory: stage.folder,
       });
     expect([status, stdout, stderr]).toEqual([0, 'accepted <nil>\n', '']);
   }, 120_000);

@@ -148,12 +148,18 @@ export class Stage {
     options: {
       readonly data?: string; readonly port?: number; readonly logLevel?: string;
       readonly flags?: readonly string[]; readonly descriptors?: number;
+      /** Another script than the project's own. */
+      readonly command?: string;
     } = {},
   ): Promise<Served> {
-    const { data = 'data', port = 0, logLevel = 'warn', flags = [], descriptors } = options;
+    const { data = 'data', port = 0, logLevel = 'warn', flags = [], descriptors, command: script } =
+      options;
     const place = ['--data', this.path(data), '--port', String(port)];
     const words = ['serve', ...studies, ...place, '--log-level', logLevel, '--json', ...flags];
-    const command = this.start(words, descriptors === undefined ? {} : { descriptors });
+    const command = this.start(words, {
+      ...(descriptors !== undefined && { descriptors }),
+      ...(script !== undefined && { command: script }),
+    });
     const listening = await command.line(({ type }) => type === 'listening');
     const address = String(listening['address']);
     return {

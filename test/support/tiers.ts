@@ -27,7 +27,7 @@ export const longestTests: readonly string[] = [
   'test/store/postgres-differential.test.ts', 'test/bench/tiny.test.ts',
   'test/e2e/postgres.test.ts', 'test/planted/planted.test.ts', 'test/e2e/package.test.ts',
   'test/e2e/sealed.test.ts', 'test/e2e/sealed-processes.test.ts',
-  'test/simulation/seeds.test.ts', 'test/docs/pages.test.ts',
+  'test/docs/toy-estimator.test.ts', 'test/simulation/seeds.test.ts', 'test/docs/pages.test.ts',
   'test/store/postgres-releases.test.ts', 'test/e2e/kills.test.ts', 'test/e2e/crash.test.ts',
   'test/simulation/cluster.test.ts',
 ];
