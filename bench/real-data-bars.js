@@ -194,8 +194,8 @@ function barsUnderAttack(lines) {
         ...cells[0], ...named('condition-1e4, half of the attacks'), half: median(
           cells.map(medianError)),
       })), ({ half }) => half, () => 0.05),
-    bar(5, 'share of the columns in `intervalIfHostile95`, under attack', hostile,
-      (cell) => sharing(cell, 'holdsIfHostile'), () => 0.95, true),
+    bar(5, 'share of the columns in `intervalIfFalse95`, under attack', hostile,
+      (cell) => sharing(cell, 'holdsIfFalse'), () => 0.95, true),
     bar(5, 'radius over error, where the error is above .08', large, radiusOverError, () => 4),
   ].flat();
 }

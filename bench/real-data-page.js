@@ -129,7 +129,7 @@ function strictText(cells) {
 
 const hostileText = (cell) => {
   const radius = radiusOverError(cell);
-  return `${share(sharing(cell, 'holdsIfHostile'))}, ${radius === null ? '-' : radius.toFixed(1)}`;
+  return `${share(sharing(cell, 'holdsIfFalse'))}, ${radius === null ? '-' : radius.toFixed(1)}`;
 };
 
 const skewTable = (cells) => table(['rows', 'd', 'n', 'releases', 'say `skewed`'],
@@ -189,7 +189,7 @@ export function pageOf(lines, bars) {
     '## Under attack', '', `\`shape: any\`, median error over ${seedsOf(attacked)} seeds, scale found / given:`,
     '', ...attackTable(attacked, (cell) => short(medianError(cell))), '',
     '`shape: normal`, the same:', '', ...normalTable(normal), '', ...strictText(normal),
-    'Share of the columns in `intervalIfHostile95`, and the radius over the error (median), '
+    'Share of the columns in `intervalIfFalse95`, and the radius over the error (median), '
       + '`shape: any`:', '', ...attackTable(attacked, hostileText), '',
     'The same, `shape: normal`:', '', ...attackTable(normal, hostileText), '',
     '## What releases say of skewed rows', '', ...skewTable(diagnosed), '',

@@ -97,7 +97,7 @@ async function lineOfMean(run, scale, made) {
   const outcome = await released(estimator, made.values, shape, { scale, ...parameters },
     `${seed} ${estimator}`);
   if (outcome.kind !== 'value') return { ...run, scale, ...outcome };
-  const { estimate, interval95, intervalIfHostile95, radiusIfHostile95, findings = [] } = outcome;
+  const { estimate, interval95, intervalIfFalse95, radiusIfFalse95, findings = [] } = outcome;
   const own = outcome.scale ?? estimate.map(() => 1);
   const fromHonest = difference(estimate, made.honestMean);
   return {
@@ -107,8 +107,8 @@ async function lineOfMean(run, scale, made) {
     inColumns: distance(estimate, made.truth),
     clipped: attack === 'none' ? distance(clippedMean(made, dimension, seed), made.truth) : null,
     holds: holding(interval95, findings, made.truth),
-    holdsIfHostile: holding(intervalIfHostile95, findings, made.truth),
-    radius: radiusIfHostile95 ?? null,
+    holdsIfFalse: holding(intervalIfFalse95, findings, made.truth),
+    radius: radiusIfFalse95 ?? null,
     inScales: Math.hypot(...fromHonest.map((entry, j) => entry / own[j])),
     scales: scaleRange(outcome.scale, rows),
     findings: outcome.findings === undefined ? null : findings.map(({ reason }) => reason),

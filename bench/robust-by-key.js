@@ -77,7 +77,7 @@ async function answerOf([, name, usual, of], { rows, truth }, corruption, epsilo
     assignmentHashes: seededNoise(`${seed} hashes`), work: seededRandom(new Uint8Array(8)),
   });
   if (outcome.kind === 'refused') return truth.map(() => null);
-  const interval = outcome.intervalIfHostile95 ?? outcome.interval95;
+  const interval = outcome.intervalIfFalse95 ?? outcome.interval95;
   return truth.map((exact, key) => (outcome.answered?.[key] === false ? null : {
     error: outcome.estimate[key] - exact[of],
     holds: interval !== undefined

@@ -51,7 +51,7 @@ function summaryRow([name, lines]) {
   const foreseen = lines.filter(isForeseen).length;
   return [
     name, count(of('value')), of('infeasible') + foreseen, of('refused') - foreseen,
-    holding(lines, 'isCovered'), holding(lines, 'isCoveredIfHostile'),
+    holding(lines, 'isCovered'), holding(lines, 'isCoveredIfFalse'),
     withoutEnd(lines, true), withoutEnd(lines, false), lines.filter(isOff).length,
     ...errorFields(lines),
   ];
@@ -110,7 +110,7 @@ function refusedRows(lines) {
 /** The estimators of the table of columns, and what is shown of them. */
 const shownOfColumns = [
   { estimator: 'mean', fields: ['error', 'half'] },
-  { estimator: 'robust-mean', fields: ['error', 'half', 'halfIfHostile'] },
+  { estimator: 'robust-mean', fields: ['error', 'half', 'halfIfFalse'] },
   { estimator: 'prime-heavy', fields: ['error', 'half'] },
 ];
 

@@ -65,7 +65,7 @@ export function printNotes(notes: readonly string[], output: Output): void {
 /** An answer with its intervals and findings. */
 export interface ShownAnswer extends Distribution {
   readonly shape: readonly number[];
-  readonly intervalIfHostile95?: Interval95;
+  readonly intervalIfFalse95?: Interval95;
   readonly findings?: readonly Finding[];
   readonly running?: RunningRelease;
 }
@@ -83,7 +83,7 @@ export interface AnswerContext {
 export function printAnswer(
   answer: ShownAnswer, { labels: given, columns, parameters }: AnswerContext, output: Output,
 ): void {
-  const { estimate, shape, parts, interval95, intervalIfHostile95: ifHostile } = answer;
+  const { estimate, shape, parts, interval95, intervalIfFalse95: ifFalse } = answer;
   // The columns do not name the numbers of a matrix.
   const labels = given?.length === estimate.length ? given : undefined;
   const distribution = distributionRows(answer, labels);
@@ -96,11 +96,11 @@ export function printAnswer(
   } else {
     const heads = ['', 'estimate', '95 % interval'];
     output.table(
-      ifHostile === undefined ? heads : [...heads, ifFalseText(parameters)],
+      ifFalse === undefined ? heads : [...heads, ifFalseText(parameters)],
       estimate.map((value, i) => [
         lineText(labels?.[i] ?? labelOf(shape, columns, i)), numberText(value, interval95, i),
         intervalText(interval95, i),
-        ...(ifHostile === undefined ? [] : [intervalText(ifHostile, i)]),
+        ...(ifFalse === undefined ? [] : [intervalText(ifFalse, i)]),
       ]),
     );
   }

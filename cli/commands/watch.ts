@@ -171,13 +171,13 @@ function showAnswer(
     for (const part of wrapped(text, terminalColumns - 8)) output.text(`${' '.repeat(8)}${part}`);
     return;
   }
-  const { estimate, shape, uncertainty, interval95, intervalIfHostile95, parts } = outcome;
-  const { radiusIfHostile95, scale, running } = outcome;
+  const { estimate, shape, uncertainty, interval95, intervalIfFalse95, parts } = outcome;
+  const { radiusIfFalse95, scale, running } = outcome;
   const findings = outcome.findings?.map((finding) =>
     ({ ...finding, text: findingText(finding, columns) }));
   output.jsonLine({
     ...partsByName(outcome), ...facts, estimate, shape, parts, uncertainty, interval95,
-    intervalIfHostile95, radiusIfHostile95, scale, findings, running, ...spent,
+    intervalIfFalse95, radiusIfFalse95, scale, findings, running, ...spent,
   });
   const distribution = distributionRows(outcome, labels);
   if (parts !== undefined) {
@@ -198,9 +198,9 @@ function showAnswer(
     const text = interval95 === undefined ? formatNumber(value, half)
       : numberText(value, interval95, i);
     output.text(line(first, lineText(names[i] ?? `[${i}]`), text, deviation, last));
-    if (intervalIfHostile95 === undefined) return;
+    if (intervalIfFalse95 === undefined) return;
     output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
-      + `${ifFalseText(asked.parameters)} ${intervalText(intervalIfHostile95, i)}`);
+      + `${ifFalseText(asked.parameters)} ${intervalText(intervalIfFalse95, i)}`);
   });
   if (running !== undefined) output.text(`${' '.repeat(8)}${runningText(running)}`);
   printFindings(findings, columns, output);

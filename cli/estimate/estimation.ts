@@ -26,8 +26,8 @@ export interface EstimateResult {
   readonly tensor?: { readonly order: number; readonly values: readonly number[] };
   /** An end about which nothing is known is infinite, which is null in JSON. */
   readonly interval95?: Interval95;
-  readonly intervalIfHostile95?: Interval95;
-  readonly radiusIfHostile95?: number;
+  readonly intervalIfFalse95?: Interval95;
+  readonly radiusIfFalse95?: number;
   readonly scale?: readonly number[];
   readonly findings?: readonly FindingInWords[];
   readonly shape: readonly number[];
@@ -154,7 +154,7 @@ export function described(outcome: Outcome, privacy: PrivacyStatement, size: Siz
     return { outcome: 'refused', reason, text, charged: true, ...empty, ...size, privacy };
   }
   const { estimate, shape, uncertainty, interval95, parts } = outcome;
-  const { intervalIfHostile95, radiusIfHostile95, scale } = outcome;
+  const { intervalIfFalse95, radiusIfFalse95, scale } = outcome;
   const findings = outcome.findings?.map((finding) =>
     ({ ...finding, text: findingText(finding, size.columns, outcome.keys) }));
   return {
@@ -165,8 +165,8 @@ export function described(outcome: Outcome, privacy: PrivacyStatement, size: Siz
     estimate,
     ...(shape.length > 2 ? { tensor: { order: shape.length, values: estimate } } : {}),
     ...(interval95 === undefined ? {} : { interval95 }),
-    ...(intervalIfHostile95 === undefined ? {} : { intervalIfHostile95 }),
-    ...(radiusIfHostile95 === undefined ? {} : { radiusIfHostile95 }),
+    ...(intervalIfFalse95 === undefined ? {} : { intervalIfFalse95 }),
+    ...(radiusIfFalse95 === undefined ? {} : { radiusIfFalse95 }),
     ...(scale === undefined ? {} : { scale }),
     ...(findings === undefined ? {} : { findings }),
     shape,

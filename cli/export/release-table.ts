@@ -31,8 +31,8 @@ export const releaseColumns = [
   { name: 'deviation', type: 'number' },
   { name: 'low95', type: 'number' },
   { name: 'high95', type: 'number' },
-  { name: 'low_if_hostile95', type: 'number' },
-  { name: 'high_if_hostile95', type: 'number' },
+  { name: 'low_if_false95', type: 'number' },
+  { name: 'high_if_false95', type: 'number' },
   /** What this answer of this release cost: one cost for all its rows. */
   { name: 'rho', type: 'number' },
   { name: 'delta', type: 'number' },
@@ -103,14 +103,14 @@ function* rowsOf(
     yield [...facts, null, null, null, 'refused', outcome.reason, ...empty, ...costs];
     return;
   }
-  const { estimate, uncertainty, interval95, intervalIfHostile95 } = outcome;
+  const { estimate, uncertainty, interval95, intervalIfFalse95 } = outcome;
   const places = placesOf(outcome, asked, document);
   for (let i = 0; i < rowsOfValue(outcome); i++) {
     const { key, part, name, isAnswered } = places[i]!;
     const numbers = [
       estimate[i], uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[i] : undefined,
       interval95?.low[i], interval95?.high[i],
-      intervalIfHostile95?.low[i], intervalIfHostile95?.high[i],
+      intervalIfFalse95?.low[i], intervalIfFalse95?.high[i],
     ].map((number) => (isAnswered ? finite(number) : null));
     yield [
       ...facts, key, part, name, isAnswered ? 'value' : 'no-answer', null, ...numbers, ...costs,

@@ -38,12 +38,12 @@ export function readoutOf(
 }
 
 /**
- * In words, the interval that also holds if the stated share of the contributors is hostile; null
+ * In words, the interval that also holds if the stated share of the rows is false; null
  * if the release states none.
  * @param place of the number in the estimate.
  */
-export function hostileRangeText(
-  { estimate, intervalIfHostile95: interval }: ValueOutcome, place: number, words: NumberWords,
+export function ifFalseRangeText(
+  { estimate, intervalIfFalse95: interval }: ValueOutcome, place: number, words: NumberWords,
   parameters: Readonly<Record<string, unknown>>,
 ): string | null {
   if (interval === undefined) return null;

@@ -27,7 +27,7 @@ export interface ColumnFacts {
   /** The smoothed lines of `series` and of `newest`; null where they are not shown. */
   readonly smoothed: { readonly series: Series; readonly newest: Series } | null;
   /** The newest interval that also holds if contributors lie, in words. */
-  readonly ifHostile: string | null;
+  readonly ifFalse: string | null;
   readonly view: View;
   /** Changes what all charts of the study show. */
   readonly onView: (change: Partial<View>) => void;
@@ -39,7 +39,7 @@ export interface ColumnFacts {
 
 /** A number of the estimate: its value now, its intervals, and its course. */
 export function Column(facts: ColumnFacts): VNode {
-  const { words, series, drawn, newest, ifHostile, view, onView, notes } = facts;
+  const { words, series, drawn, newest, ifFalse, view, onView, notes } = facts;
   const smoothed = facts.smoothed?.series ?? null;
   const [pointed, setPointed] = useState<number | null>(null);
   const { lead, range } = numberNow(newest, words);
@@ -56,7 +56,7 @@ export function Column(facts: ColumnFacts): VNode {
     <p class="value">${lead}</p><p class="range quiet">${range}</p>
     ${facts.smoothed !== null && html`<p class="range derived">${
       smoothedNow(facts.smoothed.newest, words)}</p>`}
-    ${ifHostile !== null && html`<p class="range quiet">${ifHostile}</p>`}
+    ${ifFalse !== null && html`<p class="range quiet">${ifFalse}</p>`}
     <${chartPart.View} content=${content} axis=${view.axis} words=${words}
       onPoint=${setPointed} onPick=${onPick}
       onBrush=${(from: number, to: number) =>

@@ -158,16 +158,16 @@ export function isUnbounded(low: number, high: number): boolean {
  */
 export function valueFault(value: ValueOutcome, columns?: number): string | null {
   const {
-    estimate, interval95, intervalIfHostile95, radiusIfHostile95, scale, findings, running,
+    estimate, interval95, intervalIfFalse95, radiusIfFalse95, scale, findings, running,
   } = value;
-  for (const interval of [interval95, intervalIfHostile95]) {
+  for (const interval of [interval95, intervalIfFalse95]) {
     if (interval !== undefined && !isInterval(interval, estimate.length)) {
       return 'an interval does not have two ends for each number of the estimate, in order, each '
         + 'finite or infinitely far out';
     }
   }
-  if (radiusIfHostile95 !== undefined
-      && !(Number.isFinite(radiusIfHostile95) && radiusIfHostile95 >= 0)) {
+  if (radiusIfFalse95 !== undefined
+      && !(Number.isFinite(radiusIfFalse95) && radiusIfFalse95 >= 0)) {
     return 'the radius is not a finite number from 0 on';
   }
   if (scale !== undefined && !isScale(scale, columns)) {
@@ -192,13 +192,13 @@ export function valueFault(value: ValueOutcome, columns?: number): string | null
  * any key that has none, `answered` is left out, so that an answer has one form.
  */
 export function unansweredFault(
-  { estimate, shape, interval95, intervalIfHostile95 }: ValueOutcome,
+  { estimate, shape, interval95, intervalIfFalse95 }: ValueOutcome,
   answered: readonly boolean[],
 ): string | null {
   if (answered.length !== shape[0]) return 'answered is not one flag for each key';
   if (!answered.includes(false)) return 'answered is stated, and every key has an answer';
   const stride = estimate.length / answered.length;
-  const intervals = [interval95, intervalIfHostile95].filter((each) => each !== undefined);
+  const intervals = [interval95, intervalIfFalse95].filter((each) => each !== undefined);
   const isEmpty = (place: number): boolean => estimate[place] === 0
     && intervals.every(({ low, high }) => isUnbounded(low[place]!, high[place]!));
   return estimate.every((_, place) => answered[Math.floor(place / stride)]! || isEmpty(place))

@@ -106,15 +106,15 @@ export interface ValueOutcome {
   /** The parts of the estimate, if it has more than one or a name of its own; see base/parts. */
   readonly parts?: readonly NamedPart[];
   readonly uncertainty: Uncertainty;
-  /** Holds if all rows are honest, or if those that were left out were the hostile ones. */
+  /** Holds if all rows are honest, or if those that were left out were the false ones. */
   readonly interval95?: Interval95;
-  /** Holds even if the stated share of the contributors is hostile and looks like honest rows. */
-  readonly intervalIfHostile95?: Interval95;
+  /** Holds even if the stated share of the rows is false and looks like honest ones. */
+  readonly intervalIfFalse95?: Interval95;
   /**
    * Radius of a ball about the estimate that holds the honest mean even then, in units of `scale`
    * in each column.
    */
-  readonly radiusIfHostile95?: number;
+  readonly radiusIfFalse95?: number;
   /** The unit of each column that the estimator worked in: given, or found privately. */
   readonly scale?: readonly number[];
   /** What people should know of the rows before they rely on the answer. */

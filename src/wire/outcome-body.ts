@@ -34,9 +34,9 @@ export function outcomeToWire(
       parts: (outcome.parts ?? []).map(({ name, shape }) => ({
         name, shape: shape.map((length) => uint32(length, 'shape of a part')),
       })),
-      intervalIfHostileLow: [...(outcome.intervalIfHostile95?.low ?? [])],
-      intervalIfHostileHigh: [...(outcome.intervalIfHostile95?.high ?? [])],
-      radiusIfHostile: outcome.radiusIfHostile95 ?? 0,
+      intervalIfFalseLow: [...(outcome.intervalIfFalse95?.low ?? [])],
+      intervalIfFalseHigh: [...(outcome.intervalIfFalse95?.high ?? [])],
+      radiusIfFalse: outcome.radiusIfFalse95 ?? 0,
       scale: [...(outcome.scale ?? [])],
       findings: (outcome.findings ?? []).map((finding) => ({
         reason: finding.reason, columns: [...finding.columns], amounts: [...finding.amounts],
@@ -71,8 +71,8 @@ export function outcomeFromWire(
   }
   const value = outcome.value as read.v1.Value;
   const interval95 = intervalFromWire(value.intervalLow, value.intervalHigh);
-  const intervalIfHostile95 =
-    intervalFromWire(value.intervalIfHostileLow, value.intervalIfHostileHigh);
+  const intervalIfFalse95 =
+    intervalFromWire(value.intervalIfFalseLow, value.intervalIfFalseHigh);
   const decoded: ValueOutcome = {
     kind: 'value',
     estimate: value.estimate,
@@ -82,9 +82,9 @@ export function outcomeFromWire(
     }),
     uncertainty: uncertaintyFromWire(value.uncertainty as read.v1.Uncertainty | null),
     ...(interval95 !== null && { interval95 }),
-    ...(intervalIfHostile95 !== null && { intervalIfHostile95 }),
+    ...(intervalIfFalse95 !== null && { intervalIfFalse95 }),
     // Not 0: NaN is looked at below.
-    ...(value.radiusIfHostile !== 0 && { radiusIfHostile95: value.radiusIfHostile }),
+    ...(value.radiusIfFalse !== 0 && { radiusIfFalse95: value.radiusIfFalse }),
     ...(value.scale.length > 0 && { scale: value.scale }),
     ...(value.findings.length > 0 && {
       findings: value.findings.map((finding) => ({

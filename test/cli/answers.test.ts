@@ -18,8 +18,8 @@ const finding = { reason: 'skewed', columns: [1], amounts: [] } as const;
 const value: ValueOutcome = {
   kind: 'value', estimate: [1, 2], shape: [2], uncertainty: { kind: 'none' },
   interval95: { low: [0, -Infinity], high: [2, Infinity] },
-  intervalIfHostile95: { low: [-1, -Infinity], high: [3, Infinity] },
-  radiusIfHostile95: 0.5, scale: [1, 4], findings: [finding],
+  intervalIfFalse95: { low: [-1, -Infinity], high: [3, Infinity] },
+  radiusIfFalse95: 0.5, scale: [1, 4], findings: [finding],
 };
 
 describe('an answer with more than its numbers', () => {
@@ -92,8 +92,8 @@ describe('an answer with more than its numbers', () => {
     });
     expect(JSON.parse(JSON.stringify(result))).toMatchObject({
       interval95: { low: [0, null], high: [2, null] },
-      intervalIfHostile95: { low: [-1, null], high: [3, null] },
-      radiusIfHostile95: 0.5, scale: [1, 4],
+      intervalIfFalse95: { low: [-1, null], high: [3, null] },
+      radiusIfFalse95: 0.5, scale: [1, 4],
       findings: [{ ...finding, text: findingText(finding, ['x', 'y']) }],
     });
   });

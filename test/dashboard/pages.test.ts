@@ -15,8 +15,8 @@ const value = valueOf([8.26, 731.5], [1, 16]);
 /** An answer with everything that people should know about it. */
 const doubtful = valueOf([8.26, 731.5], [1, 16], {
   interval95: { low: [7.26, -Infinity], high: [9.26, Infinity] },
-  intervalIfHostile95: { low: [2.8, -Infinity], high: [13.7, Infinity] },
-  radiusIfHostile95: 0.3,
+  intervalIfFalse95: { low: [2.8, -Infinity], high: [13.7, Infinity] },
+  radiusIfFalse95: 0.3,
   scale: [24, 361],
   findings: [
     { reason: 'skewed', columns: [0], amounts: [] },

@@ -62,7 +62,7 @@ function* lists(values: Float64Array, columns: number): Generator<Float64Array> 
 
 /** The interval that a cell is about: hostile rows have one of their own. */
 function intervalOf(cell: Cell, outcome: ValueOutcome): Interval95 | undefined {
-  return cell.attack === 'none' ? outcome.interval95 : outcome.intervalIfHostile95;
+  return cell.attack === 'none' ? outcome.interval95 : outcome.intervalIfFalse95;
 }
 
 function leftOutOf({ findings = [] }: ValueOutcome): number {

@@ -13,7 +13,7 @@ widens one does nothing else, and says why.
 | estimator, scale | whether the scale is found privately or given; \`auto\` is what is recommended for a covariance |
 | rows, attack | shapes and attacks of \`bench/accuracy\`. One row in twenty is hostile under attack, or the stated corruption. \`line\` and \`stones\` are in \`test/promises\` |
 | error | median distance of the answers from the truth, with its limit. Means: in deviations along uncorrelated directions, from the mean of the honest rows. Covariances: Frobenius norm of the error where that of honest rows is I, over sqrt(d). Counts and totals: the largest error, in a share of all people. Quantiles: in deviations. Mixtures: total variation. Moments: the largest error of a skewness or kurtosis |
-| held | of the intervals with both ends finite, how many hold the truth, which for clean means is that of the long run: \`interval95\`, and under attack \`intervalIfHostile95\`. An open end is neither held nor missed. So few may miss that 95 % intervals would miss more once in 1,000 times |
+| held | of the intervals with both ends finite, how many hold the truth, which for clean means is that of the long run: \`interval95\`, and under attack \`intervalIfFalse95\`. An open end is neither held nor missed. So few may miss that 95 % intervals would miss more once in 1,000 times |
 | finite | share of the intervals that have both ends finite, with its limit where that is not all |
 | width | median width of those, in deviations or in a share of all people, with its limit |
 | left out | median share of the rows left out, as the releases say, with its limit where that is not .001 |

@@ -218,10 +218,10 @@ def check_answers(release, expected):
 def check_value(value, expected):
     """The intervals, the scale and the findings of a value. JSON has null for an infinite end."""
     must(list(value.scale) == expected["scale"], "the scale")
-    must(value.radius_if_hostile == expected["radiusIfHostile95"], "the radius")
+    must(value.radius_if_false == expected["radiusIfFalse95"], "the radius")
     for name, low, high in (
         ("interval95", value.interval_low, value.interval_high),
-        ("intervalIfHostile95", value.interval_if_hostile_low, value.interval_if_hostile_high),
+        ("intervalIfFalse95", value.interval_if_false_low, value.interval_if_false_high),
     ):
         for end, found, infinite in (("low", low, -math.inf), ("high", high, math.inf)):
             ends = [infinite if one is None else one for one in expected[name][end]]

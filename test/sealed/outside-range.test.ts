@@ -43,8 +43,8 @@ describe.each(programs)('a sealed %s', (_, program) => {
     expect(Math.abs(findings![0]!.amounts[0]! - 150)).toBeLessThan(22);
     expect(interval95![open][0]).toBe(far * Infinity);
     expect(Math.abs(interval95![closed][0]! - within)).toBeLessThan(0.2);
-    expect(value.intervalIfHostile95?.[open][0] ?? far * Infinity).toBe(far * Infinity);
-    expect(value.radiusIfHostile95).toBeUndefined();
+    expect(value.intervalIfFalse95?.[open][0] ?? far * Infinity).toBe(far * Infinity);
+    expect(value.radiusIfFalse95).toBeUndefined();
     // The other column has both ends.
     expect(interval95!.low[1]).toBeGreaterThan(-1);
     expect(interval95!.high[1]).toBeLessThan(1);

@@ -98,8 +98,8 @@ describe('sealed programs', () => {
     expect(errorOf(plain)).toBeGreaterThan(0.25);
     expect(errorOf(answer)).toBeLessThan(0.1);
     expect(answer.findings?.map(({ reason }) => reason)).toContain('cluster-apart');
-    expect(answer.intervalIfHostile95!.low[0]).toBeLessThan(30);
-    expect(answer.intervalIfHostile95!.high[0]).toBeGreaterThan(30);
+    expect(answer.intervalIfFalse95!.low[0]).toBeLessThan(30);
+    expect(answer.intervalIfFalse95!.high[0]).toBeGreaterThan(30);
   });
 
   it('refuse a mean of far fewer people than were planned for', async () => {

@@ -171,8 +171,8 @@ describe('what may be published', () => {
         ...value, interval95: { low: [0, Infinity], high: [2, 3] },
       }, { ...value, interval95: { low: [0], high: [2] } },
       { ...value, uncertainty: { kind: 'gaussian', standardDeviation: [NaN, 1] } },
-      { ...value, intervalIfHostile95: { low: [0, 4], high: [2, 3] } },
-      { ...value, radiusIfHostile95: Infinity }, { ...value, scale: [1] },
+      { ...value, intervalIfFalse95: { low: [0, 4], high: [2, 3] } },
+      { ...value, radiusIfFalse95: Infinity }, { ...value, scale: [1] },
       { ...value, findings: [{ reason: 'skewed', columns: [2], amounts: [] }] },
       { ...value, findings: [{ reason: 'cluster-apart', columns: [], amounts: [NaN] }] },
     ];
@@ -202,7 +202,7 @@ describe('what may be published', () => {
       kind: 'value', estimate: [1, 7], shape: [2], uncertainty: { kind: 'none' },
     };
     const kindOf = (low: number[], high: number[]): string[] =>
-      [{ interval95: { low, high } }, { intervalIfHostile95: { low, high } }]
+      [{ interval95: { low, high } }, { intervalIfFalse95: { low, high } }]
         .map((interval) => publishable({ ...value, ...interval }, { outputShape: [2] }).kind);
     for (const [low, high] of [[-Infinity, Infinity], [-Infinity, 8], [6, Infinity]] as const) {
       expect(kindOf([0, low], [2, high])).toEqual(['value', 'value']);

@@ -95,8 +95,8 @@ export const doubtfulBody = releaseOf(said({
   shape: [2],
   uncertainty: { kind: 'gaussian', standardDeviation: [0.5, 0] },
   interval95: { low: [7.25, -Infinity], high: [9.25, Infinity] },
-  intervalIfHostile95: { low: [2.75, -Infinity], high: [13.75, Infinity] },
-  radiusIfHostile95: 0.25,
+  intervalIfFalse95: { low: [2.75, -Infinity], high: [13.75, Infinity] },
+  radiusIfFalse95: 0.25,
   scale: [24, 1],
   findings: [
     { reason: 'skewed', columns: [0], amounts: [] },

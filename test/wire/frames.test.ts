@@ -153,8 +153,8 @@ const outcome = described(fc.oneof(
         shape: fc.constant(shape),
         uncertainty,
         interval95: interval(entries),
-        intervalIfHostile95: interval(entries),
-        radiusIfHostile95: fc.double({ noNaN: true, noDefaultInfinity: true, min: 1e-300 }),
+        intervalIfFalse95: interval(entries),
+        radiusIfFalse95: fc.double({ noNaN: true, noDefaultInfinity: true, min: 1e-300 }),
         scale: fc.array(fc.double({ min: 0, max: 1e300, noNaN: true }), {
           minLength: columnsOfSamples, maxLength: columnsOfSamples,
         }),

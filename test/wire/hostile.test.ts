@@ -230,7 +230,7 @@ describe('hostile releases', () => {
     const both = { low: [1, 2], high: [3, 4] };
     const finding = { reason: 'skewed', columns: [0], amounts: [1] };
     const fine = {
-      ...value, intervalIfHostile95: both, radiusIfHostile95: 1, scale: [0, 1], findings: [finding],
+      ...value, intervalIfFalse95: both, radiusIfFalse95: 1, scale: [0, 1], findings: [finding],
     };
     expect(changed({ outcome: fine })).not.toThrow();
     for (const interval of [
@@ -241,11 +241,11 @@ describe('hostile releases', () => {
     ]) {
       expect(malformed(changed({ outcome: { ...fine, interval95: interval } })))
         .toMatch(/interval/);
-      expect(malformed(changed({ outcome: { ...fine, intervalIfHostile95: interval } })))
+      expect(malformed(changed({ outcome: { ...fine, intervalIfFalse95: interval } })))
         .toMatch(/interval/);
     }
-    for (const radiusIfHostile95 of [NaN, -1, Infinity]) {
-      expect(malformed(changed({ outcome: { ...fine, radiusIfHostile95 } }))).toMatch(/radius/);
+    for (const radiusIfFalse95 of [NaN, -1, Infinity]) {
+      expect(malformed(changed({ outcome: { ...fine, radiusIfFalse95 } }))).toMatch(/radius/);
     }
     for (const scale of [[1], [1, NaN], [1, -1], [1, Infinity], [1, 1, 1]]) {
       expect(malformed(changed({ outcome: { ...fine, scale } }))).toMatch(/scale/);

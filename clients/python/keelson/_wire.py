@@ -110,8 +110,8 @@ SCHEMA: Dict[str, List[Field]] = {
         (3, "uncertainty", "Uncertainty", 0),
         (4, "interval_low", "double*", 0), (5, "interval_high", "double*", 0),
         (6, "parts", "Part*", 0),
-        (7, "interval_if_hostile_low", "double*", 0), (8, "interval_if_hostile_high", "double*", 0),
-        (9, "radius_if_hostile", "double", 0), (10, "scale", "double*", 0),
+        (7, "interval_if_false_low", "double*", 0), (8, "interval_if_false_high", "double*", 0),
+        (9, "radius_if_false", "double", 0), (10, "scale", "double*", 0),
         (11, "findings", "Finding*", 0), (12, "keys", "string*", 0), (13, "answered", "bytes", 0),
         (14, "running", "RunningRelease", 0), (15, "numbers", "Numbers", 0)],
     "Numbers": [

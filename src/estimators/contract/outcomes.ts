@@ -57,12 +57,12 @@ export function widenedBy({ low, high }: Interval95, by: (j: number) => number):
 export function withIntervals(
   outcome: ValueOutcome, change: (interval: Interval95) => Interval95,
 ): ValueOutcome {
-  const { interval95, intervalIfHostile95 } = outcome;
+  const { interval95, intervalIfFalse95 } = outcome;
   const answer = { ...outcome };
-  delete answer.radiusIfHostile95;
+  delete answer.radiusIfFalse95;
   return {
     ...answer,
     ...(interval95 !== undefined && { interval95: change(interval95) }),
-    ...(intervalIfHostile95 !== undefined && { intervalIfHostile95: change(intervalIfHostile95) }),
+    ...(intervalIfFalse95 !== undefined && { intervalIfFalse95: change(intervalIfFalse95) }),
   };
 }

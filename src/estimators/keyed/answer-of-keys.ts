@@ -26,7 +26,7 @@ export function answerOfKeys(
       ? joined(values.map((value) => (value === null ? undefined : of(value))), entries)
       : undefined);
   const interval95 = intervals((value) => value.interval95);
-  const intervalIfHostile95 = intervals((value) => value.intervalIfHostile95);
+  const intervalIfFalse95 = intervals((value) => value.intervalIfFalse95);
   const findings = findingsOf(values);
   return {
     kind: 'value',
@@ -35,7 +35,7 @@ export function answerOfKeys(
     ...(values.includes(null) && { answered: values.map((value) => value !== null) }),
     uncertainty: { kind: 'none' },
     ...(interval95 !== undefined && { interval95 }),
-    ...(intervalIfHostile95 !== undefined && { intervalIfHostile95 }),
+    ...(intervalIfFalse95 !== undefined && { intervalIfFalse95 }),
     ...(findings.length > 0 && { findings }),
   };
 }

@@ -170,7 +170,7 @@ export function movedByHostile(corruption: number, excess: number, radius: numbe
  *
  * interval95: where the answer is the mean of all rows in a ball, its own noise and sampling, and
  * what the ball may hide. Otherwise it covers two intervals: the answer's own, and that of the mean
- * of all rows. The shorter one, where both are known. intervalIfHostile95 adds `hostile` to both
+ * of all rows. The shorter one, where both are known. intervalIfFalse95 adds `hostile` to both
  * ends. The radius is for honest rows as the estimator assumes them: `hostile`, what honest rows
  * that went may have moved, and the answer's own interval. Post-processing.
  * @param outcome - one number for each column, with the interval of its own noise and sampling.
@@ -188,8 +188,8 @@ export function withAllRows(outcome: Outcome, beside: BesideAllRows): Outcome {
     ...outcome,
     interval95: interval,
     ...(hostile !== undefined && {
-      intervalIfHostile95: widenedBy(interval, (j) => hostile * scale[j]!),
-      radiusIfHostile95: hostile + movedByShare(Math.min(0.5, gone))
+      intervalIfFalse95: widenedBy(interval, (j) => hostile * scale[j]!),
+      radiusIfFalse95: hostile + movedByShare(Math.min(0.5, gone))
         + Math.hypot(...estimate.map((entry, j) => (own.high[j]! - entry) / scale[j]!)),
     }),
     scale: Array.from(scale),

@@ -108,8 +108,8 @@ function withHostile(
     Math.max(entry - lows[j]!, highs[j]! - entry) / scale[j]!);
   return {
     ...answer,
-    intervalIfHostile95: { low: lows, high: highs },
-    radiusIfHostile95: Math.hypot(...reach),
+    intervalIfFalse95: { low: lows, high: highs },
+    radiusIfFalse95: Math.hypot(...reach),
     scale: Array.from(scale),
   };
 }

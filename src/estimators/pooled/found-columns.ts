@@ -165,11 +165,11 @@ function withoutIntervals(
     low: low.map((end, j) => (isUnknown(j) ? -Infinity : end)),
     high: high.map((end, j) => (isUnknown(j) ? Infinity : end)),
   });
-  const { interval95, intervalIfHostile95 } = outcome;
+  const { interval95, intervalIfFalse95 } = outcome;
   return {
     ...outcome,
     ...(interval95 === undefined ? {} : { interval95: unbounded(interval95) }),
-    ...(intervalIfHostile95 === undefined
-      ? {} : { intervalIfHostile95: unbounded(intervalIfHostile95) }),
+    ...(intervalIfFalse95 === undefined
+      ? {} : { intervalIfFalse95: unbounded(intervalIfFalse95) }),
   };
 }

@@ -84,9 +84,9 @@ describe('robust-mean with a range', () => {
     if (plain.kind === 'refused' || robust.kind === 'refused') throw new Error('refused');
     expect(robust.estimate).toEqual(plain.estimate);
     expect(robust.interval95).toEqual(plain.interval95);
-    expect(plain.intervalIfHostile95).toBeUndefined();
+    expect(plain.intervalIfFalse95).toBeUndefined();
     expect(robust.scale).toEqual(new Array(dimension).fill(0.5));
-    const { low, high } = robust.intervalIfHostile95!;
+    const { low, high } = robust.intervalIfFalse95!;
     robust.estimate.forEach((entry, j) => {
       // 5 of 100 rows at 1 may be hostile, or honest; 5 of 100 at 0 may be hostile as well.
       expect(low[j]).toBeLessThan(0.05);
@@ -95,7 +95,7 @@ describe('robust-mean with a range', () => {
     });
     const reach = robust.estimate.map((entry, j) =>
       Math.max(entry - low[j]!, high[j]! - entry) / 0.5);
-    expect(robust.radiusIfHostile95).toBeCloseTo(Math.hypot(...reach), 12);
+    expect(robust.radiusIfFalse95).toBeCloseTo(Math.hypot(...reach), 12);
   });
 
   it.each(['radius', 'rounds', 'axes', 'final-share'])('takes no %s without a scale', (name) => {

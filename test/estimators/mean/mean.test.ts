@@ -149,7 +149,7 @@ describe('the mean of skewed rows', () => {
     const outcome = await valueOf(plan, rows, 'very far');
     expect(outcome.interval95)
       .toEqual({ low: [-Infinity, -Infinity], high: [Infinity, Infinity] });
-    expect(outcome.intervalIfHostile95).toBeUndefined();
+    expect(outcome.intervalIfFalse95).toBeUndefined();
   });
 
   it('keeps a radius that was given, and counts what it cuts off', async () => {

@@ -45,8 +45,8 @@ describe.each(ranges)('%s with %j', (name, set) => {
     expect(Math.abs(above.findings![0]!.amounts[0]! - 150)).toBeLessThan(120);
     expect(above.interval95!.high).toEqual([Infinity]);
     expect(above.interval95!.low[0]).toBeGreaterThan(0);
-    expect(above.intervalIfHostile95?.high ?? [Infinity]).toEqual([Infinity]);
-    expect(above.radiusIfHostile95).toBeUndefined();
+    expect(above.intervalIfFalse95?.high ?? [Infinity]).toEqual([Infinity]);
+    expect(above.radiusIfFalse95).toBeUndefined();
     const below = await answer(rowsWith(-50), 'below');
     expect(below.findings).toMatchObject(outsideAbove);
     expect(below.interval95!.low).toEqual([-Infinity]);

@@ -53,9 +53,9 @@ describe('the mean of all rows beside an answer', () => {
     expect(share).toBeGreaterThan(0.02);
     expect(share).toBeLessThan(0.06);
     expect(mean).toBeCloseTo(0.2, 1);
-    const { interval95, intervalIfHostile95, radiusIfHostile95 } = outcome;
-    expect(intervalIfHostile95!.low[0]).toBeLessThan(interval95!.low[0]!);
-    expect(radiusIfHostile95).toBeGreaterThan(Math.abs(outcome.estimate[0]!));
+    const { interval95, intervalIfFalse95, radiusIfFalse95 } = outcome;
+    expect(intervalIfFalse95!.low[0]).toBeLessThan(interval95!.low[0]!);
+    expect(radiusIfFalse95).toBeGreaterThan(Math.abs(outcome.estimate[0]!));
     expect(named(await answerFor(estimator, 0, set))).toEqual([]);
   });
 

@@ -61,7 +61,7 @@ const noShift: Omit<Shift, 'by'> = { noise: 0, sampling: 0, lost: 0, share: 0 };
  *
  * interval95: noise and sampling, rows that were pulled in, rows that noise may hide far out. Where
  * rows were left out, it holds the mean of the rows left and the mean of all, each with its noise
- * and sampling. intervalIfHostile95 adds what a share c of hostile rows
+ * and sampling. intervalIfFalse95 adds what a share c of hostile rows
  * moves the mean of rows of any shape by: sqrt(c / (1 - c)) of their deviation.
  */
 export function answerOfAny(answer: AnyFound): Outcome {
@@ -97,8 +97,8 @@ export function answerOfAny(answer: AnyFound): Outcome {
     shape: [dimension],
     uncertainty: { kind: 'gaussian', standardDeviation: Array.from(deviation) },
     interval95,
-    intervalIfHostile95: widenedBy(interval95, (j) => reach[j]! * bound),
-    radiusIfHostile95: ball * longestInScales(frame, dimension),
+    intervalIfFalse95: widenedBy(interval95, (j) => reach[j]! * bound),
+    radiusIfFalse95: ball * longestInScales(frame, dimension),
     scale: Array.from(scale),
     findings: findingsOf(answer, moved, others, extra.share),
   }, 'the noisy mean times scale is');

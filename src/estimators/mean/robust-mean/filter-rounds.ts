@@ -154,8 +154,8 @@ function withHostile(
   const halves = low.map((end, j) => (high[j]! - end) / (2 * scale[j]!));
   return {
     ...answer,
-    intervalIfHostile95: widenedBy(answer.interval95!, (j) => scale[j]! * moved),
-    radiusIfHostile95: 1.05 * moved + Math.sqrt(dimension) * Math.max(...halves),
+    intervalIfFalse95: widenedBy(answer.interval95!, (j) => scale[j]! * moved),
+    radiusIfFalse95: 1.05 * moved + Math.sqrt(dimension) * Math.max(...halves),
     scale: Array.from(scale),
   };
 }

@@ -207,8 +207,8 @@ function answerOfMapped(
     shape: [dimension],
     uncertainty: { kind: 'gaussian', standardDeviation: deviation },
     interval95,
-    intervalIfHostile95: widenedBy(interval95, (j) => reach[j]! * movedByShare(corruption)),
-    radiusIfHostile95: ball * longestInScales(frame, dimension),
+    intervalIfFalse95: widenedBy(interval95, (j) => reach[j]! * movedByShare(corruption)),
+    radiusIfFalse95: ball * longestInScales(frame, dimension),
     scale: Array.from(scale),
   }, 'the noisy mean times scale is');
 }

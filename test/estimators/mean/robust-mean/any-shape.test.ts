@@ -164,8 +164,8 @@ describe('robust-mean of rows of any shape', () => {
     expect(error).toBeGreaterThan(0.05);
     expect(error).toBeLessThan(1.1 * plan.expectedError(share).total);
     expect(plan.expectedError(share).total).toBeLessThan(0.13);
-    expect(error).toBeLessThan(outcome.radiusIfHostile95!);
-    expect(outcome.intervalIfHostile95!.low.every((low) => low < 0)).toBe(true);
+    expect(error).toBeLessThan(outcome.radiusIfFalse95!);
+    expect(outcome.intervalIfFalse95!.low.every((low) => low < 0)).toBe(true);
   });
 
   it('plans no less for more hostile rows, and for few that noise hides as before', () => {
@@ -215,14 +215,14 @@ describe('robust-mean of rows of any shape', () => {
 
   it('states an interval that holds even if a twentieth lies unseen', async () => {
     for (const attack of ['subtle', 'inliers', 'near', 'ones']) {
-      const { error, interval95, intervalIfHostile95, radiusIfHostile95, truth } = await answerTo(
+      const { error, interval95, intervalIfFalse95, radiusIfFalse95, truth } = await answerTo(
         { rows: 'normal', attack, dimension: 4, contributors: 20_000 }, { scale: 1 },
       );
-      expect(error).toBeLessThan(radiusIfHostile95!);
+      expect(error).toBeLessThan(radiusIfFalse95!);
       truth.forEach((entry, j) => {
-        expect(intervalIfHostile95!.low[j]).toBeLessThan(entry);
-        expect(intervalIfHostile95!.high[j]).toBeGreaterThan(entry);
-        expect(intervalIfHostile95!.low[j]).toBeLessThan(interval95!.low[j]!);
+        expect(intervalIfFalse95!.low[j]).toBeLessThan(entry);
+        expect(intervalIfFalse95!.high[j]).toBeGreaterThan(entry);
+        expect(intervalIfFalse95!.low[j]).toBeLessThan(interval95!.low[j]!);
       });
     }
   });

@@ -43,7 +43,7 @@ describe('robust-mean of normal rows in correlated columns', () => {
       const { outcome, error, truth } = await released(attack);
       // Without a map: .2 to .45, but for far and cluster.
       expect(error).toBeLessThan(0.15);
-      const { low, high } = outcome.intervalIfHostile95!;
+      const { low, high } = outcome.intervalIfFalse95!;
       truth.forEach((entry, j) => {
         expect(low[j]).toBeLessThan(entry);
         expect(high[j]).toBeGreaterThan(entry);

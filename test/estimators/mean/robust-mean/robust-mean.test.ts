@@ -51,9 +51,9 @@ describe('robust-mean of normal rows', () => {
         await releaseOf(planOf('robust-mean', normal, facts), dimension, listOf(values, dimension),
           `hostile ${attack}`);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
-      const { estimate, interval95, intervalIfHostile95: held, radiusIfHostile95 } = outcome;
+      const { estimate, interval95, intervalIfFalse95: held, radiusIfFalse95 } = outcome;
       expect(Math.hypot(...estimate.map((entry, j) => entry - truth[j]!)))
-        .toBeLessThan(radiusIfHostile95!);
+        .toBeLessThan(radiusIfFalse95!);
       truth.forEach((entry, j) => {
         expect(held!.low[j]).toBeLessThan(Math.min(entry, interval95!.low[j]!));
         expect(held!.high[j]).toBeGreaterThan(Math.max(entry, interval95!.high[j]!));

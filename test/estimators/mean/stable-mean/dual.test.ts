@@ -46,14 +46,14 @@ describe('stable-mean by default', () => {
       const facts = factsOf(2, 20_000, 2);
       const plan = planOf('stable-mean', { scale: 1, corruption: 0.05 }, facts);
       const outcome = await releaseOf(plan, 2, listOf(values, 2), `dual bound ${attack}`);
-      const { estimate, interval95, intervalIfHostile95: ifHostile, radiusIfHostile95: radius } =
+      const { estimate, interval95, intervalIfFalse95: ifFalse, radiusIfFalse95: radius } =
         outcome as ValueOutcome;
       const errors = estimate.map((entry, j) => entry - truth[j]!);
       expect(Math.hypot(...errors), attack).toBeLessThan(radius!);
       expect(radius).toBeLessThan(1);
       truth.forEach((mean, j) => {
-        expect(ifHostile!.low[j], attack).toBeLessThan(Math.min(mean, interval95!.low[j]! - 0.1));
-        expect(ifHostile!.high[j], attack)
+        expect(ifFalse!.low[j], attack).toBeLessThan(Math.min(mean, interval95!.low[j]! - 0.1));
+        expect(ifFalse!.high[j], attack)
           .toBeGreaterThan(Math.max(mean, interval95!.high[j]! + 0.1));
       });
     }
