@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { parseStudyText } from '../../server/study-file/parse.js';
 import {
   choiceNow, estimatorNow, oldEstimators, oldParameters, oldStudyKeys, parameterNow, studyKeyNow,
   studyWordNow,
 } from '../../src/base/old-names.js';
-import { findEstimator } from '../../src/estimators/registry.js';
+import { estimators, findEstimator } from '../../src/estimators/registry.js';
 
 describe('names of before', () => {
   it('are refused by what is written now', () => {
@@ -49,6 +50,23 @@ describe('names of before', () => {
     expect(studyKeyNow(['admission', 'tokens', 'keys'])).toBeUndefined();
     expect(studyWordNow(['questions', 'who', 'by', 'answer'], 'keys')).toBe('groups');
     expect(studyWordNow(['questions', 'who', 'by', 'answer'], 'counts')).toBeUndefined();
+  });
+
+  it('are refused by every estimator that has the new parameter', () => {
+    const inForce = ['centre-part', 'final-part', 'range-part', 'test-part', 'cap-quantile'];
+    const renamed = Object.entries(oldParameters).filter(([, { now }]) => inForce.includes(now!));
+    expect(renamed.map(([, { now }]) => now)).toEqual(inForce);
+    for (const [old, { now }] of renamed) {
+      const having = estimators.filter(({ parameters }) =>
+        parameters.some(({ name }) => name === now));
+      expect(having).not.toEqual([]);
+      for (const { name, parameters } of having) {
+        expect(parameters.map((spec) => spec.name)).not.toContain(old);
+        const facts = { dimension: 1, estimator: name };
+        expect(() => parseParameters(parameters, { [old]: 1 }, facts))
+          .toThrow(`parameters.${old} is now ${now!}`);
+      }
+    }
   });
 
   it('lead to names that are no old ones', () => {

@@ -141,7 +141,7 @@ describe('sealed programs', () => {
 
   it.each<[ParameterValues, string]>([
     [{ shape: 'any' }, 'parameters.shape'],
-    [{ shape: 'normal', 'centre-share': 0.3 }, 'parameters.centre-share'],
+    [{ shape: 'normal', 'centre-part': 0.3 }, 'parameters.centre-part'],
     [{ shape: 'normal', scale: 'auto' }, 'parameters.scale'],
   ])('of a study file: the robust mean refuses %o', (parameters, path) => {
     expect(() => sealedProgramOf(sealedFacts(2, people, 5), asked(parameters))).toThrow(

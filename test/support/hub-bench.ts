@@ -36,7 +36,7 @@ export function studyDocument(overrides: Partial<ShortFacts> = {}): StudyDocumen
     epoch: { everyMs },
     contribution: { reduce: 'mean', rowsMax: 8 },
     estimator: 'mean',
-    parameters: { scale: [40, 600], corruption: 0.05, 'centre-share': 0.2 },
+    parameters: { scale: [40, 600], corruption: 0.05, 'centre-part': 0.2 },
     privacy: { epsilon: 2, delta: 1e-6 },
     budget: { epsilon: 16, delta: 1e-5, rule: 'zcdp', scope: 'study' },
     admission: { kind: 'open' },

@@ -128,7 +128,7 @@ export function demandBounded(values: ParameterValues, { rho }: PrivacyTarget): 
 }
 
 /** Parameters without a default that a range alone leaves no use for. */
-const unusedBeside = ['radius', 'rounds', 'axes', 'final-share'];
+const unusedBeside = ['radius', 'rounds', 'axes', 'final-part'];
 
 /**
  * The mean may be at a corner of the bounds, sqrt(d) from the middle, so the noise of the count

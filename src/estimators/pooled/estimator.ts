@@ -174,7 +174,7 @@ function designFor(
     kind: 'too-few',
     cohortNeeded: design.centre.cohortNeeded,
     hidden: 'where the rows are',
-    others: 'fewer columns, a larger epsilon or a larger centre-share',
+    others: 'fewer columns, a larger epsilon or a larger centre-part',
   };
 }
 

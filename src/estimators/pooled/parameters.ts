@@ -13,19 +13,19 @@ const presetOf = (preset: Preset): Pick<ParameterSpec, 'default' | 'optional'> =
 const textOf = (preset: Preset): string => (typeof preset === 'number' ? '' : `; ${preset}`);
 
 /** What finding the centre may cost. */
-export function centreShareParameter(preset: Preset, maximum: number): ParameterSpec {
+export function centrePartParameter(preset: Preset, maximum: number): ParameterSpec {
   return {
-    name: 'centre-share', type: 'number', ...presetOf(preset), minimum: 0.02, maximum,
-    unit: 'share of rho',
+    name: 'centre-part', type: 'number', ...presetOf(preset), minimum: 0.02, maximum,
+    unit: 'part of rho',
     description: `part of the cost that finding the centre takes${textOf(preset)}`,
   };
 }
 
 /** What the mean of the rows left may cost. */
-export function finalShareParameter(preset: Preset, maximum: number): ParameterSpec {
+export function finalPartParameter(preset: Preset, maximum: number): ParameterSpec {
   return {
-    name: 'final-share', type: 'number', ...presetOf(preset), minimum: 0.05, maximum,
-    unit: 'share of rho',
+    name: 'final-part', type: 'number', ...presetOf(preset), minimum: 0.05, maximum,
+    unit: 'part of rho',
     description: 'part of the cost that the mean of the rows left takes; what remains pays for '
       + `the filter rounds${textOf(preset)}`,
   };
@@ -70,13 +70,13 @@ export function demandShares(
   values: ParameterValues, { target }: StudyFacts,
   { needsDelta = true }: { readonly needsDelta?: boolean } = {},
 ): Infeasible | null {
-  const taken = numberOf(values, 'centre-share') + numberOf(values, 'final-share');
+  const taken = numberOf(values, 'centre-part') + numberOf(values, 'final-part');
   if (target.rho > 0 && (target.delta > 0 || !needsDelta) && taken < 0.99) return null;
   return {
     kind: 'infeasible',
     reason: 'the centre, the filter rounds and the mean each need a part of rho, and the centre '
       + 'a positive delta',
-    remedy: 'ask for (epsilon, delta) with delta > 0, and leave centre-share + final-share '
+    remedy: 'ask for (epsilon, delta) with delta > 0, and leave centre-part + final-part '
       + 'below .99',
   };
 }

@@ -39,7 +39,7 @@ interface MeanDesign extends CentreDesign {
 }
 
 /** Shares of rho: of both histograms of the centre together, and of the rest for the count. */
-const centreShare = 0.2;
+const centrePart = 0.2;
 const countShare = 0.05;
 
 /**
@@ -80,13 +80,13 @@ function designOf(
   checkMeanFacts(facts, grid);
   const ball = ballOf(radius, grid, 2 ** 24);
   const rho = rhoForEvents(facts);
-  const left = rho * (1 - centreShare);
+  const left = rho * (1 - centrePart);
   const place = { cohort: cohortName };
   const sensitivity = 2 * ball.radius;
   const rhoOfSum = left * (1 - countShare);
   const rhoOfCount = left * countShare;
   return {
-    facts, grid, ball, ...centreEvents(dimension, rho * centreShare),
+    facts, grid, ball, ...centreEvents(dimension, rho * centrePart),
     sum: gaussianEvent({
       ...place, name: 'mean/sum', dimension, sensitivity, rho: rhoOfSum,
       grid: Math.min(

@@ -40,8 +40,8 @@ export interface SealedRobustDesign extends CentreDesign {
 }
 
 /** Shares of rho, as in the clear estimator with `shape: normal`: the centre, and the mean. */
-const centreShare = 0.2;
-const finalShare = 0.4;
+const centrePart = 0.2;
+const finalPart = 0.4;
 const countShare = 0.05;
 /** The largest radius in steps: squares of so many rows stay below 2^62. */
 const stepsMax = 2 ** 20;
@@ -58,13 +58,13 @@ export function sealedRobustDesign(
   const { dimension, cohort } = facts;
   const ball = ballOf(radius, grid, stepsMax);
   const rho = rhoForEvents(facts);
-  const centre = centreEvents(dimension, shareOf(rho, centreShare));
-  const rhoRound = shareOf(rho, (1 - centreShare - finalShare) / asked);
+  const centre = centreEvents(dimension, shareOf(rho, centrePart));
+  const rhoRound = shareOf(rho, (1 - centrePart - finalPart) / asked);
   const planned = Array.from({ length: asked }, (_, t) =>
     robustRound({ axes, facts }, `look-${t + 1}`, rhoRound, ball));
   const excessMax = excessMaxOf(publishedRound(planned[0]!), cohort);
   const rounds = isBlind(excessMax, corruption, ball) ? [] : planned;
-  const rhoFinal = shareOf(rho, rounds.length > 0 ? finalShare : 1 - centreShare);
+  const rhoFinal = shareOf(rho, rounds.length > 0 ? finalPart : 1 - centrePart);
   const sum = sumEvent('mean/sum', dimension, ball, shareOf(rhoFinal, finalSumShare));
   const count = countEvent('mean/count', shareOf(rhoFinal, countShare));
   const events = [centre.coarse, centre.fine, ...rounds.flatMap(eventsOf), sum, count];

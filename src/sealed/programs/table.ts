@@ -45,7 +45,7 @@ function robustMean(facts: StudyFacts, question: SharedQuestion): SealedProgram 
     );
   }
   // The range is that of the rows, and events share the budget as they do by default.
-  for (const name of ['range', 'centre-share', 'final-share']) {
+  for (const name of ['range', 'centre-part', 'final-part']) {
     if (parameters[name] !== undefined) {
       throw new InvalidParameterError(
         `a sealed robust-mean takes no ${name}: leave it out`, { path: `parameters.${name}` },

@@ -202,7 +202,7 @@ describe('sum with a cap that is found', () => {
     expect(planFor({ cap: 'auto' })).toThrow(/cap-max is missing: give the largest cap/);
     expect(planFor({ ...asked, range: '0..1' })).toThrow(/both given/);
     expect(planFor({ cap: 3, 'cap-max': 9 })).toThrow(/cap-max is for cap auto: leave it out/);
-    expect(planFor({ cap: 3, 'cap-share': 0.9 })).toThrow(/cap-share is for cap auto/);
+    expect(planFor({ cap: 3, 'cap-quantile': 0.9 })).toThrow(/cap-quantile is for cap auto/);
     const parsed = parseParameters(estimator.parameters, asked, { dimension: 1 });
     expect(labelsOf(estimator.describe(parsed, [{ name: 'cost' }])))
       .toEqual(['total of cost, each 0 to a found cap, at most 10000']);

@@ -83,7 +83,7 @@ describe.each(kinds)('a sum%s', (_, keys) => {
 
 it('a sum whose cap is found is open above where many are beyond the cap', async () => {
   const plan = planOf(
-    'sum', { cap: 'auto', 'cap-max': 100, 'cap-share': 0.85 }, factsWith(1));
+    'sum', { cap: 'auto', 'cap-max': 100, 'cap-quantile': 0.85 }, factsWith(1));
   const { findings, interval95, estimate } = await answerOf(
     plan, Array.from({ length: people }, (_, i) => [i % 10 === 0 ? 90 : 1 + (i % 11) / 10]),
     'auto',

@@ -98,8 +98,8 @@ describe('robust-mean with a range', () => {
     expect(robust.radiusIfFalse95).toBeCloseTo(Math.hypot(...reach), 12);
   });
 
-  it.each(['radius', 'rounds', 'axes', 'final-share'])('takes no %s without a scale', (name) => {
-    const value = name === 'final-share' ? 0.5 : 2;
+  it.each(['radius', 'rounds', 'axes', 'final-part'])('takes no %s without a scale', (name) => {
+    const value = name === 'final-part' ? 0.5 : 2;
     expect(() => planOf('robust-mean', { range: '0..1', [name]: value }, facts))
       .toThrow(new RegExp(`range and ${name} are both given`));
   });

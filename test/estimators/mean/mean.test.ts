@@ -95,7 +95,7 @@ describe('mean', () => {
   it('needs more contributors for more columns', () => {
     const needed = (dimension: number): number => {
       const plan = estimator.plan(
-        { scale: new Array<number>(dimension).fill(1), corruption: 0.05, 'centre-share': 0.2 },
+        { scale: new Array<number>(dimension).fill(1), corruption: 0.05, 'centre-part': 0.2 },
         factsOf(dimension, 10),
       );
       return plan.kind === 'infeasible' ? plan.cohortNeeded! : 0;

@@ -173,13 +173,13 @@ describe('populous-mean plan', () => {
     const plan = planOf(
       'populous-mean',
       {
-        scale: 1, groups: 600, radius: 2.5, 'test-share': 0.4, agreement: 0.8, weightless: 0.55,
+        scale: 1, groups: 600, radius: 2.5, 'test-part': 0.4, agreement: 0.8, weightless: 0.55,
         'full-weight': 0.75,
       },
       factsOf(2, 6_000),
     );
     expect(plan.facts).toMatchObject({
-      groups: 600, radiusInScales: 2.5, testShareOfRho: 0.4, agreementWanted: 0.8,
+      groups: 600, radiusInScales: 2.5, testPartOfRho: 0.4, agreementWanted: 0.8,
     });
     expect(plan.arms[0]!.groups).toBe(600);
   });

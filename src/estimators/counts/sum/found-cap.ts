@@ -31,7 +31,7 @@ export interface FoundCapOptions {
   /** The largest cap of each column: above 0. */
   readonly capMax: readonly number[];
   /** Share of the contributors who are within the cap, if noise allows: 0.75 to 1. */
-  readonly capShare: number;
+  readonly capQuantile: number;
 }
 
 /**
@@ -49,17 +49,17 @@ export interface FoundCapOptions {
  * basic composition). The units are released, and the rest is post-processing.
  *
  * The aim: with b = 2 / epsilon of one choice, t0 = b ln(d / 0.01) and a lean of b ln 2, the rank
- * is t = max((1 - capShare) cohort, t0), all rounded up. Let t rows be above the lowest cap, and at
- * most t above capMax. Then the cell m of the row of rank t scores -lean m. The k-th cell above it
- * scores lower by t + lean k or more, if it is above all rows. So it is chosen with probability at
- * most 2^-k exp(-t / b), and any of them with at most 1 % / d. Its noise is 2^(k/2) times as large.
- * Without the lean these rare choices would make most of the mean squared error.
+ * is t = max((1 - capQuantile) cohort, t0), all rounded up. Let t rows be above the lowest cap, and
+ * at most t above capMax. Then the cell m of the row of rank t scores -lean m. The k-th cell above
+ * it scores lower by t + lean k or more, if it is above all rows. So it is chosen with probability
+ * at most 2^-k exp(-t / b), and any of them with at most 1 % / d. Its noise is 2^(k/2) times as
+ * large. Without the lean these rare choices would make most of the mean squared error.
  * A cell below all rows scores -(N - t) at most for N rows, and the lean favours it by 64 lean at
  * most. So all those together are chosen with at most 1 % / d if N >= t + 64 lean + t0.
  * Hostile: t people can raise a cap, up to capMax, and the noise with it.
  */
 export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan | Infeasible {
-  const { capMax, capShare } = options;
+  const { capMax, capQuantile } = options;
   const { cohort, dimension, target } = facts;
   if (facts.keys !== undefined) {
     return infeasible(
@@ -71,9 +71,9 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
   const rows = 2 / choice.epsilon;
   const leastRank = rows * ln(dimension / failure);
   const lean = Math.ceil(rows * Math.LN2);
-  const rank = Math.ceil(Math.max((1 - capShare) * cohort, leastRank));
+  const rank = Math.ceil(Math.max((1 - capQuantile) * cohort, leastRank));
   const room = Math.ceil(capsTried * lean + leastRank);
-  const cohortNeeded = Math.ceil(Math.max(room + leastRank + 1, (room + 1) / capShare));
+  const cohortNeeded = Math.ceil(Math.max(room + leastRank + 1, (room + 1) / capQuantile));
   if (cohort < cohortNeeded) {
     return needsCohort(
       `with ${cohort} contributors, noise may find a cap that clips nearly everybody`,

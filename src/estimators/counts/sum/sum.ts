@@ -28,7 +28,7 @@ const parameters: readonly ParameterSpec[] = [
       + 'no cap below a three-billionth of it is tried',
   },
   {
-    name: 'cap-share', type: 'number', optional: true, minimum: 0.75, maximum: 1,
+    name: 'cap-quantile', type: 'number', optional: true, minimum: 0.75, maximum: 1,
     unit: 'share of contributors',
     description: 'for cap auto: the share of contributors whom the found cap does not clip; about '
       + '50 people are clipped at epsilon 1 even with 1, which is the default',
@@ -125,16 +125,16 @@ function givenBoundsOf(values: ParameterValues): readonly Bounds[] {
  */
 function foundCapOf(values: ParameterValues): FoundCapOptions | null {
   const capMax = optionalNumbersOf(values, 'cap-max');
-  const capShare = optionalNumberOf(values, 'cap-share');
+  const capQuantile = optionalNumberOf(values, 'cap-quantile');
   if (values['cap'] !== 'auto') {
     if (capMax !== undefined) refuse('cap-max', forAuto('cap-max'));
-    if (capShare !== undefined) refuse('cap-share', forAuto('cap-share'));
+    if (capQuantile !== undefined) refuse('cap-quantile', forAuto('cap-quantile'));
     return null;
   }
   if (values['range'] !== undefined) {
     refuse('cap', 'parameters.cap and range are both given: give one of them');
   }
-  if (capMax !== undefined) return { capMax, capShare: capShare ?? 1 };
+  if (capMax !== undefined) return { capMax, capQuantile: capQuantile ?? 1 };
   return refuse(
     'cap-max', 'parameters.cap is auto, and parameters.cap-max is missing: give the largest cap '
     + 'that may be found, such as 10000',

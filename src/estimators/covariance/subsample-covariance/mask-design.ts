@@ -61,13 +61,13 @@ const radiusSafety = 1.08;
 const agreements = [0.8, 0.87, 0.92, 0.96, 0.985, 0.993] as const;
 /** Mean agreements that the test may ask for. High ones let one group move the average less. */
 const wantedAgreements = [0.95, 0.925, 0.9, 0.875, 0.85, 0.825, 0.8, 0.775, 0.75, 0.7] as const;
-const testShares = [0.15, 0.22, 0.3, 0.4, 0.55] as const;
+const testParts = [0.15, 0.22, 0.3, 0.4, 0.55] as const;
 
 interface Candidate {
   readonly groups: number;
   readonly thresholds: Thresholds;
   readonly radius: number;
-  readonly testShare: number;
+  readonly testPart: number;
   readonly samples: number;
 }
 
@@ -150,8 +150,8 @@ function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
   const law = rootLaw(dimension, freedom);
   const pairs = (groups * (groups - 1)) / 2;
   const choices = thresholdChoices(groups, wantedAgreements);
-  for (const testShare of testShares) {
-    const rhoTest = (facts.divergence * testShare) / order;
+  for (const testPart of testParts) {
+    const rhoTest = (facts.divergence * testPart) / order;
     const deviation = testDeviation(groups, rhoTest);
     const margin = groups + deviation * normalUpperQuantile(delta);
     for (const agreement of agreements) {
@@ -163,11 +163,11 @@ function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
       const radius = radiusSafety * distanceQuantile(law, agreement) + facts.slack;
       for (const thresholds of choices) {
         if (sure < pairsFloor(groups, thresholds.agreement)) continue;
-        const left = facts.divergence * (1 - testShare) * (1 - 2 ** -30);
+        const left = facts.divergence * (1 - testPart) * (1 - 2 ** -30);
         const samples = Math.floor(
           left / drawDivergence(dimension, order, averageLogDistance(groups, thresholds, radius)),
         );
-        if (samples >= 1) yield { groups, thresholds, radius, testShare, samples };
+        if (samples >= 1) yield { groups, thresholds, radius, testPart, samples };
       }
     }
   }
@@ -175,15 +175,15 @@ function* candidatesOf(facts: MaskFacts, groups: number): Generator<Candidate> {
 
 function withEvents(facts: MaskFacts, chosen: Candidate): MaskDesign {
   const { name: cohort, dimension, order, delta, divergence } = facts;
-  const { groups, thresholds, radius, testShare } = chosen;
+  const { groups, thresholds, radius, testPart } = chosen;
   const stability = stabilityConstant(groups, thresholds);
   const logDistance = averageLogDistance(groups, thresholds, radius);
   const test = gaussianThresholdEvent({
-    name: 'agreement', cohort, sensitivity: groups - 1, rho: shareOf(divergence / order, testShare),
+    name: 'agreement', cohort, sensitivity: groups - 1, rho: shareOf(divergence / order, testPart),
     delta,
     floor: pairsFloor(groups, thresholds.agreement), grid: 1,
   });
-  const left = divergence * (1 - testShare) * (1 - 2 ** -30);
+  const left = divergence * (1 - testPart) * (1 - 2 ** -30);
   const common = { name: 'mask', cohort, dimension, logDistance, order } as const;
   const mask: WishartMaskEvent | AffineMaskEvent = facts.kind === 'wishart'
     ? { ...common, kind: 'wishart-mask', samples: chosen.samples }

@@ -56,7 +56,7 @@ const frameShares = { shared: 0.05, split: 0.1 };
  */
 const rowsSpare = 2;
 /** Part of the mean's rho that finds the centre. */
-const centreShare = 0.3;
+const centrePart = 0.3;
 /**
  * Rows per column in a robust group. Fewer rows leave more groups, hence less noise; more rows make
  * each fit better.
@@ -102,8 +102,8 @@ function designOf(
     : groupCovarianceDesign(group, from);
   if (covariance === null) return null;
   const mean = group === null
-    ? rowMeanDesign({ dimension, delta }, shares.mean, centreShare)
-    : groupMeanDesign(group, shares.mean, centreShare);
+    ? rowMeanDesign({ dimension, delta }, shares.mean, centrePart)
+    : groupMeanDesign(group, shares.mean, centrePart);
   if (mean === null) return null;
   const arms = armsOf(shares);
   return {

@@ -110,11 +110,11 @@ function covarianceWith(
  * when it would be lost.
  */
 export function groupMeanDesign(
-  facts: GroupFacts, from: StageShare, centreShare: number,
+  facts: GroupFacts, from: StageShare, centrePart: number,
 ): MeanDesign | null {
   const { dimension, corruption, rowsPerGroup } = facts;
   const groups = Math.floor(from.size / rowsPerGroup);
-  return groups < 1 ? null : meanDesign(facts, from, centreShare, {
+  return groups < 1 ? null : meanDesign(facts, from, centrePart, {
     points: groups,
     scale: (meanLoss * whitenedScale) / Math.sqrt(rowsPerGroup),
     sampling: meanLoss * Math.sqrt(dimension / from.size),

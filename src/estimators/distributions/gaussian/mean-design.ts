@@ -37,13 +37,13 @@ export type Averaged = Pick<MeanDesign, 'points' | 'scale'> & Pick<StageError, '
 /** The mean of points, nearly all in the ball; null when noise hides where they are. */
 export function meanDesign(
   { dimension, delta }: { readonly dimension: number; readonly delta: number }, from: StageShare,
-  centreShare: number, { points, scale, sampling, bias }: Averaged,
+  centrePart: number, { points, scale, sampling, bias }: Averaged,
 ): MeanDesign | null {
   const { cohort, rho } = from;
-  const [bins, median] = centreEvents({ cohort, dimension, rho: shareOf(rho, centreShare), delta });
+  const [bins, median] = centreEvents({ cohort, dimension, rho: shareOf(rho, centrePart), delta });
   if (points * fullestBinShare.normal < countToBeSeen(bins, dimension)) return null;
   const clipped = clippedMeanEvents({
-    cohort, dimension, radius: scale * closeRadius(dimension), rho: shareOf(rho, 1 - centreShare),
+    cohort, dimension, radius: scale * closeRadius(dimension), rho: shareOf(rho, 1 - centrePart),
   });
   const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / points;
   return { from, points, scale, bins, median, clipped, error: { sampling, noise, bias } };
@@ -58,9 +58,9 @@ export const whitenedScale = 1.2;
 /** The mean of rows; null when the noise would hide where they are. */
 export function rowMeanDesign(
   facts: { readonly dimension: number; readonly delta: number }, from: StageShare,
-  centreShare: number,
+  centrePart: number,
 ): MeanDesign | null {
-  return meanDesign(facts, from, centreShare, {
+  return meanDesign(facts, from, centrePart, {
     points: from.size, scale: whitenedScale, sampling: Math.sqrt(facts.dimension / from.size),
     bias: 0,
   });

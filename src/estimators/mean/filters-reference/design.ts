@@ -42,8 +42,8 @@ export interface ReferenceOptions {
   /** Filter rounds, which the paper calls steps, in all. */
   readonly rounds: number;
   /** Part of rho for the range; 0 where others than these rows find the centre. */
-  readonly centreShare: number;
-  readonly finalShare: number;
+  readonly centrePart: number;
+  readonly finalPart: number;
 }
 
 /** The queries of one step of the filter of one direction. */
@@ -133,14 +133,14 @@ function halfSide({ kind, facts: { dimension, cohort }, corruption }: ReferenceO
     : 4 * Math.sqrt(ln((dimension * cohort) / outside));
 }
 
-/** What each query may cost: means share `finalShare`, all others share what is left equally. */
-function costsOf({ kind, facts, rounds, centreShare, finalShare }: ReferenceOptions): {
+/** What each query may cost: means share `finalPart`, all others share what is left equally. */
+function costsOf({ kind, facts, rounds, centrePart, finalPart }: ReferenceOptions): {
   readonly mean: number; readonly other: number; readonly epochs: number; readonly inner: number;
 } {
-  const rest = 1 - centreShare - finalShare;
+  const rest = 1 - centrePart - finalPart;
   if (kind === 'one-direction') {
     return {
-      mean: shareOf(facts.target.rho, finalShare / (rounds + 1)),
+      mean: shareOf(facts.target.rho, finalPart / (rounds + 1)),
       other: shareOf(facts.target.rho, rest / (3 * rounds + 1)),
       epochs: 0, inner: 0,
     };
@@ -148,7 +148,7 @@ function costsOf({ kind, facts, rounds, centreShare, finalShare }: ReferenceOpti
   const epochs = Math.ceil(rounds / epochSteps);
   const inner = Math.ceil(rounds / epochs);
   return {
-    mean: shareOf(facts.target.rho, finalShare / (epochs + epochs * inner + 1)),
+    mean: shareOf(facts.target.rho, finalPart / (epochs + epochs * inner + 1)),
     other: shareOf(facts.target.rho, rest / (2 * epochs + 5 * epochs * inner + 1)), epochs, inner,
   };
 }
@@ -185,12 +185,12 @@ export function referenceDesign(options: ReferenceOptions): ReferenceDesign {
 }
 
 function rangeOf(
-  { facts: { dimension, target }, centreShare }: ReferenceOptions,
+  { facts: { dimension, target }, centrePart }: ReferenceOptions,
 ): ReferenceDesign['range'] {
-  if (centreShare === 0) return null;
+  if (centrePart === 0) return null;
   return openRange({
     name: 'range', cohort: rowsCohort, dimension, spread: 0.5,
-    rho: shareOf(target.rho, centreShare), delta: target.delta,
+    rho: shareOf(target.rho, centrePart), delta: target.delta,
   }) as Extract<Range, { kind: 'open' }>;
 }
 

@@ -57,7 +57,7 @@ export function designReference(
   const corruption = numberOf(values, 'corruption');
   const options = {
     kind: form.reference, facts, corruption, rounds: numberOf(values, 'rounds'),
-    centreShare: numberOf(values, 'centre-share'), finalShare: numberOf(values, 'final-share'),
+    centrePart: numberOf(values, 'centre-part'), finalPart: numberOf(values, 'final-part'),
   };
   const cohortNeeded = cohortForReference(options);
   if (facts.cohort < cohortNeeded) {

@@ -44,8 +44,8 @@ export interface FilterOptions {
   readonly radius: number | null;
   /** At most. */
   readonly rounds: number;
-  readonly centreShare: number;
-  readonly finalShare: number;
+  readonly centrePart: number;
+  readonly finalPart: number;
 }
 
 /** Parts of a round's cost. A filter detects by the second moments, so they get most. */
@@ -55,21 +55,21 @@ export const finalSumShare = 0.95;
 
 /** Splits rho: the centre, the rounds, the final mean. */
 export function designOf(options: FilterOptions): FilterDesign {
-  const { facts, corruption, centreShare, finalShare } = options;
+  const { facts, corruption, centrePart, finalPart } = options;
   const { dimension, target } = facts;
   const rowsMax = surplus * facts.cohort;
-  const rhoRound = shareOf(target.rho, (1 - centreShare - finalShare) / options.rounds);
+  const rhoRound = shareOf(target.rho, (1 - centrePart - finalPart) / options.rounds);
   const ball = clipBall(
     options.radius ?? radiusFor(facts, rhoRound), { products: true, rowsMax },
   );
   const edges = scoreEdges(ball.radius);
   const centre = centreStage({
-    dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption,
+    dimension, rho: shareOf(target.rho, centrePart), delta: target.delta, corruption,
   });
   const planned = filterRounds(options.rounds, dimension, ball, rhoRound, edges.length);
   const excessMax = honestExcess(facts, corruption, planned[0]!.square.sigma);
   const rounds = isBlind(excessMax, corruption, ball) ? [] : planned;
-  const rhoFinal = shareOf(target.rho, rounds.length === 0 ? 1 - centreShare : finalShare);
+  const rhoFinal = shareOf(target.rho, rounds.length === 0 ? 1 - centrePart : finalPart);
   const sum = sumEvent('mean/sum', dimension, ball, shareOf(rhoFinal, finalSumShare));
   const count = countEvent('mean/count', shareOf(rhoFinal, 0.05));
   return {

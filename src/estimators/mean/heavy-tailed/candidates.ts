@@ -29,7 +29,7 @@ const voteCohort = 'vote';
 /** Columns that candidates may have. */
 export const columnsMaximum = 3;
 /** Part of the contributors that gives the centre, where none is given. */
-const usualCentreShare = 0.5;
+const usualCentrePart = 0.5;
 
 /**
  * The mean of up to three heavy-tailed columns under pure differential privacy.
@@ -63,11 +63,11 @@ export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan
     return infeasible('pure privacy needs a positive rho', 'ask for a positive epsilon');
   }
   const epsilon = pureForRho(target.rho);
-  const share = optionalNumberOf(values, 'centre-share') ?? usualCentreShare;
+  const share = optionalNumberOf(values, 'centre-part') ?? usualCentrePart;
   const moment = momentOf(values);
   const means = designGroupMeans({
     cohort, share, dimension, moment, corruption: numberOf(values, 'corruption'), split: true,
-    rangeShare: 0.25,
+    rangePart: 0.25,
     budget: { privacy: 'pure', epsilon, radius: radius / Math.min(...scale) },
     groups: groupsOf(values),
     radius: optionalNumberOf(values, 'clip-radius'), prefix: 'centre-',

@@ -125,13 +125,13 @@ function dropFactor(order: number): number {
  * contributors, or a fifth of rho. Contributors who find the centre are missing for the mean, so
  * never more than half.
  */
-const centreShares = { split: 0.1, one: 0.2, splitMost: 0.5 } as const;
+const centreParts = { split: 0.1, one: 0.2, splitMost: 0.5 } as const;
 
 function designCentre(values: ParameterValues, facts: StudyFacts): CentreFound | Infeasible {
   const split = isSplit(values);
-  const wanted = optionalNumberOf(values, 'centre-share');
-  const { splitMost } = centreShares;
-  const share = wanted ?? (split ? centreShares.split : centreShares.one);
+  const wanted = optionalNumberOf(values, 'centre-part');
+  const { splitMost } = centreParts;
+  const share = wanted ?? (split ? centreParts.split : centreParts.one);
   const attempt = choiceOf(values, 'centre') === 'median' ? designMedian : designGroups;
   const first = attempt(values, facts, share);
   if (wanted !== undefined || !split) return withRemedy(facts, first);
@@ -160,7 +160,7 @@ function withRemedy(
     `with ${facts.cohort} contributors, ${facts.dimension} columns and rho `
     + `${facts.target.rho.toPrecision(3)} ${reason}`,
     found.remedy ?? `a cohort of ${cohortNeeded ?? 'more'}, fewer columns, a larger epsilon, a `
-      + 'lower corruption or a larger centre-share',
+      + 'lower corruption or a larger centre-part',
     cohortNeeded,
   );
 }
@@ -202,7 +202,7 @@ function designGroups(
   const means = designGroupMeans({
     cohort, share, dimension, moment: momentOf(values), corruption: numberOf(values, 'corruption'),
     split: true,
-    rangeShare: 0.5, budget: { privacy: 'approx', rho: target.rho, delta: target.delta },
+    rangePart: 0.5, budget: { privacy: 'approx', rho: target.rho, delta: target.delta },
     groups: groupsOf(values),
     prefix: 'centre-',
   });

@@ -46,7 +46,7 @@ export function planGroups(
   const means = designGroupMeans({
     cohort: facts.cohort, share: 1, dimension: 1, moment,
     corruption: numberOf(values, 'corruption'),
-    split: isSplit(values), rangeShare: numberOf(values, 'range-share'), budget: budget.budget,
+    split: isSplit(values), rangePart: numberOf(values, 'range-part'), budget: budget.budget,
     groups: groupsOf(values),
     radius: optionalNumberOf(values, 'clip-radius'),
   });
@@ -60,7 +60,7 @@ export function planGroups(
     `with ${facts.cohort} contributors and rho ${facts.target.rho.toPrecision(3)} ${reason}`,
     cohortNeeded === undefined
       ? 'a smaller radius, a larger scale, or no radius and a positive delta'
-      : `a cohort of ${cohortNeeded}, fewer groups, a larger range-share, a lower corruption or a `
+      : `a cohort of ${cohortNeeded}, fewer groups, a larger range-part, a lower corruption or a `
         + 'larger epsilon',
     cohortNeeded,
   );

@@ -54,14 +54,14 @@ export const heavyTailed: Estimator = {
     { ...groupsParameter, description: `Not for centre: median. ${groupsParameter.description}` },
     cohortsParameter,
     {
-      name: 'centre-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.9,
-      unit: 'share of contributors, or of rho with one cohort',
+      name: 'centre-part', type: 'number', optional: true, minimum: 0.02, maximum: 0.9,
+      unit: 'part of the contributors, or of rho with one cohort',
       description: 'part that finding the centre takes; when absent a fifth of rho, or twice the '
         + 'contributors needed, a tenth to a half of them; half of them for candidates',
     },
     {
-      name: 'range-share', type: 'number', default: 0.25, minimum: 0.02, maximum: 0.8,
-      unit: 'share of contributors, or of the cost with one cohort',
+      name: 'range-part', type: 'number', default: 0.25, minimum: 0.02, maximum: 0.8,
+      unit: 'part of the contributors, or of the cost with one cohort',
       description: 'groups: part that finding the place of the rows takes',
     },
   ],

@@ -48,7 +48,7 @@ export interface GroupMeansOptions {
   readonly corruption: number;
   readonly split: boolean;
   /** Of the contributors (split) or of the budget (one cohort). */
-  readonly rangeShare: number;
+  readonly rangePart: number;
   readonly budget: Budget;
   readonly groups?: number | undefined;
   readonly radius?: number | undefined;
@@ -95,8 +95,8 @@ export function designGroupMeans(options: GroupMeansOptions): GroupMeans | Group
 
 function designWith(options: GroupMeansOptions, groups: number): GroupMeans | GroupMeansInfeasible {
   const { cohort, share, dimension, moment, split, corruption } = options;
-  const rangeShare = split ? options.rangeShare : 1;
-  const meanShare = split ? 1 - options.rangeShare : 1;
+  const rangePart = split ? options.rangePart : 1;
+  const meanShare = split ? 1 - options.rangePart : 1;
   const groupSize = (cohort * share * meanShare) / groups;
   const radius = options.radius ?? chosenRadius(options, groups, groupSize);
   const made: Group[] = [];
@@ -111,18 +111,18 @@ function designWith(options: GroupMeansOptions, groups: number): GroupMeans | Gr
   }
   const [{ range, sum }] = made as [Group, ...Group[]];
   const wanted = nominalSizeFor(rowsForRange(range, dimension, corruption));
-  const needed = Math.ceil((wanted * groups) / (share * rangeShare));
+  const needed = Math.ceil((wanted * groups) / (share * rangePart));
   if (cohort < needed) {
     return {
       kind: 'infeasible', cohortNeeded: needed,
       reason: 'the noise hides where the rows of a group of '
-        + `${Math.floor((cohort * share * rangeShare) / groups)} are`,
+        + `${Math.floor((cohort * share * rangePart) / groups)} are`,
     };
   }
   const factor = medianFactor(groups);
   const arms = made.flatMap(({ rangeCohort, meanCohort }) => (split
     ? [
-      pooledArm(rangeCohort, (share * rangeShare) / groups),
+      pooledArm(rangeCohort, (share * rangePart) / groups),
       pooledArm(meanCohort, (share * meanShare) / groups),
     ]
     : [pooledArm(meanCohort, share / groups)]));
@@ -150,9 +150,9 @@ function chosenRadius(options: GroupMeansOptions, groups: number, groupSize: num
 
 /** What a group's mean may cost. */
 function meanCost(
-  { budget, split, rangeShare }: GroupMeansOptions,
+  { budget, split, rangePart }: GroupMeansOptions,
 ): { rho: number } | { epsilon: number } {
-  const left = split ? 1 : 1 - rangeShare;
+  const left = split ? 1 : 1 - rangePart;
   return 'epsilon' in budget
     ? { epsilon: shareOf(budget.epsilon, left) }
     : { rho: shareOf(budget.rho, left) };
@@ -175,10 +175,10 @@ function designGroup(options: GroupMeansOptions, index: number, radius: number):
 }
 
 function designRange(
-  { budget, split, rangeShare }: GroupMeansOptions,
+  { budget, split, rangePart }: GroupMeansOptions,
   place: { name: string; cohort: string; dimension: number; spread: number },
 ): Range | null {
-  const part = split ? 1 : rangeShare;
+  const part = split ? 1 : rangePart;
   switch (budget.privacy) {
     case 'pure':
       return publicRange({

@@ -23,7 +23,7 @@ import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
-import { centreShareParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
+import { centrePartParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { binsEvent } from '../../pooled/query-events.js';
@@ -85,7 +85,7 @@ const ofAll: Estimator = definePooledEstimator({
       'hostile share with which the centre must still be found, and that far rows may belong to; '
         + 'the mean itself is not robust',
     ),
-    centreShareParameter(0.2, 0.8),
+    centrePartParameter(0.2, 0.8),
     {
       ...radiusParameter(),
       description: 'rows farther than this from the centre are pulled in; when absent, '
@@ -173,13 +173,13 @@ interface MeanDesign {
 
 function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
   const { dimension, cohort, target: { rho, delta } } = facts;
-  const [corruption, centreShare] = [
-    numberOf(values, 'corruption'), numberOf(values, 'centre-share'),
+  const [corruption, centrePart] = [
+    numberOf(values, 'corruption'), numberOf(values, 'centre-part'),
   ];
   const centre = centreStage({
-    dimension, rho: shareOf(rho, centreShare), delta, corruption, bounds,
+    dimension, rho: shareOf(rho, centrePart), delta, corruption, bounds,
   });
-  const rest = shareOf(rho, 1 - centreShare);
+  const rest = shareOf(rho, 1 - centrePart);
   const distance = binsEvent('distance', distanceBins, shareOf(rest, distanceShare(dimension)));
   const clipped = clippedMeanEvents({
     cohort: rowsCohort, dimension, radius: 1, rho: shareOf(rest, 1 - distanceShare(dimension)),

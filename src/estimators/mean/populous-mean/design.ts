@@ -19,7 +19,7 @@ export interface DesignFacts {
   readonly thresholds?: Thresholds;
   readonly radius?: number;
   readonly groups?: number;
-  readonly testShare?: number;
+  readonly testPart?: number;
 }
 
 /** The public constants of a release. */
@@ -30,7 +30,7 @@ export interface Design {
   /** c_k of the thresholds. */
   readonly stability: number;
   /** Share of rho that the agreement test takes. */
-  readonly testShare: number;
+  readonly testPart: number;
   /** In units of scale. */
   readonly radius: number;
   /** About the average the points are clipped to a ball of this radius, in units of scale. */
@@ -56,7 +56,7 @@ const sumShare = 0.95;
 const uneven = 1.15;
 const groupsStep = 1.18;
 const radiusSteps = 26;
-const testShares = [
+const testParts = [
   0.05, 0.08, 0.12, 0.16, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8,
 ];
 
@@ -131,7 +131,7 @@ function* candidatesOf(
 ): Generator<Candidate> {
   const { cohort, dimension, corruption, local, rho, delta } = facts;
   const thresholds = facts.thresholds === undefined ? thresholdChoices(groups) : [facts.thresholds];
-  const shares = facts.testShare === undefined ? testShares : [facts.testShare];
+  const shares = facts.testPart === undefined ? testParts : [facts.testPart];
   // The least that the test asks for. When no agreement can reach it, nothing below is computed.
   const agreementLeast = Math.min(...thresholds.map(({ agreement }) => agreement));
   const least = barrierOf(groups, agreementLeast, rho * shares.at(-1)!, delta);
@@ -152,12 +152,12 @@ function* candidatesOf(
   const sampling = (dimension * local.varianceFactor(groupSize, dimension)) / cohort;
   for (const choice of thresholds) {
     const stability = stabilityConstant(groups, choice);
-    for (const testShare of shares) {
-      const barrier = barrierOf(groups, choice.agreement, rho * testShare, delta);
+    for (const testPart of shares) {
+      const barrier = barrierOf(groups, choice.agreement, rho * testPart, delta);
       for (const { radius, agreement, underStress } of curve) {
         const margin = marginOf(groups, barrier, agreement);
         if (margin < wanted) continue;
-        const left = rho * (1 - testShare);
+        const left = rho * (1 - testPart);
         const offset = (averageSensitivity(radius, stability, groups) * Math.sqrt(dimension))
           / Math.sqrt(2 * left * averageShare);
         const clipRadius = pointReach(facts, groupSize) + offset;
@@ -168,7 +168,7 @@ function* candidatesOf(
           / (groups * Math.sqrt(2 * left * (1 - averageShare) * sumShare));
         const error = Math.sqrt(noise * noise + sampling + bias * bias);
         const design = {
-          groups, groupSize, thresholds: choice, stability, testShare, radius, clipRadius,
+          groups, groupSize, thresholds: choice, stability, testPart, radius, clipRadius,
           spoiled: model.spoiled,
         };
         const stressMargin = Math.min(wanted, marginOf(groups, barrier, underStress));
@@ -222,7 +222,7 @@ function barrierOf(groups: number, agreement: number, rho: number, delta: number
 /** The largest hostile share at which a design's test still passes nine times in ten. */
 export function corruptionTolerated(design: Design, facts: DesignFacts): number {
   const barrier = barrierOf(
-    design.groups, design.thresholds.agreement, facts.rho * design.testShare, facts.delta,
+    design.groups, design.thresholds.agreement, facts.rho * design.testPart, facts.delta,
   );
   const wanted = normalQuantile(0.9);
   const passes = (corruption: number): boolean => {

@@ -23,8 +23,8 @@ export interface PopulousEvents {
 /** Spends the target's rho in full, and its delta on the test. */
 export function eventsOf(design: Design, facts: StudyFacts): PopulousEvents {
   const { groups, radius, stability, clipRadius } = design;
-  const rhoTest = facts.target.rho * design.testShare;
-  const left = shareOf(facts.target.rho, 1 - design.testShare);
+  const rhoTest = facts.target.rho * design.testPart;
+  const left = shareOf(facts.target.rho, 1 - design.testPart);
   const rhoAverage = shareOf(left, averageShare);
   const moved = averageSensitivity(radius, stability, groups) * upwards;
   // So fine that rounding costs a thousandth of the noise; so coarse that data 10^9 scales from

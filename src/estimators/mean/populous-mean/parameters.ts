@@ -27,8 +27,8 @@ export const populousParameters: readonly ParameterSpec[] = [
     description: 'two groups agree when their points are this close; chosen when absent',
   },
   {
-    name: 'test-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.95,
-    unit: 'share of rho',
+    name: 'test-part', type: 'number', optional: true, minimum: 0.02, maximum: 0.95,
+    unit: 'part of rho',
     description: 'part of the cost that the agreement test takes; chosen when absent',
   },
   {
@@ -73,7 +73,7 @@ export function designFactsOf(values: ParameterValues, facts: StudyFacts): Desig
   const thresholds = thresholdsOf(values);
   const groups = optionalNumberOf(values, 'groups');
   const radius = optionalNumberOf(values, 'radius');
-  const testShare = optionalNumberOf(values, 'test-share');
+  const testPart = optionalNumberOf(values, 'test-part');
   return {
     cohort: facts.cohort,
     dimension: facts.dimension,
@@ -84,6 +84,6 @@ export function designFactsOf(values: ParameterValues, facts: StudyFacts): Desig
     ...(thresholds === undefined ? {} : { thresholds }),
     ...(groups === undefined ? {} : { groups }),
     ...(radius === undefined ? {} : { radius }),
-    ...(testShare === undefined ? {} : { testShare }),
+    ...(testPart === undefined ? {} : { testPart }),
   };
 }

@@ -175,7 +175,7 @@ function planFor(
       stabilityConstant: design.stability,
       noisePerCoordinateInScales: sigma,
       clipRadiusInScales: clipped.ball.radius,
-      testShareOfRho: design.testShare,
+      testPartOfRho: design.testPart,
       testPassProbability: design.passProbability,
       groupsSpoiledShare: design.spoiled,
       local,

@@ -48,7 +48,7 @@ export interface HeavyDesign extends Omit<FilterDesign, 'centre' | 'ball'> {
   readonly facts: StudyFacts;
   readonly groups: number;
   /** Share of the contributors that find the centre. */
-  readonly centreShare: number;
+  readonly centrePart: number;
   readonly arms: readonly ArmPlan[];
   /** Nominal rows that are averaged. */
   readonly rows: number;
@@ -65,10 +65,10 @@ export interface HeavyOptions {
   readonly facts: StudyFacts;
   readonly corruption: number;
   readonly groups: number | undefined;
-  readonly centreShare: number | undefined;
+  readonly centrePart: number | undefined;
   /** At most. */
   readonly rounds: number;
-  readonly finalShare: number;
+  readonly finalPart: number;
   readonly moment: Moment;
   /** Of the near ball and of the whole, in scales. */
   readonly nearRadius: number | undefined;
@@ -100,7 +100,7 @@ export const boundedAssumption =
 
 /** What decides who finds the centre. */
 export type CentreGroupsOptions =
-  Pick<HeavyOptions, 'facts' | 'corruption' | 'groups' | 'centreShare'>;
+  Pick<HeavyOptions, 'facts' | 'corruption' | 'groups' | 'centrePart'>;
 
 const groupChoices = [11, 5, 1] as const;
 
@@ -114,9 +114,9 @@ export function centreGroups(options: CentreGroupsOptions): CentreGroups | Heavy
   const choices = options.groups === undefined ? groupChoices : [options.groups];
   let cohortNeeded = Infinity;
   for (const groups of choices) {
-    const shareMax = options.centreShare ?? (groups === choices.at(-1) ? 1 / 3 : 1 / 7);
+    const shareMax = options.centrePart ?? (groups === choices.at(-1) ? 1 / 3 : 1 / 7);
     const wanted = rowsOfGroup(options) * groups;
-    const share = options.centreShare
+    const share = options.centrePart
       ?? Math.min(shareMax, Math.max(0.05, (1.3 * wanted) / cohort));
     if (cohort * share >= wanted) return { groups, share };
     const least = Math.ceil(wanted / shareMax);
@@ -146,10 +146,10 @@ const countShare = 0.05;
  */
 const detectedFrom = 0.63;
 
-function designWith(options: HeavyOptions, groups: number, centreShare: number): HeavyDesign {
-  const { facts, moment, finalShare, corruption } = options;
+function designWith(options: HeavyOptions, groups: number, centrePart: number): HeavyDesign {
+  const { facts, moment, finalPart, corruption } = options;
   const { dimension } = facts;
-  const rows = facts.cohort * (1 - centreShare);
+  const rows = facts.cohort * (1 - centrePart);
   const all = allRowsDesign({ ...facts, cohort: rows });
   const { target } = withoutAllRows(facts);
   const rowsMax = Math.ceil(surplus * rows);
@@ -157,19 +157,19 @@ function designWith(options: HeavyOptions, groups: number, centreShare: number):
     options.nearRadius ?? usualRadius(dimension), { products: true, rowsMax },
   );
   const edges = scoreEdges(near.radius, leastHeavyScore);
-  const rhoRound = shareOf(target.rho, (1 - finalShare) / options.rounds);
+  const rhoRound = shareOf(target.rho, (1 - finalPart) / options.rounds);
   const planned = filterRounds(options.rounds, dimension, near, rhoRound, edges.length);
   const excessMax = 3 * Math.sqrt(dimension / rows)
     + hiddenByNoise(planned[0]!.square.sigma, dimension, rows);
   const isFiltered =
     !isBlind(excessMax, corruption, { radius: detectedFrom * near.radius });
   const rounds = isFiltered ? planned : [];
-  const rhoFinal = shareOf(target.rho, isFiltered ? finalShare : 1);
+  const rhoFinal = shareOf(target.rho, isFiltered ? finalPart : 1);
   const { sum, rest } = sumsOf(options, near, rows, shareOf(rhoFinal, 1 - countShare));
   const count = countEvent('mean/count', shareOf(rhoFinal, countShare));
-  const { arms, centres } = armsOf(facts, { groups, share: centreShare });
+  const { arms, centres } = armsOf(facts, { groups, share: centrePart });
   return {
-    facts, groups, centreShare, arms, rows, rowsMax, near, rest, edges, rounds, sum, count,
+    facts, groups, centrePart, arms, rows, rowsMax, near, rest, edges, rounds, sum, count,
     all, corruption, moment, excessMax,
     events: [
       ...centres, ...all.events, ...rounds.flatMap(eventsOf), sum,

@@ -7,7 +7,7 @@ import { makePlan, withoutDelta } from '../../contract/planning.js';
 import {
   choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleOf,
 } from '../../contract/values.js';
-import { finalShareParameter, roundsParameter } from '../../pooled/parameters.js';
+import { finalPartParameter, roundsParameter } from '../../pooled/parameters.js';
 import { assumptions, noiseHides, scaleText } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { groupsOf, momentParameters } from '../heavy-tails/parameters.js';
@@ -37,13 +37,13 @@ const parameters: readonly ParameterSpec[] = [
       + 'make a centre far off rarer; when absent 11, or 5 or 1 where the cohort is too small',
   },
   {
-    name: 'centre-share', type: 'number', optional: true, minimum: 0.02, maximum: 0.8,
+    name: 'centre-part', type: 'number', optional: true, minimum: 0.02, maximum: 0.8,
     unit: 'share of contributors',
     description: 'how many of the contributors find the centre, and have no part in the mean; as '
       + 'many as are needed when absent, a twentieth to a third',
   },
   roundsParameter(2, 30),
-  finalShareParameter(0.6, 0.95),
+  finalPartParameter(0.6, 0.95),
   {
     name: 'moment', type: 'number', default: 3, minimum: 2, maximum: 32, unit: 'order',
     description: 'order of the moment of which the k-th root is about one scale: the outer radius '
@@ -123,15 +123,15 @@ function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   const corruption = numberOf(values, 'corruption');
   const design = heavyDesign({
     facts, corruption,
-    groups: groupsOf(values), centreShare: optionalNumberOf(values, 'centre-share'),
-    rounds: numberOf(values, 'rounds'), finalShare: numberOf(values, 'final-share'),
+    groups: groupsOf(values), centrePart: optionalNumberOf(values, 'centre-part'),
+    rounds: numberOf(values, 'rounds'), finalPart: numberOf(values, 'final-part'),
     moment: { order: numberOf(values, 'moment'), bound: 1 },
     nearRadius: optionalNumberOf(values, 'near-radius'), radius: optionalNumberOf(values, 'radius'),
   });
   if ('kind' in design) {
     return noiseHides(
       facts, 'where the rows are', design.cohortNeeded,
-      'fewer columns, fewer groups, a larger epsilon or a larger centre-share',
+      'fewer columns, fewer groups, a larger epsilon or a larger centre-part',
     );
   }
   return planFor(design, scaleOf(values, dimension) as Float64Array, corruption);

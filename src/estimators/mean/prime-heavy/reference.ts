@@ -67,14 +67,14 @@ export function planHeavyReference(
 ): Plan | Infeasible {
   const centreOptions: CentreGroupsOptions = {
     facts, corruption: numberOf(values, 'corruption'), groups: groupsOf(values),
-    centreShare: optionalNumberOf(values, 'centre-share'),
+    centrePart: optionalNumberOf(values, 'centre-part'),
   };
   const found = centreGroups(centreOptions);
   const rows = 'kind' in found ? 0 : rowsLeftBy(found, facts.cohort);
   const options: ReferenceOptions = {
     kind: 'heavy-tailed', facts: { ...facts, cohort: rows }, corruption: centreOptions.corruption,
-    rounds: numberOf(values, 'rounds'), centreShare: 0,
-    finalShare: numberOf(values, 'final-share'),
+    rounds: numberOf(values, 'rounds'), centrePart: 0,
+    finalPart: numberOf(values, 'final-part'),
   };
   const rowsNeeded = cohortForReference(options);
   if ('kind' in found || rows < rowsNeeded) {
@@ -105,8 +105,8 @@ function rowsLeftBy({ share }: CentreGroups, cohort: number): number {
  * take, in turn.
  */
 function cohortFor(options: CentreGroupsOptions, rowsNeeded: number): number {
-  const { centreShare } = options;
-  const shares = centreShare === undefined ? [1 / 7, 1 / 3] : [centreShare];
+  const { centrePart } = options;
+  const shares = centrePart === undefined ? [1 / 7, 1 / 3] : [centrePart];
   const cohorts = shares.map((share) => {
     const cohort = Math.ceil(rowsNeeded / (1 - share)) + 1;
     const found = centreGroups({ ...options, facts: { ...options.facts, cohort } });

@@ -16,7 +16,7 @@ import {
   definePooledEstimator, type CentredPool, type DesignRequest, type PooledDesign, type TooFew,
 } from '../../pooled/estimator.js';
 import {
-  centreShareParameter, demandShares, finalShareParameter, radiusParameter, roundsParameter,
+  centrePartParameter, demandShares, finalPartParameter, radiusParameter, roundsParameter,
 } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
 import { usableSpread } from '../../pooled/radius.js';
@@ -51,8 +51,8 @@ export const variantParameter: ParameterSpec = {
 const filterParameters: readonly ParameterSpec[] = [
   corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
   roundsParameter(3, 30),
-  centreShareParameter(0.2, 0.6),
-  finalShareParameter(0.4, 0.9),
+  centrePartParameter(0.2, 0.6),
+  finalPartParameter(0.4, 0.9),
   radiusParameter(1e6, ', and 1.1 sqrt(columns) + 2.5 where noise hides more than that ball '
     + 'is worth'),
   variantParameter,
@@ -123,8 +123,8 @@ function designFilter(
   const corruption = numberOf(values, 'corruption');
   const design = designOf({
     facts: withoutAllRows(facts), corruption, radius: optionalNumberOf(values, 'radius') ?? null,
-    rounds: numberOf(values, 'rounds'), centreShare: numberOf(values, 'centre-share'),
-    finalShare: numberOf(values, 'final-share'),
+    rounds: numberOf(values, 'rounds'), centrePart: numberOf(values, 'centre-part'),
+    finalPart: numberOf(values, 'final-part'),
   });
   const all = allRowsDesign(facts);
   return {

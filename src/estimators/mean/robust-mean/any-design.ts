@@ -79,9 +79,9 @@ export interface AnyOptions {
   /** Histograms along axes at most. */
   readonly axes: number;
   /** Null: the smallest usual one with which the centre is found. */
-  readonly centreShare: number | null;
+  readonly centrePart: number | null;
   /** Null: what the other events leave. */
-  readonly finalShare: number | null;
+  readonly finalPart: number | null;
 }
 
 /** Shares of rho. */
@@ -90,8 +90,8 @@ const shares = {
   distance: 0.03, distanceOfFew: 0.15, equal: 0.01,
 } as const;
 /** Of the centre, where none is given: small cohorts need more to find it. */
-const centreShares = [0.08, 0.12, 0.2];
-const centreSharesMax = 0.3;
+const centreParts = [0.08, 0.12, 0.2];
+const centrePartsMax = 0.3;
 /** Parts of a round's cost. */
 const parts = { count: 0.03, sum: 0.13, square: 0.84 } as const;
 /** Parts of the final cost. */
@@ -117,25 +117,25 @@ export function noiseOfSum({ sigma, dimension }: GaussianEvent, rows: number): n
 
 /** Splits rho: the centre, what tells the shape, and the mean with all that is left. */
 export function anyDesign(options: AnyOptions): AnyDesign {
-  const { facts, bounds = null, corruption, radius, finalShare } = options;
+  const { facts, bounds = null, corruption, radius, finalPart } = options;
   const { dimension, cohort, target } = facts;
   const centreOf = (share: number): CentreStage => centreStage({
     dimension, rho: shareOf(target.rho, share), delta: target.delta, corruption, bounds,
   });
-  let centreShare = options.centreShare ?? centreShares[0]!;
-  let centre = centreOf(centreShare);
-  if (options.centreShare === null) {
-    for (const share of [...centreShares.slice(1), centreSharesMax]) {
+  let centrePart = options.centrePart ?? centreParts[0]!;
+  let centre = centreOf(centrePart);
+  if (options.centrePart === null) {
+    for (const share of [...centreParts.slice(1), centrePartsMax]) {
       if (centre.cohortNeeded <= cohort) break;
-      [centreShare, centre] = [share, centreOf(share)];
+      [centrePart, centre] = [share, centreOf(share)];
     }
   }
   const rowsMax = surplus * cohort;
   const unitBall = clipBall(1, { products: true, rowsMax });
-  const looks = finalShare === null ? 1 : (1 - centreShare - finalShare) / sharesOfLooks(options);
+  const looks = finalPart === null ? 1 : (1 - centrePart - finalPart) / sharesOfLooks(options);
   const rhoOf = (share: number): number => shareOf(target.rho, looks * share);
   const shape = shapeEvents(options, unitBall, rowsMax, rhoOf);
-  const spent = centreShare + looks * shape.share;
+  const spent = centrePart + looks * shape.share;
   const rhoFinal = shareOf(target.rho, 1 - spent);
   const sum = sumEvent('mean/sum', dimension, unitBall, shareOf(rhoFinal, finalParts.sum));
   const count = countEvent('mean/count', shareOf(rhoFinal, finalParts.count));

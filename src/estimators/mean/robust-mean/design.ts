@@ -67,10 +67,10 @@ export interface RobustOptions extends AnyOptions {
   readonly radius: number;
   /** The same where noise hides every look: only the mean is drawn. Default: `radius`. */
   readonly radiusOfMean?: number;
-  readonly centreShare: number;
-  /** The same where only the mean is drawn. Default: `centreShare`. */
-  readonly centreShareOfMean?: number;
-  readonly finalShare: number;
+  readonly centrePart: number;
+  /** The same where only the mean is drawn. Default: `centrePart`. */
+  readonly centrePartOfMean?: number;
+  readonly finalPart: number;
 }
 
 /** Parts of a round's cost: second moments find axes, histograms find thresholds along them. */
@@ -91,11 +91,11 @@ const mapNoiseMax = 0.35;
 
 /** Splits rho: the centre, the rounds, the map, the final mean. */
 export function robustDesign(options: RobustOptions): RobustDesign {
-  const { facts, bounds = null, corruption, finalShare } = options;
+  const { facts, bounds = null, corruption, finalPart } = options;
   const { dimension, cohort, target } = facts;
   const rowsMax = surplus * cohort;
   const lookBall = clipBall(options.radius, { products: true, rowsMax });
-  const rhoRound = shareOf(target.rho, (1 - options.centreShare - finalShare) / options.rounds);
+  const rhoRound = shareOf(target.rho, (1 - options.centrePart - finalPart) / options.rounds);
   const planned = Array.from({ length: options.rounds }, (_, t) =>
     // Logs and released bytes depend on the events' names.
     robustRound(options, `look-${t + 1}`, rhoRound, lookBall));
@@ -107,17 +107,17 @@ export function robustDesign(options: RobustOptions): RobustDesign {
   const rounds = isBlind(excessMax, corruption, meanBall) ? [] : planned;
   const hasRounds = rounds.length > 0;
   const ball = hasRounds ? lookBall : meanBall;
-  const centreShare = hasRounds
-    ? options.centreShare : options.centreShareOfMean ?? options.centreShare;
+  const centrePart = hasRounds
+    ? options.centrePart : options.centrePartOfMean ?? options.centrePart;
   const centre = centreStage({
-    dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption, bounds,
+    dimension, rho: shareOf(target.rho, centrePart), delta: target.delta, corruption, bounds,
   });
   const mapping = !hasRounds ? null : mapEvents(
-    options, rounds[0]!, ball, (share) => shareOf(target.rho, share * finalShare),
+    options, rounds[0]!, ball, (share) => shareOf(target.rho, share * finalPart),
   );
   const left = mapping === null ? 1 : mapShares.rest;
   const rhoFinal =
-    shareOf(target.rho, hasRounds ? finalShare * left : 1 - centreShare);
+    shareOf(target.rho, hasRounds ? finalPart * left : 1 - centrePart);
   const sum = sumEvent('mean/sum', dimension, ball, shareOf(rhoFinal, finalSumShare));
   const count = countEvent('mean/count', shareOf(rhoFinal, 0.05));
   return {

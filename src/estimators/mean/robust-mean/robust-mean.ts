@@ -11,7 +11,7 @@ import {
   definePooledEstimator, pooledDesign, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
 import {
-  centreShareParameter, demandShares, finalShareParameter, radiusParameter, roundsParameter,
+  centrePartParameter, demandShares, finalPartParameter, radiusParameter, roundsParameter,
   usualRadius,
 } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
@@ -90,11 +90,11 @@ export const robustMean: Estimator = definePooledEstimator({
       description: 'maximum number of axes along which there are histograms, with shape normal in '
         + 'each filter round; default 4, and 2 with shape normal',
     },
-    centreShareParameter(
+    centrePartParameter(
       'default .08 to .3, what the cohort needs; with shape normal .2, or .3 without filter rounds',
       0.6,
     ),
-    finalShareParameter('default: what the others leave, and .4 with shape normal', 0.9),
+    finalPartParameter('default: what the others leave, and .4 with shape normal', 0.9),
     radiusParameter(1e6, ', and with shape any what fits the rows'),
   ],
   shelf: 'recommended',
@@ -122,24 +122,24 @@ function presetsOf(values: ParameterValues) {
   return {
     rounds: optionalNumberOf(values, 'rounds') ?? preset.rounds,
     axes: optionalNumberOf(values, 'axes') ?? preset.axes,
-    centreShare: optionalNumberOf(values, 'centre-share') ?? preset.centreShare,
-    finalShare: optionalNumberOf(values, 'final-share') ?? preset.finalShare,
+    centrePart: optionalNumberOf(values, 'centre-part') ?? preset.centrePart,
+    finalPart: optionalNumberOf(values, 'final-part') ?? preset.finalPart,
   };
 }
 
 const presets = {
-  any: { rounds: 3, axes: 4, centreShare: null, finalShare: null },
-  normal: { rounds: 2, axes: 2, centreShare: 0.2, centreShareOfMean: 0.3, finalShare: 0.4 },
+  any: { rounds: 3, axes: 4, centrePart: null, finalPart: null },
+  normal: { rounds: 2, axes: 2, centrePart: 0.2, centrePartOfMean: 0.3, finalPart: 0.4 },
 } as const;
 
 function demand(values: ParameterValues, facts: StudyFacts): Infeasible | null {
   const isBounded = rangeOf(values) !== null;
   const refused = isBounded ? demandBounded(values, facts.target) : null;
   if (refused !== null || (isBounded && values['scale'] === 'auto')) return refused;
-  const { centreShare, finalShare } = presetsOf(values);
+  const { centrePart, finalPart } = presetsOf(values);
   return demandShares({
-    ...values, 'centre-share': centreShare ?? presets.normal.centreShare,
-    'final-share': finalShare ?? presets.normal.finalShare,
+    ...values, 'centre-part': centrePart ?? presets.normal.centrePart,
+    'final-part': finalPart ?? presets.normal.finalPart,
   }, facts, { needsDelta: !isBounded });
 }
 
@@ -178,15 +178,15 @@ function designForAny({ values, facts, bounds, scale }: DesignRequest): PooledDe
 function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign {
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
-  const { rounds: roundsMax, axes, centreShare, finalShare } = presetsOf(values);
+  const { rounds: roundsMax, axes, centrePart, finalPart } = presetsOf(values);
   const design = robustDesign({
     facts, bounds, corruption, rounds: roundsMax, axes,
-    centreShare: centreShare ?? presets.normal.centreShare,
-    finalShare: finalShare ?? presets.normal.finalShare,
+    centrePart: centrePart ?? presets.normal.centrePart,
+    finalPart: finalPart ?? presets.normal.finalPart,
     radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
     // Few rows find their centre less surely, and the smaller ball forgives a wrong one less.
-    centreShareOfMean:
-      optionalNumberOf(values, 'centre-share') ?? presets.normal.centreShareOfMean,
+    centrePartOfMean:
+      optionalNumberOf(values, 'centre-part') ?? presets.normal.centrePartOfMean,
     // About normal rows are about sqrt(columns) scales from their mean.
     radiusOfMean: optionalNumberOf(values, 'radius') ?? Math.sqrt(dimension) + 1.5,
   });

@@ -36,7 +36,7 @@ export interface DualOptions {
   /** In scales. */
   readonly radius: number;
   readonly steps: number;
-  readonly centreShare: number;
+  readonly centrePart: number;
   /** Of the last stage, in squared scales. */
   readonly bound: number;
 }
@@ -53,16 +53,16 @@ const weightShare = 0.02;
 
 /** Splits rho: the mean of all rows, the centre, the count, and each stage's steps and sums. */
 export function dualDesignOf(options: DualOptions): WeightedDesign<Stage> {
-  const { corruption, centreShare } = options;
+  const { corruption, centrePart } = options;
   const all = allRowsDesign(options.facts);
   const facts = withoutAllRows(options.facts);
   const { dimension, target } = facts;
   const rowsMax = surplus * facts.cohort;
   const ball = clipBall(options.radius, { products: true, rowsMax: weightSteps * rowsMax });
   const centre = centreStage({
-    dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption,
+    dimension, rho: shareOf(target.rho, centrePart), delta: target.delta, corruption,
   });
-  const rest = shareOf(target.rho, 1 - centreShare);
+  const rest = shareOf(target.rho, 1 - centrePart);
   const present = weightEvent('present', shareOf(rest, presentShare));
   const rho = shareOf(rest, 1 - presentShare);
   const stages = stageParts.map((part) =>

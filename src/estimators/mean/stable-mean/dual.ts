@@ -13,7 +13,7 @@ import {
 } from './weighted-stages.js';
 
 /** What finding the centre takes where nothing is given. */
-export const dualCentreShare = 0.2;
+export const dualCentrePart = 0.2;
 
 /**
  * A private mean of weighted rows. The weights are the nearest to all ones under which the rows
@@ -45,7 +45,7 @@ export function designDual({ values, facts }: DesignRequest): PooledDesign {
   const design = dualDesignOf({
     facts, corruption, radius: optionalNumberOf(values, 'radius') ?? usualRadius(dimension),
     bound: numberOf(values, 'bound'), steps: numberOf(values, 'steps'),
-    centreShare: optionalNumberOf(values, 'centre-share') ?? dualCentreShare,
+    centrePart: optionalNumberOf(values, 'centre-part') ?? dualCentrePart,
   });
   const last = design.stages.at(-1)!;
   return {

@@ -44,7 +44,7 @@ export interface MeanOptions {
   readonly corruption: number;
   /** In scales. */
   readonly radius: number;
-  readonly centreShare: number;
+  readonly centrePart: number;
   /** Of the last stage, in squared scales. */
   readonly bound: number;
   /**
@@ -81,16 +81,16 @@ const roundingOfSums = 2 ** 14;
 
 /** Splits rho: the mean of all rows, the centre, the count, and each stage's sum and weight. */
 export function meanDesignOf(options: MeanOptions): MeanDesign {
-  const { corruption, centreShare } = options;
+  const { corruption, centrePart } = options;
   const all = allRowsDesign(options.facts);
   const facts = withoutAllRows(options.facts);
   const { dimension, target } = facts;
   const rowsMax = surplus * facts.cohort;
   const ball = clipBall(options.radius, { products: true, rowsMax });
   const centre = centreStage({
-    dimension, rho: shareOf(target.rho, centreShare), delta: target.delta, corruption,
+    dimension, rho: shareOf(target.rho, centrePart), delta: target.delta, corruption,
   });
-  const rest = shareOf(target.rho, 1 - centreShare);
+  const rest = shareOf(target.rho, 1 - centrePart);
   const present = countEvent('present', shareOf(rest, presentShare));
   const stages = stagesOf(options, { ball, rowsMax, rho: shareOf(rest, 1 - presentShare) });
   const sums = stages.flatMap(({ sum, weight }) => [sum, weight]);

@@ -15,7 +15,7 @@ import { projectOnBound, type ProjectionOptions } from './projection.js';
 /** Rows are added up in chunks, so that their rounding is what the design allows. */
 const chunkRows = 2 ** 15;
 /** What finding the centre takes where nothing is given. */
-export const referenceCentreShare = 0.1;
+export const referenceCentrePart = 0.1;
 /** How many times the usual radius a radius may be. */
 const radiusMost = 2;
 
@@ -57,7 +57,7 @@ export function designReference({ values, facts }: DesignRequest): PooledDesign 
   const design = meanDesignOf({
     facts, corruption, radius,
     bound: numberOf(values, 'bound'),
-    centreShare: optionalNumberOf(values, 'centre-share') ?? referenceCentreShare,
+    centrePart: optionalNumberOf(values, 'centre-part') ?? referenceCentrePart,
     recentre: (values['recentre'] ?? 'auto') as MeanOptions['recentre'],
   });
   const last = design.stages.at(-1)!;

@@ -4,9 +4,9 @@ import type { Estimator } from '../../contract/estimator.js';
 import { kmv22 } from '../../contract/papers.js';
 import { choiceOf, corruptionParameter } from '../../contract/values.js';
 import { definePooledEstimator } from '../../pooled/estimator.js';
-import { centreShareParameter, radiusParameter } from '../../pooled/parameters.js';
-import { designDual, dualCentreShare } from './dual.js';
-import { designReference, referenceCentreShare } from './reference.js';
+import { centrePartParameter, radiusParameter } from '../../pooled/parameters.js';
+import { designDual, dualCentrePart } from './dual.js';
+import { designReference, referenceCentrePart } from './reference.js';
 
 /**
  * A private mean of weighted rows: the weights are the nearest to all ones under which the rows are
@@ -36,8 +36,8 @@ export const stableMean: Estimator = definePooledEstimator({
       description: 'how wide the weighted rows may be in any direction; 1 leaves rows as wide as '
         + 'scale their weights, less resists better and pulls skewed rows off their mean',
     },
-    centreShareParameter(
-      `${dualCentreShare} when absent, ${referenceCentreShare} with variant: reference`, 0.8,
+    centrePartParameter(
+      `${dualCentrePart} when absent, ${referenceCentrePart} with variant: reference`, 0.8,
     ),
     radiusParameter(1e6, '. With variant: reference at most twice that, because the longest time '
       + 'that the weights may take grows with its square'),

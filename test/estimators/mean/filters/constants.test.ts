@@ -45,7 +45,7 @@ function poolOf(rows: readonly (readonly number[])[], dimension: number) {
 
 describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) => {
   const facts = factsOf(dimension, 24, 4);
-  const asked = { facts, corruption: 0.1, rounds: 2, centreShare: 0.2, finalShare: 0.4 };
+  const asked = { facts, corruption: 0.1, rounds: 2, centrePart: 0.2, finalPart: 0.4 };
   const one = referenceDesign({ ...asked, kind: 'one-direction' });
 
   /** What a query would release about these rows but for its noise. */
@@ -110,7 +110,7 @@ describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) =>
     'multiplicative', 'heavy-tailed',
   ] as const)('differ on opposite corners by what is charged: %s', async (kind) => {
     const many = referenceDesign({
-      ...asked, kind, centreShare: kind === 'heavy-tailed' ? 0 : asked.centreShare,
+      ...asked, kind, centrePart: kind === 'heavy-tailed' ? 0 : asked.centrePart,
     });
     const [pair, centre] = [pairFor(many), centreOf(many)];
     const epoch = many.epochs[0]!;
@@ -137,10 +137,10 @@ describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) =>
 describe.each([2, 5])('the fused queries in %d columns', (dimension) => {
   const facts = factsOf(dimension, 5_000, 2);
   const plain = designOf({
-    facts, corruption: 0.05, radius: 5, rounds: 2, centreShare: 0.2, finalShare: 0.4,
+    facts, corruption: 0.05, radius: 5, rounds: 2, centrePart: 0.2, finalPart: 0.4,
   });
   const heavy = heavyDesign({
-    facts, corruption: 0.05, groups: 1, centreShare: 0.2, rounds: 2, finalShare: 0.5,
+    facts, corruption: 0.05, groups: 1, centrePart: 0.2, rounds: 2, finalPart: 0.5,
     moment: { order: 3, bound: 1 }, nearRadius: 5, radius: 20,
   });
   if ('kind' in heavy) throw new Error('the cohort is large enough');

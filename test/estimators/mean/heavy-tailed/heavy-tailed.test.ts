@@ -198,7 +198,7 @@ describe('heavy-tailed', () => {
 
   it.each([
     { centre: 'median', beyond: 'clip' }, { centre: 'median', beyond: 'drop' },
-    { centre: 'median', cohorts: 'one' }, { centre: 'group-means', groups: 1, 'centre-share': 0.4 },
+    { centre: 'median', cohorts: 'one' }, { centre: 'group-means', groups: 1, 'centre-part': 0.4 },
   ])('errs within 1.5 of its plan on t(3) rows, and within its bound with 5 %% far ones: '
     + '%o', async (parameters) => {
     const plan =

@@ -50,7 +50,7 @@ async function releaseWith(
   const count = values.length / dimension;
   const design = anyDesign({
     facts: factsOf(dimension, count), corruption: 0.05, radius: null, rounds: 3, axes: 4,
-    centreShare: 0.08, finalShare: null, ...options,
+    centrePart: 0.08, finalPart: null, ...options,
   });
   const draws = {
     compute: inlineCompute(), mechanisms: createMechanisms(design.events, seededNoise('columns')),

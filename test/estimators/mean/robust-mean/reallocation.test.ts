@@ -14,7 +14,7 @@ import { recordingMechanisms } from '../../../support/recording-mechanisms.js';
 const [dimension, cohort] = [4, 50_000];
 const design = robustDesign({
   facts: factsOf(dimension, cohort, 1), corruption: 0.05, radius: 6, rounds: 2, axes: 2,
-  centreShare: 0.2, finalShare: 0.4,
+  centrePart: 0.2, finalPart: 0.4,
 });
 const { ball } = design;
 const carriers = [
