@@ -15,6 +15,7 @@ const settings = {
   quantile: [{ column: 0, low: -5, high: 5 }, [-5, 5, 0]],
   distribution: [{ column: 0, low: -5, high: 5, cells: 16 }, [-5, 5, 0]],
   covariance: [{ 'variance-low': 0.01, 'variance-high': 100 }],
+  'subsample-covariance': [{}],
   gaussian: [{ 'variance-low': 0.01, 'variance-high': 100 }],
   'mixture-1d': [{ column: 0, components: 1 }],
   mixture: [{ components: 1 }],

@@ -36,6 +36,7 @@ export const table = [
   { name: 'resilience', folder: 'mean', describe: 'describeMeans' },
   { name: 'tukey-median', folder: 'mean' },
   { name: 'heavy-tailed', folder: 'mean', describe: 'describeMeans' },
+  { name: 'subsample-covariance', folder: 'covariance', describe: 'describeCovariance' },
   { name: 'stable-moments', folder: 'covariance' },
   { name: 'subspace', folder: 'covariance' },
   { name: 'select', folder: 'distributions' },

@@ -69,6 +69,21 @@ describe('names of before', () => {
     }
   });
 
+  it('are refused where one estimator became two', () => {
+    const parse = (raw: object): unknown =>
+      parseParameters(findEstimator('covariance').parameters, { ...raw }, {
+        dimension: 2, estimator: 'covariance',
+      });
+    expect(() => parse({ preconditioner: 'unbounded' })).toThrow(
+      'preconditioner is gone: subsample-covariance has what unbounded was, and bounded is all');
+    for (const name of ['local', 'mask', 'groups', 'corruption']) {
+      expect(() => parse({ [name]: 1 }), name).toThrow(`${name} is gone: subsample-covariance has`);
+    }
+    const { parameters } = findEstimator('subsample-covariance');
+    expect(() => parseParameters(parameters, { groups: 60 }, { dimension: 2 }))
+      .toThrow('groups is now subsamples');
+  });
+
   it('lead to names that are no old ones', () => {
     for (const table of [oldEstimators, oldParameters, oldStudyKeys]) {
       for (const { now } of Object.values(table)) expect(Object.keys(table)).not.toContain(now);

@@ -10,8 +10,8 @@ describe('compliance', () => {
 });
 
 for (const [name, sample] of forms) {
-  const { variant, shape, preconditioner, directions } = sample.parameters;
-  const words = [variant, shape, preconditioner, directions]
+  const { variant, shape, directions } = sample.parameters;
+  const words = [variant, shape, directions]
     .filter((word): word is string => typeof word === 'string');
   describe(`variant ${words.join(' ')}`, () =>
     complianceSuite(findEstimator(name), sample));

@@ -35,6 +35,15 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     truth: () => [9, 0, 0, 9],
     location: false,
   },
+  'subsample-covariance': {
+    parameters: {},
+    dimension: 2,
+    cohort: 3_000,
+    scale: 9,
+    honest: (data) => data.normals(2).map((entry) => 3 * entry),
+    truth: () => [9, 0, 0, 9],
+    location: false,
+  },
   gaussian: {
     parameters: { 'variance-low': 0.1, 'variance-high': 10 },
     dimension: 2,
@@ -134,7 +143,4 @@ export const forms: readonly (readonly [string, ComplianceSample, form?: string]
     ...locationSample, cohort: 20_000,
     parameters: { scale: 3, corruption: 0.1, rounds: 2, moment: 8, variant: 'reference' },
   }],
-  ['covariance', {
-    ...samples['covariance']!, cohort: 3_000, parameters: { preconditioner: 'unbounded' },
-  }, ' from groups'],
 ];

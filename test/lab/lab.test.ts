@@ -88,7 +88,7 @@ describe('the studies of a lab', () => {
     const facts = { data: labData[0]!, ...planned };
     const others = [
       'count', 'sum', 'histogram', 'quantile', 'distribution', 'subspace', 'covariance',
-      'stable-covariance', 'stable-moments', 'gaussian',
+      'stable-covariance', 'subsample-covariance', 'stable-moments', 'gaussian',
       'select', 'mixture-1d', 'mixture', 'share', 'ratio',
     ];
     for (const name of others) {

@@ -1,6 +1,6 @@
 import {
   groupMapEvents, privateGroupMap,
-} from '../../src/estimators/covariance/covariance/group-map.js';
+} from '../../src/estimators/covariance/subsample-covariance/group-map.js';
 import type { PlantedBug } from './bugs.js';
 import { smallPlan } from './build.js';
 

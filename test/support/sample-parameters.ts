@@ -20,6 +20,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
         + '{"normal":{"mean":[3,0],"covariance":[[1,0],[0,1]]}}]',
   },
   subspace: { unit: 1 },
+  'subsample-covariance': {},
 };
 
 export function sampleParameters(estimator: string): Readonly<Record<string, unknown>> {

@@ -73,7 +73,7 @@ const made: readonly (readonly [string, string, string, Partial<typeof usual>?])
   }],
   ['sensors-resilient', 'resilience', '{ scale: [3, 10], corruption: 0.05 }',
     { columns: '[celsius, percent]', cohort: '5000', contribution: rows }],
-  ['shape-without-bounds', 'covariance', '{ preconditioner: unbounded, mask: wishart }', {
+  ['shape-without-bounds', 'subsample-covariance', '{ mask: wishart }', {
     columns: '[first, second, third]', cohort: '100000',
     budget: '{ epsilon: 1.5, delta: 1e-5, scope: study, rule: renyi }',
   }],

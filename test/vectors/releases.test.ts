@@ -31,6 +31,7 @@ const seededAs: Readonly<Record<string, string>> = {
   'prime in one direction': 'spectral-filter',
   'heavy-tailed from groups': 'heavy-tailed-1d',
   'heavy-tailed by candidates': 'heavy-tailed-pure',
+  'subsample-covariance': 'covariance from groups',
   'prime in its reference variant, in one direction': 'spectral-filter in its reference variant',
 };
 

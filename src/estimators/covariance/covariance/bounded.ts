@@ -85,7 +85,6 @@ function planFor(study: StudyFacts, design: BoundedDesign): Plan {
     ...covarianceOutput(dimension),
     facts: {
       errorsAreIn: errorsOfCovariance,
-      preconditioner: 'bounded',
       madeFrom: 'pairs of rows',
       rounds: preconditioner.rounds,
       pairsPlanned: Math.floor(design.pairs),

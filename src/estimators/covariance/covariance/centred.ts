@@ -71,7 +71,6 @@ export function designCentred({ facts }: DesignRequest, condition: number): Pool
       ...covarianceOutput(dimension),
       facts: {
         errorsAreIn: errorsOfCovariance,
-        preconditioner: 'bounded',
         madeFrom: 'all rows',
         rounds: design.rounds.length,
         rowsNeeded: design.rowsNeeded,

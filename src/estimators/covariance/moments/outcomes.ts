@@ -5,6 +5,9 @@ import { deviations95 } from '../../../numerics/normal.js';
 import type { Plan } from '../../contract/estimator.js';
 import { congruence } from './matrices.js';
 
+/** A release of more columns, with its intervals, would not fit a subscriber's buffer. */
+export const columnsMax = 200;
+
 /** The form of a covariance, in a plan and in an answer. */
 function partOf(dimension: number): NamedPart {
   return { name: 'covariance', shape: [dimension, dimension] };

@@ -9,7 +9,7 @@ import {
 } from '../moments/group-moments.js';
 import { noiseNorm } from '../moments/preconditioner.js';
 import { groupMapEvents, type GroupMapDesign } from './group-map.js';
-import { efficiencyOf, groupsCohort, type LocalCovariance } from './unbounded-design.js';
+import { efficiencyOf, groupsCohort, type LocalCovariance } from './masked-design.js';
 
 /** The public numbers that a covariance from groups is planned from. */
 export interface GroupsFacts {

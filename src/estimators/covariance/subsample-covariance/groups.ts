@@ -20,8 +20,8 @@ import {
   groupsCohortNeeded, groupsDesign, rowsBehind, rowsLeast, rowsPerGroup, type GroupsDesign,
   type GroupsFacts,
 } from './groups-design.js';
-import { groupSummary } from './unbounded.js';
-import { groupsCohort } from './unbounded-design.js';
+import { groupSummary } from './masked.js';
+import { groupsCohort } from './masked-design.js';
 
 /**
  * A group is left out when a squared pivot of its matrix, scaled to a unit diagonal, is below this:
@@ -64,7 +64,7 @@ const cutDeviations = 3;
  */
 export function planGroups(facts: StudyFacts, options: GroupsFacts): Plan | Infeasible {
   const refusal = withoutDelta(
-    facts.target, 'a map from groups', 'give bounds: preconditioner=bounded',
+    facts.target, 'a map from subsamples', 'use covariance, with bounds on the variance',
   );
   if (refusal !== null) return refusal;
   const design = groupsDesign(options);
@@ -76,7 +76,7 @@ function tooFewFor({ target: { epsilon } }: StudyFacts, options: GroupsFacts): I
   const reason = `with ${cohort} contributors, ${dimension} columns and epsilon ${epsilon} no `
     + 'number of groups shows how wide the rows are in every direction';
   const others =
-    'public variance bounds with preconditioner=bounded, fewer columns or a larger epsilon'
+    'covariance with public variance bounds, fewer columns or a larger epsilon'
     + (local === 'robust' && corruption > 0 ? ', or a lower corruption' : '');
   return needsCohort(reason, groupsCohortNeeded(options), others);
 }
@@ -90,7 +90,8 @@ function planFor(study: StudyFacts, design: GroupsDesign): Plan {
     events: design.events,
     guarantee: {
       theorem: 'the mean of group covariances after a map from histograms of the groups; '
-        + 'proofs in src/estimators/covariance/covariance and src/estimators/covariance/moments',
+        + 'proofs in src/estimators/covariance/subsample-covariance and '
+        + 'src/estimators/covariance/moments',
       assumptions: [
         'for accuracy: rows are about Gaussian, and no column is a mixture of the others but for a '
         + 'millionth',
@@ -100,7 +101,6 @@ function planFor(study: StudyFacts, design: GroupsDesign): Plan {
     ...covarianceOutput(dimension),
     facts: {
       errorsAreIn: errorsOfCovariance,
-      preconditioner: 'unbounded',
       madeFrom: 'groups of rows',
       local,
       groups,
@@ -184,7 +184,7 @@ function disagreement({ cohort }: StudyFacts, { groups, groupsInABin }: GroupsDe
     reason: 'subsamples-disagree',
     text: `fewer than about ${Math.ceil(groupsInABin)} of the ${groups} groups agreed on how wide `
       + `the rows are in some direction. Planned for ${cohort} contributors, about Gaussian rows, `
-      + 'and columns none of which is a mixture of the others: check each, then give bounds with '
-      + 'preconditioner=bounded, use local=robust, or lower cohort.',
+      + 'and columns none of which is a mixture of the others: check each, then use '
+      + 'covariance with bounds, use local=robust, or lower cohort.',
   };
 }

@@ -1,15 +1,15 @@
 import type { PrivacyTarget } from '../../contract/estimator.js';
 import { renyiAllowance } from '../../../privacy/accounting/target.js';
-import { boundedDesign, type BoundedDesign } from './bounded-design.js';
+import { boundedDesign, type BoundedDesign } from '../covariance/bounded-design.js';
 import { maskDesign, type MaskDesign, type MaskFacts } from './mask-design.js';
 import { nearSmallestCohort } from '../../contract/planning.js';
-import type { VarianceBounds } from './variance-bounds.js';
+import type { VarianceBounds } from '../covariance/variance-bounds.js';
 
 /** How a group estimates its covariance. */
 export type LocalCovariance = 'empirical' | 'robust';
 
 /** The public numbers that a covariance without bounds is planned from. */
-export interface UnboundedFacts {
+export interface MaskedFacts {
   readonly dimension: number;
   readonly cohort: number;
   readonly target: PrivacyTarget;
@@ -21,7 +21,7 @@ export interface UnboundedFacts {
 }
 
 /** `rows` is null where the mask is the answer. */
-export interface UnboundedDesign {
+export interface MaskedDesign {
   readonly mask: MaskDesign;
   readonly rows: BoundedDesign | null;
 }
@@ -57,9 +57,9 @@ function boundsAfterMask(samples: number, dimension: number): VarianceBounds {
 }
 
 /** The design of least error; null when none is feasible. */
-export function unboundedDesign(
-  facts: UnboundedFacts, shares: readonly number[] = rowsShares,
-): UnboundedDesign | null {
+export function maskedDesign(
+  facts: MaskedFacts, shares: readonly number[] = rowsShares,
+): MaskedDesign | null {
   if (facts.local === 'robust') {
     const mask = maskDesign(maskFacts(facts, 1), samplesForAnswer(facts.dimension));
     return mask === null ? null : { mask, rows: null };
@@ -82,7 +82,7 @@ export function unboundedDesign(
 }
 
 function maskFacts(
-  { dimension, cohort, target, local, kind, corruption, groups }: UnboundedFacts, share: number,
+  { dimension, cohort, target, local, kind, corruption, groups }: MaskedFacts, share: number,
 ): MaskFacts {
   return {
     name: groupsCohort, dimension, cohort: cohort * share, delta: target.delta, kind,
@@ -94,7 +94,7 @@ function maskFacts(
 }
 
 /** The smallest cohort with a design, to 0.02; Infinity when 10^9 are too few. */
-export function unboundedCohortNeeded(facts: UnboundedFacts): number {
-  const fits = (cohort: number): boolean => unboundedDesign({ ...facts, cohort }, [0.2]) !== null;
+export function maskedCohortNeeded(facts: MaskedFacts): number {
+  const fits = (cohort: number): boolean => maskedDesign({ ...facts, cohort }, [0.2]) !== null;
   return nearSmallestCohort(fits, { from: 1024, slack: 0.02 });
 }

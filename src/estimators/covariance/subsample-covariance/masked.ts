@@ -18,15 +18,15 @@ import { agreeingPairs } from '../../mean/populous-mean/agreement.js';
 import { groupRowsSummary, rowsSummary } from '../../summaries/rows.js';
 import { scatterSummary } from '../../summaries/scatter.js';
 import { averageMatrix, gatherMatrices, matrixAgreement } from './agreement.js';
-import { pairsIn, releaseWithin } from './bounded.js';
+import { pairsIn, releaseWithin } from '../covariance/bounded.js';
 import { withEigenvalues } from '../moments/matrices.js';
 import { covarianceOutcome, covarianceOutput, errorsOfCovariance } from '../moments/outcomes.js';
 import type { Preconditioner } from '../moments/preconditioner.js';
 import {
-  groupsCohort, rowsCohort, unboundedCohortNeeded, unboundedDesign, type LocalCovariance,
-  type UnboundedDesign,
-  type UnboundedFacts,
-} from './unbounded-design.js';
+  groupsCohort, rowsCohort, maskedCohortNeeded, maskedDesign, type LocalCovariance,
+  type MaskedDesign,
+  type MaskedFacts,
+} from './masked-design.js';
 
 /** Relative Frobenius error of robust groups, per hostile share. */
 const biasPerCorruption = 10;
@@ -58,36 +58,36 @@ const biasPerCorruption = 10;
  *
  * Source: Ashtiani and Liaw (2022), Algorithms 1, 3 and 4, with explicit constants.
  */
-export function planUnbounded(facts: StudyFacts, options: UnboundedFacts): Plan | Infeasible {
+export function planMasked(facts: StudyFacts, options: MaskedFacts): Plan | Infeasible {
   const { rho, delta, epsilon, isPure } = facts.target;
   if (!(rho > 0 && delta > 0) || isPure === true) {
     return infeasible(
       'without variance bounds the test on agreement needs a positive delta, and masks are not '
       + 'pure',
-      'ask for (epsilon, delta) with delta > 0, or give bounds: preconditioner=bounded',
+      'ask for (epsilon, delta) with delta > 0, or use covariance with bounds',
     );
   }
   if (!(renyiAllowance(facts.target).divergence > 0)) {
     return infeasible(
       `a release of epsilon ${epsilon} leaves nothing to spend at the budget's order`,
-      'raise privacy.epsilon, lower budget.epsilon, or give bounds: preconditioner=bounded',
+      'raise privacy.epsilon, lower budget.epsilon, or use covariance with bounds',
     );
   }
-  const design = unboundedDesign(options);
+  const design = maskedDesign(options);
   return design === null ? tooFewFor(options) : planFor(facts, options, design);
 }
 
-function tooFewFor(options: UnboundedFacts): Infeasible {
+function tooFewFor(options: MaskedFacts): Infeasible {
   const { dimension, cohort, target: { epsilon } } = options;
-  const cohortNeeded = unboundedCohortNeeded(options);
+  const cohortNeeded = maskedCohortNeeded(options);
   const reason = `with ${cohort} contributors, ${dimension} columns and epsilon ${epsilon} no `
     + 'number of groups leaves a covariance that masking would not drown';
   const others =
-    'public variance bounds with preconditioner=bounded, fewer columns or a larger epsilon';
+    'covariance with public variance bounds, fewer columns or a larger epsilon';
   return needsCohort(reason, cohortNeeded, others);
 }
 
-function planFor(study: StudyFacts, options: UnboundedFacts, design: UnboundedDesign): Plan {
+function planFor(study: StudyFacts, options: MaskedFacts, design: MaskedDesign): Plan {
   const { dimension } = study;
   const { mask, rows } = design;
   const events = [mask.test, mask.mask, ...(rows?.events ?? [])];
@@ -100,7 +100,8 @@ function planFor(study: StudyFacts, options: UnboundedFacts, design: UnboundedDe
     events,
     guarantee: {
       theorem: 'Ashtiani and Liaw (2022), Algorithms 1, 3 and 4; '
-        + 'proofs in src/estimators/covariance/covariance and src/privacy/accounting/masking',
+        + 'proofs in src/estimators/covariance/subsample-covariance and '
+        + 'src/privacy/accounting/masking',
       assumptions: [
         'for accuracy: rows are about Gaussian, and no column is a mixture of the others but for a '
         + 'thousandth',
@@ -120,14 +121,13 @@ function planFor(study: StudyFacts, options: UnboundedFacts, design: UnboundedDe
   });
 }
 
-function corruptionMax({ local, corruption }: UnboundedFacts): number {
+function corruptionMax({ local, corruption }: MaskedFacts): number {
   return local === 'robust' ? corruption : 0;
 }
 
-function factsOf({ local }: UnboundedFacts, { mask, rows }: UnboundedDesign): Plan['facts'] {
+function factsOf({ local }: MaskedFacts, { mask, rows }: MaskedDesign): Plan['facts'] {
   return {
     errorsAreIn: errorsOfCovariance,
-    preconditioner: 'unbounded',
     local,
     groups: mask.groups,
     groupSize: mask.groupSize,
@@ -144,7 +144,7 @@ function factsOf({ local }: UnboundedFacts, { mask, rows }: UnboundedDesign): Pl
 }
 
 function errorOf(
-  options: UnboundedFacts, { mask, rows }: UnboundedDesign,
+  options: MaskedFacts, { mask, rows }: MaskedDesign,
 ): Plan['expectedError'] {
   const freedom = options.dimension * (options.dimension + 1);
   const effectiveRows = mask.facts.cohort * mask.facts.efficiency;
@@ -163,7 +163,7 @@ export function groupSummary(local: LocalCovariance, dimension: number): Summary
 }
 
 async function release(
-  study: StudyFacts, design: UnboundedDesign, summaries: FinishedSummaries, mechanisms: Mechanisms,
+  study: StudyFacts, design: MaskedDesign, summaries: FinishedSummaries, mechanisms: Mechanisms,
   compute: Compute,
 ): Promise<Released<Outcome>> {
   const { mask, rows } = design;
@@ -205,7 +205,7 @@ function mapOf(mask: Float64Array, dimension: number): Preconditioner | null {
   };
 }
 
-function maskAsAnswer(moments: Float64Array, { mask }: UnboundedDesign): Outcome {
+function maskAsAnswer(moments: Float64Array, { mask }: MaskedDesign): Outcome {
   const { facts: { dimension, cohort, efficiency }, samples } = mask;
   const edge = Math.sqrt(dimension / samples);
   const inverse = Float64Array.from(moments, (_, at) => (at % (dimension + 1) === 0 ? 1 : 0));
@@ -223,7 +223,7 @@ function singularMask(): Outcome {
   };
 }
 
-function disagreement({ cohort }: StudyFacts, { mask }: UnboundedDesign): Outcome {
+function disagreement({ cohort }: StudyFacts, { mask }: MaskedDesign): Outcome {
   return {
     kind: 'refused',
     reason: 'subsamples-disagree',
@@ -231,7 +231,7 @@ function disagreement({ cohort }: StudyFacts, { mask }: UnboundedDesign): Outcom
       + `${Math.exp(mask.radius).toPrecision(3)} in every direction `
       + `than the noisy test asks for. Planned for ${cohort} contributors, about Gaussian rows, `
       + 'and columns none of which is a '
-      + 'mixture of the others: check each, then give bounds with preconditioner=bounded, use '
+      + 'mixture of the others: check each, then use covariance with bounds, use '
       + 'local=robust, or lower cohort.',
   };
 }

@@ -4,7 +4,7 @@ import {
   groupBias, matricesEvent, type GroupMomentsDesign,
 } from '../../covariance/moments/group-moments.js';
 import { noiseNorm, roundsMax, shiftFor } from '../../covariance/moments/preconditioner.js';
-import { freedomOf, normAfter } from '../../covariance/covariance/groups-design.js';
+import { freedomOf, normAfter } from '../../covariance/subsample-covariance/groups-design.js';
 import { meanDesign, whitenedScale, type MeanDesign, type StageShare } from './mean-design.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { StageError } from './distance.js';

@@ -15,7 +15,7 @@ import { participationBelowPlan } from '../../contract/outcomes.js';
 import { privateBoundedMoments } from '../../covariance/covariance/bounded.js';
 import {
   freedomOf, rowsLeast, rowsPerGroup,
-} from '../../covariance/covariance/groups-design.js';
+} from '../../covariance/subsample-covariance/groups-design.js';
 import { privateGroupMoments } from '../../covariance/moments/group-moments.js';
 import { product, transposed, withEigenvalues } from '../../covariance/moments/matrices.js';
 import { tooFewPairs } from '../../covariance/moments/outcomes.js';

@@ -4,7 +4,7 @@ import { openSensitive, releasedByMechanism } from '../../../../src/base/wrapper
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import {
   groupMapEvents, privateGroupMap,
-} from '../../../../src/estimators/covariance/covariance/group-map.js';
+} from '../../../../src/estimators/covariance/subsample-covariance/group-map.js';
 import {
   groupsCut, sumOfMatrices, type GroupFactor,
 } from '../../../../src/estimators/covariance/moments/group-moments.js';
@@ -18,42 +18,41 @@ import { seededNoise } from '../../../../src/random/insecure.js';
 import { dataSource } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 import { searchedFaults } from '../../../support/sensitivity-check.js';
-import { cloudOf, relativeError, rowOf } from './data.js';
+import { cloudOf, relativeError, rowOf } from '../covariance/data.js';
 
-const fromGroups = { preconditioner: 'unbounded' };
 /** Contributors that two columns at epsilon 50 need, and some more. */
 const neededForMuch = 500;
-const robustGroups = { ...fromGroups, local: 'robust' };
+const robust = { local: 'robust' };
 
 function neededFor(dimension: number, raw: Readonly<Record<string, unknown>>): number {
-  const estimator = findEstimator('covariance');
+  const estimator = findEstimator('subsample-covariance');
   const facts = factsOf(dimension, 500, 1);
   const plan = estimator.plan(parseParameters(estimator.parameters, raw, facts), facts);
   if (plan.kind === 'plan') throw new Error('feasible');
   return plan.cohortNeeded!;
 }
 
-describe('covariance from groups', () => {
+describe('subsample-covariance without a mask', () => {
   it('needs fewer than 49,000 contributors at five columns, and names how '
     + 'many', { tags: ['long'] }, () => {
-    for (const raw of [fromGroups, robustGroups]) {
+    for (const raw of [{}, robust]) {
       const needed = neededFor(5, raw);
       expect(needed).toBeLessThan(49_000);
-      const plan = planOf('covariance', raw, factsOf(5, needed, 1));
+      const plan = planOf('subsample-covariance', raw, factsOf(5, needed, 1));
       expect(plan.expectedError(0).total).toBeLessThan(0.3);
     }
     // Where the paper's form has a plan, this one expects a smaller error.
     for (const cohort of [100_000, 1_000_000, 10_000_000]) {
       const facts = factsOf(5, cohort, 1);
       const [none, wishart] = ['none', 'wishart'].map((mask) =>
-        planOf('covariance', { ...fromGroups, mask }, facts).expectedError(0).total);
+        planOf('subsample-covariance', { mask }, facts).expectedError(0).total);
       expect(none).toBeLessThan(wishart!);
     }
   });
 
   it('spends what it may, without a cost at one order', () => {
     const facts = factsOf(3, 40_000, 1);
-    const plan = planOf('covariance', fromGroups, facts);
+    const plan = planOf('subsample-covariance', {}, facts);
     expect(plan.cost).toEqual(costOfEvents(plan.events, { disjoint: [] }));
     expect(plan.cost.renyi).toBeUndefined();
     const { rho, delta } = plan.cost;
@@ -71,8 +70,8 @@ describe('covariance from groups', () => {
   ])('is as good as planned in the smallest cohort: %d columns, %s', { tags: ['long'] }, async (
     dimension, name, variances, centre,
   ) => {
-    const cohort = neededFor(dimension, fromGroups);
-    const plan = planOf('covariance', fromGroups, factsOf(dimension, cohort, 1));
+    const cohort = neededFor(dimension, {});
+    const plan = planOf('subsample-covariance', {}, factsOf(dimension, cohort, 1));
     const data = dataSource(name);
     const cloud = cloudOf(data, variances);
     const rows = Array.from({ length: cohort }, () => rowOf(cloud, data, centre));
@@ -86,8 +85,8 @@ describe('covariance from groups', () => {
 
   it('bears the stated hostile share with robust groups', { tags: ['slow'] }, async () => {
     const cohort = 14_000;
-    const raw = { ...robustGroups, corruption: 0.05 };
-    const plan = planOf('covariance', raw, factsOf(2, cohort, 2));
+    const raw = { ...robust, corruption: 0.05 };
+    const plan = planOf('subsample-covariance', raw, factsOf(2, cohort, 2));
     const data = dataSource('robust');
     const cloud = cloudOf(data, [4, 1]);
     const honest = Array.from({ length: cohort }, () => rowOf(cloud, data, 50));
@@ -102,9 +101,9 @@ describe('covariance from groups', () => {
   });
 
   it('has no plan where a hostile share breaks robust groups of any size', () => {
-    const estimator = findEstimator('covariance');
+    const estimator = findEstimator('subsample-covariance');
     const facts = factsOf(20, 1e7, 1);
-    const raw = { ...robustGroups, corruption: 0.05 };
+    const raw = { ...robust, corruption: 0.05 };
     const plan = estimator.plan(parseParameters(estimator.parameters, raw, facts), facts);
     if (plan.kind === 'plan') throw new Error('feasible');
     expect(plan.remedy).toMatch(/lower corruption/);
@@ -113,7 +112,7 @@ describe('covariance from groups', () => {
   it('gives no interval where tails are long, and no answer where they are '
     + 'all', { tags: ['long'] }, async () => {
     const cohort = 8_000;
-    const plan = planOf('covariance', fromGroups, factsOf(2, cohort, 2));
+    const plan = planOf('subsample-covariance', {}, factsOf(2, cohort, 2));
     const data = dataSource('tails');
     const lognormal = (size: number): Float64Array[] => Array.from({ length: cohort }, () =>
       data.normals(2).map((entry) => Math.exp(size * entry)));
@@ -130,9 +129,9 @@ describe('covariance from groups', () => {
 
   it('changes by what was charged when one contributor '
     + 'changes', { tags: ['long'] }, async () => {
-    const estimator = findEstimator('covariance');
+    const estimator = findEstimator('subsample-covariance');
     const facts = factsOf(2, neededForMuch, 50);
-    const parameters = parseParameters(estimator.parameters, fromGroups, facts);
+    const parameters = parseParameters(estimator.parameters, {}, facts);
     const plan = estimator.plan(parameters, facts);
     const found = await searchedFaults(plan, facts, parameters, ['one']);
     expect(found.faults).toEqual([]);
@@ -230,7 +229,7 @@ describe('the map of groups', () => {
     + 'planned for', { tags: ['slow'] }, async () => {
     const people = 20_000;
     for (const [name, raw, epsilon] of [
-      ['covariance', fromGroups, 2], ['covariance', robustGroups, 4],
+      ['covariance', {}, 2], ['covariance', robust, 4],
       ['gaussian', { local: 'robust', accuracy: 1 }, 4],
     ] as const) {
       const due = name === 'gaussian' ? [0, 0, 1, 0, 0, 1] : [1, 0, 0, 1];

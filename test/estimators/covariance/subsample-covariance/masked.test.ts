@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   averageMatrix, matrixAgreement, type GroupMatrices,
-} from '../../../../src/estimators/covariance/covariance/agreement.js';
+} from '../../../../src/estimators/covariance/subsample-covariance/agreement.js';
 import {
   averageLogDistance, maskDesign, type MaskFacts,
-} from '../../../../src/estimators/covariance/covariance/mask-design.js';
+} from '../../../../src/estimators/covariance/subsample-covariance/mask-design.js';
 import {
   distanceQuantile, rootLaw,
-} from '../../../../src/estimators/covariance/covariance/deviation.js';
+} from '../../../../src/estimators/covariance/subsample-covariance/deviation.js';
 import { agreeingPairs } from '../../../../src/estimators/mean/populous-mean/agreement.js';
 import { pairsFloor } from '../../../../src/estimators/mean/populous-mean/design.js';
 import { thresholdChoices } from '../../../../src/estimators/mean/populous-mean/stability.js';
@@ -21,10 +21,10 @@ import { findEstimator } from '../../../../src/estimators/registry.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import { dataSource, type DataSource } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
-import { cloudOf, relativeError, rowOf } from './data.js';
+import { cloudOf, relativeError, rowOf } from '../covariance/data.js';
 
 const kernels = createKernels();
-const unbounded = { preconditioner: 'unbounded', mask: 'wishart' };
+const masked = { mask: 'wishart' };
 
 /** log of the largest factor between two positive definite matrices of two columns, either way. */
 function distance(a: ArrayLike<number>, b: ArrayLike<number>): number {
@@ -145,7 +145,7 @@ describe('the design of a mask', () => {
   });
 });
 
-describe('covariance under a mask', () => {
+describe('subsample-covariance under a mask', () => {
   const rowsOf = (
     cloud: ReturnType<typeof cloudOf>, count: number, seed: string, centre = 50,
   ): Float64Array[] => {
@@ -156,7 +156,7 @@ describe('covariance under a mask', () => {
   it('is as good as planned, of data of any size, by either mask', { tags: ['long'] }, async () => {
     for (const [size, mask] of [[1e-40, 'wishart'], [1e40, 'affine']] as const) {
       const cohort = 40_000;
-      const plan = planOf('covariance', { ...unbounded, mask }, factsOf(2, cohort, 2));
+      const plan = planOf('subsample-covariance', { mask }, factsOf(2, cohort, 2));
       const cloud = cloudOf(dataSource(mask), [size, size / 400]);
       const outcome = await releaseOf(plan, 2, rowsOf(cloud, cohort, mask, 0), mask);
       if (outcome.kind !== 'value') throw new Error(outcome.text);
@@ -168,7 +168,7 @@ describe('covariance under a mask', () => {
 
   it('charges disjoint cohorts the larger cost, at one order, within the statement', () => {
     const facts = factsOf(2, 60_000, 1);
-    const plan = planOf('covariance', unbounded, facts);
+    const plan = planOf('subsample-covariance', masked, facts);
     const { order, divergence } = renyiAllowance(facts.target);
     expect(plan.cost).toEqual(costOfEvents(plan.events, { disjoint: ['groups', 'rows'] }));
     expect(plan.cost.renyi!.order).toBe(order);
@@ -180,9 +180,8 @@ describe('covariance under a mask', () => {
   it('with robust groups bears hostile rows that would spoil every '
     + 'group', { tags: ['slow'] }, async () => {
     const cohort = 60_000;
-    const plan = planOf(
-      'covariance', { ...unbounded, local: 'robust', corruption: 0.02 }, factsOf(2, cohort, 6),
-    );
+    const raw = { ...masked, local: 'robust', corruption: 0.02 };
+    const plan = planOf('subsample-covariance', raw, factsOf(2, cohort, 6));
     const cloud = cloudOf(dataSource('robust'), [4, 1]);
     const honest = rowsOf(cloud, cohort, 'robust rows');
     const hostile = honest.map((row, i) => (i % 50 === 0 ? Float64Array.of(1e6, -1e6) : row));
@@ -196,7 +195,7 @@ describe('covariance under a mask', () => {
   });
 
   it('refuses when groups disagree', { tags: ['long'] }, async () => {
-    const plan = planOf('covariance', unbounded, factsOf(2, 40_000, 2));
+    const plan = planOf('subsample-covariance', masked, factsOf(2, 40_000, 2));
     const data = dataSource('garbage');
     const rows =
       Array.from({ length: 40_000 }, () => data.normals(2).map((entry) => Math.exp(6 * entry)));
@@ -210,9 +209,9 @@ describe('covariance under a mask', () => {
   });
 
   it('names the cohort that would do, and that one does', () => {
-    const estimator = findEstimator('covariance');
+    const estimator = findEstimator('subsample-covariance');
     const plan = (cohort: number, epsilon: number) => estimator.plan(
-      parseParameters(estimator.parameters, unbounded, { dimension: 2 }),
+      parseParameters(estimator.parameters, masked, { dimension: 2 }),
       factsOf(2, cohort, epsilon),
     );
     const small = plan(2_000, 2);
