@@ -30,7 +30,7 @@ export const keyedSubjects = [
   { name: 'robust-mean', set: { scale: 1 }, columns: 1 },
   { name: 'count', set: {}, columns: 0, discover: true },
   { name: 'count', set: {}, columns: 0, discover: true, alone: true },
-  { name: 'count', set: { of: 'keys' }, columns: 0, discover: true },
+  { name: 'count', set: { of: 'groups' }, columns: 0, discover: true },
   { name: 'sum', set: { cap: 5 }, columns: 1, discover: true },
   { name: 'mean', set: { range: '-5..5' }, columns: 1, discover: true },
   { name: 'share', set: {}, columns: 1, discover: true },

@@ -67,7 +67,7 @@ export function overPeer({ own }) {
 }
 
 /**
- * What `shape: normal` was before rows of any shape, by attack: the root mean square distance from
+ * What `shape: light` was before rows of any shape, by attack: the root mean square distance from
  * the true mean over 25 data sets (seeds 0 to 24), and the standard error of today's ratio to it
  * over the same sets. Both versions see the same rows and draw other noise. Source: commit ce117214
  * without its change, measured once by `makeRows` and `outcomeOf` of bench/accuracy; normal rows,
@@ -182,14 +182,14 @@ function barsUnderAttack(lines) {
   });
   return [
     bar(3, 'median error under attack', attacked, medianError, limitUnderAttack),
-    bar(4, '`shape: normal`, normal rows: error over that of the version before', plain, overOlder,
+    bar(4, '`shape: light`, normal rows: error over that of the version before', plain, overOlder,
       // Two standard errors: what the noise of 25 data sets explains.
       ({ attack }) => mayBeWorse + 2 * (older[attack]?.[1] ?? 0)),
-    bar(4, '`shape: normal`, normal rows: middle of these ratios', ratios.length === 0 ? [] : [{
+    bar(4, '`shape: light`, normal rows: middle of these ratios', ratios.length === 0 ? [] : [{
       ...plain.find(({ scale }) => scale === '1'), ...named('normal, half of the attacks'),
     }], () => median(ratios), () => mayBeWorse),
-    bar(4, '`shape: normal`, condition 10^4: median error', narrow, medianError, () => 0.15),
-    bar(4, '`shape: normal`, condition 10^4: middle of these errors',
+    bar(4, '`shape: light`, condition 10^4: median error', narrow, medianError, () => 0.15),
+    bar(4, '`shape: light`, condition 10^4: middle of these errors',
       halves.filter(({ length }) => length > 0).map((cells) => ({
         ...cells[0], ...named('condition-1e4, half of the attacks'), half: median(
           cells.map(medianError)),

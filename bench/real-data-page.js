@@ -27,7 +27,7 @@ attacks are in \`bench/accuracy\`.
 No interval is asked of a column of which the release says that it has none, and why (\`mostly-one-value\`, \`end-unseen\`).`;
 
 /** Only where all data sets of the older version were measured. */
-const introOfOlder = `\`shape: normal\` is set beside the version from before \`shape: any\`, on the same 25 data sets: the root mean square distance from
+const introOfOlder = `\`shape: light\` is set beside the version from before \`shape: any\`, on the same 25 data sets: the root mean square distance from
 the true mean. A release of today plans more events, so it draws other noise on the same rows. The bar was at most 1.02 for every
 attack. 25 data sets do not tell ratios so finely, so a ratio may now be above 1.02 by two of its standard errors, which are .006
 to .04, and the middle ratio of all attacks may not be above 1.02. This limit was chosen after the ratios had been seen.`;
@@ -188,10 +188,10 @@ export function pageOf(lines, bars) {
       + 'that are given.', '', ...cleanTable(lines), '',
     '## Under attack', '', `\`shape: any\`, median error over ${seedsOf(attacked)} seeds, scale found / given:`,
     '', ...attackTable(attacked, (cell) => short(medianError(cell))), '',
-    '`shape: normal`, the same:', '', ...normalTable(normal), '', ...strictText(normal),
+    '`shape: light`, the same:', '', ...normalTable(normal), '', ...strictText(normal),
     'Share of the columns in `intervalIfFalse95`, and the radius over the error (median), '
       + '`shape: any`:', '', ...attackTable(attacked, hostileText), '',
-    'The same, `shape: normal`:', '', ...attackTable(normal, hostileText), '',
+    'The same, `shape: light`:', '', ...attackTable(normal, hostileText), '',
     '## What releases say of skewed rows', '', ...skewTable(diagnosed), '',
     '## Beside CoinPress', '', 'CoinPress is told the deviations and where the mean is, or the '
       + 'smallest and the largest eigenvalue. `covariance` is told nothing. `mean` and '

@@ -70,7 +70,7 @@ function* hostileRuns() {
     }
     for (const rows of ['normal', 'condition-1e4'].filter((name) => asked.includes(name))) {
       yield* times(seeds, { ...general, part: 'normal', rows, attack, contributors,
-        parameters: { shape: 'normal' } });
+        parameters: { shape: 'light' } });
     }
   }
 }
@@ -104,7 +104,7 @@ function* peerRuns() {
       const run = { part: 'small', reach, dimension: columns, contributors: count };
       const rows = `within ${reach}`;
       yield* times(2 * seeds, { ...run, rows, estimator: 'mean', parameters: {} });
-      for (const [shape, more] of [['any', ''], ['normal', ', shape: normal']]) {
+      for (const [shape, more] of [['any', ''], ['normal', ', shape: light']]) {
         yield* times(2 * seeds, { ...run, rows: `${rows}${more}`, estimator: 'robust-mean',
           parameters: { shape } });
       }

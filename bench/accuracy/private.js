@@ -16,7 +16,7 @@ import { threadsOfRun } from '../harness/over-cores.js';
  * rows: they were made before there was a choice.
  */
 const forms = {
-  'robust-mean': { estimator: 'robust-mean', shape: 'normal' },
+  'robust-mean': { estimator: 'robust-mean', shape: 'light' },
   'robust-mean-any': { estimator: 'robust-mean', shape: 'any' },
   prime: { estimator: 'prime' },
   'prime-one': { estimator: 'prime', directions: 'one' },

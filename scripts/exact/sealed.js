@@ -39,7 +39,7 @@ export const sealedSubjects = [
   },
   { name: 'mean', parameters: { scale: [1, 1] }, ...numbers },
   {
-    name: 'robust-mean', parameters: { scale: [1, 1], shape: 'normal', corruption: 0.05 },
+    name: 'robust-mean', parameters: { scale: [1, 1], shape: 'light', corruption: 0.05 },
     ...numbers,
   },
 ].map((subject) => ({ ...subject, title: `sealed ${subject.name}` }));

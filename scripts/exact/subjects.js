@@ -81,7 +81,7 @@ export const subjects = [
   subject('count', 'count, keys alone', {}, 2, {
     keys: { ...discoveredKeys, answer: 'groups' }, found: foundKeys,
   }),
-  subject('count', 'count, number of keys', { of: 'keys' }, 1, {
+  subject('count', 'count, number of keys', { of: 'groups' }, 1, {
     keys: discoveredKeys, found: foundKeys,
   }),
 ];

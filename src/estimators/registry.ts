@@ -20,7 +20,7 @@ const otherWords: Readonly<Record<string, string>> = {
   average: 'mean or robust-mean',
   total: 'sum',
   proportion: 'share',
-  distinct: 'count with of: keys and keys that are discovered',
+  distinct: 'count with of: groups and keys that are discovered',
 };
 
 /**

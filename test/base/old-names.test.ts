@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { parseStudyText } from '../../server/study-file/parse.js';
 import {
-  choiceNow, estimatorNow, oldEstimators, oldParameters, oldStudyKeys, parameterNow, studyKeyNow,
-  studyWordNow,
+  choiceNow, estimatorNow, oldChoices, oldEstimators, oldParameters, oldStudyKeys, parameterNow,
+  studyKeyNow, studyWordNow,
 } from '../../src/base/old-names.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 
@@ -53,7 +53,8 @@ describe('names of before', () => {
   });
 
   it('are refused by every estimator that has the new parameter', () => {
-    const inForce = ['centre-part', 'final-part', 'range-part', 'test-part', 'cap-quantile'];
+    const inForce = ['centre-part', 'final-part', 'range-part', 'test-part', 'cap-quantile',
+      'subsamples', 'arms'];
     const renamed = Object.entries(oldParameters).filter(([, { now }]) => inForce.includes(now!));
     expect(renamed.map(([, { now }]) => now)).toEqual(inForce);
     for (const [old, { now }] of renamed) {
@@ -84,8 +85,24 @@ describe('names of before', () => {
       .toThrow('groups is now subsamples');
   });
 
+  it('are refused by every parameter that has the new choice', () => {
+    const inForce = Object.entries(oldChoices).flatMap(([parameter, choices]) =>
+      Object.entries(choices).map(([old, { now }]) => [parameter, old, now!] as const));
+    for (const [parameter, old, now] of inForce) {
+      const having = estimators.filter(({ parameters }) => parameters.some((spec) =>
+        spec.name === parameter && spec.choices?.includes(now)));
+      expect(having).not.toEqual([]);
+      for (const { name, parameters } of having) {
+        const facts = { dimension: 1, estimator: name };
+        const spec = parameters.filter((each) => each.name === parameter);
+        expect(() => parseParameters(spec, { [parameter]: old }, facts))
+          .toThrow(`parameters.${parameter} is "${old}": ${old} is now ${now}`);
+      }
+    }
+  });
+
   it('lead to names that are no old ones', () => {
-    for (const table of [oldEstimators, oldParameters, oldStudyKeys]) {
+    for (const table of [oldChoices, oldEstimators, oldParameters, oldStudyKeys]) {
       for (const { now } of Object.values(table)) expect(Object.keys(table)).not.toContain(now);
     }
   });

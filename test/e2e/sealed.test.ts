@@ -192,7 +192,7 @@ describe('three servers', () => {
 
   it('find a robust mean, which a crowd of liars hardly moves', slow, async () => {
     await begin({
-      question: 'estimator: robust-mean\nparameters: { scale: [4], shape: normal }',
+      question: 'estimator: robust-mean\nparameters: { scale: [4], shape: light }',
       sealed: '  range: [[0, 64]]', cohort: 630,
     });
     // The mean of honest rows is 25.5 and their deviation 3.5. Liars move a plain mean by 1.2.

@@ -13,10 +13,10 @@ type Raw = Readonly<Record<string, unknown>>;
  */
 const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
   ['heavy-tailed', { scale: 1 }, 20_000],
-  ['heavy-tailed', { scale: 1, cohorts: 'one' }, 20_000],
-  ['heavy-tailed', { scale: 1, centre: 'group-means', groups: 1 }, 100_000],
+  ['heavy-tailed', { scale: 1, arms: 'one' }, 20_000],
+  ['heavy-tailed', { scale: 1, centre: 'subsample-means', subsamples: 1 }, 100_000],
   ['heavy-tailed', { scale: 1, variant: 'candidates', radius: 100 }, 20_000],
-  ['populous-mean', { scale: 1, groups: 600 }, 50_000],
+  ['populous-mean', { scale: 1, subsamples: 600 }, 50_000],
   ['populous-mean', { scale: 1, local: 'mean', corruption: 0 }, 50_000],
   ['subspace', { unit: 1 }, 20_000],
   ['subspace', { unit: 1, form: 'affine' }, 20_000],
@@ -25,7 +25,7 @@ const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
   ['subsample-covariance', { local: 'robust' }, 40_000],
   ['subsample-covariance', { mask: 'wishart' }, 60_000],
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10 }, 20_000],
-  ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, cohorts: 'split' }, 40_000],
+  ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, arms: 'split' }, 40_000],
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, local: 'robust' }, 60_000],
   ['gaussian', { 'variance-low': 0.1, 'variance-high': 10, subspace: 'affine' }, 40_000],
   ['mean', {}, 20_000],
@@ -56,7 +56,7 @@ function pureFacts(cohort: number): ReturnType<typeof factsOf> {
 
 /** Something to do about it, in words that stand in every remedy. */
 const remedies =
-  /a cohort of \d+|epsilon|corruption|radius|columns|delta|bounds|scale|cohorts: split/;
+  /a cohort of \d+|epsilon|corruption|radius|columns|delta|bounds|scale|arms: split/;
 const advice = /plan for|wait|raise|lower|change|give|larger|smaller/;
 
 describe('what would have been needed', () => {
@@ -113,10 +113,10 @@ describe('what would have been needed', () => {
     }
     expect(
       infeasible(
-        'heavy-tailed', { scale: 1, centre: 'group-means', cohorts: 'one' },
+        'heavy-tailed', { scale: 1, centre: 'subsample-means', arms: 'one' },
         factsOf(dimension, 50_000, 1),
       ).remedy,
     )
-      .toMatch(/cohorts: split/);
+      .toMatch(/arms: split/);
   });
 });

@@ -362,7 +362,7 @@ describe('release log', () => {
 
     it('takes the number of discovered keys without them, and nothing else there', async () => {
       const by = { columns: ['late'], groupsMax: 1, discover: { top: 2, prefilter: 1 } };
-      const parameters = { ...questionsDocument.questions[1]!.parameters, of: 'keys' };
+      const parameters = { ...questionsDocument.questions[1]!.parameters, of: 'groups' };
       const facts = {
         ...questionsDocument, questions: questionsDocument.questions.map((each, i) =>
           (i === 1 ? { ...each, by, parameters } : each)),

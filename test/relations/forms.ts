@@ -268,8 +268,8 @@ export const forms: readonly Form[] = [
   ...complianceForms.map(([name, sample]) => formOf(name, wordOf(sample.parameters), sample)),
   formOf('covariance', 'nothing given', { ...samples['covariance']!, parameters: {} }),
   formOf('gaussian', 'nothing given', { ...samples['gaussian']!, parameters: {} }),
-  formOf('gaussian', 'cohorts split', {
-    ...samples['gaussian']!, cohort: 20_000, parameters: { cohorts: 'split' },
+  formOf('gaussian', 'arms split', {
+    ...samples['gaussian']!, cohort: 20_000, parameters: { arms: 'split' },
   }),
   formOf('gaussian', 'robust groups', {
     ...samples['gaussian']!, cohort: 30_000, parameters: { local: 'robust' },

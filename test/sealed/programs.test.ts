@@ -131,18 +131,18 @@ describe('sealed programs', () => {
   it('of a study file: the robust mean has the parameters that are asked for', () => {
     const facts = sealedFacts(2, people, 5);
     const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
-    const question = asked({ shape: 'normal', rounds: 3, axes: 1, radius: 5 });
+    const question = asked({ shape: 'light', rounds: 3, axes: 1, radius: 5 });
     const wanted = { grid, corruption: 0.1, rounds: 3, axes: 1, radius: 5 };
     expect(sealedProgramOf(facts, question).events).toEqual(sealedRobustMean(facts, wanted).events);
     expect(sharePlanOf(question).form).toEqual(sealedRobustMean(facts, wanted).form);
-    expect(sealedProgramOf(facts, asked({ shape: 'normal' })).events)
+    expect(sealedProgramOf(facts, asked({ shape: 'light' })).events)
       .toEqual(sealedRobustMean(facts, { grid, corruption: 0.1 }).events);
   });
 
   it.each<[ParameterValues, string]>([
     [{ shape: 'any' }, 'parameters.shape'],
-    [{ shape: 'normal', 'centre-part': 0.3 }, 'parameters.centre-part'],
-    [{ shape: 'normal', scale: 'auto' }, 'parameters.scale'],
+    [{ shape: 'light', 'centre-part': 0.3 }, 'parameters.centre-part'],
+    [{ shape: 'light', scale: 'auto' }, 'parameters.scale'],
   ])('of a study file: the robust mean refuses %o', (parameters, path) => {
     expect(() => sealedProgramOf(sealedFacts(2, people, 5), asked(parameters))).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ path }) as unknown }) as Error,

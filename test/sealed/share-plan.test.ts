@@ -21,7 +21,7 @@ const questions: readonly SharedQuestion[] = [
   asked('quantile', { column: 1, low: -8, high: 8, probabilities: [0.5] }),
   asked('quantile', { column: 1, low: -8, high: 8, resolution: 0.3, probabilities: [0.5] }),
   asked('mean', { ...numbers, radius: 4 }),
-  asked('robust-mean', { ...numbers, shape: 'normal', corruption: 0.05 }),
+  asked('robust-mean', { ...numbers, shape: 'light', corruption: 0.05 }),
 ];
 
 describe('what a client shares from the facts alone', () => {
@@ -51,7 +51,7 @@ describe('what a client shares from the facts alone', () => {
     ['a scale to be found', asked('mean', { scale: 'auto' }), 'parameters.scale'],
     ['another shape', asked('robust-mean', { ...numbers, shape: 'any' }), 'parameters.shape'],
     ['a range beside that of the rows', asked('robust-mean', {
-      ...numbers, shape: 'normal', corruption: 0.05, range: [0, 1],
+      ...numbers, shape: 'light', corruption: 0.05, range: [0, 1],
     }), 'parameters.range'],
     ['no edges', asked('histogram', { width: 2 }), 'parameters.edges'],
     ['too many cells', asked('quantile', { low: 0, high: 1, resolution: 0.001 }),

@@ -24,7 +24,7 @@ function studyOf(study: string, peopleMax: number): StudyDefinition {
   return defineStudy(questionsDocument([{
     name: 'found', estimator: 'count', columns: [], where: [], reduce: 'mean', part: 100,
     parameters: parseParameters(
-      findEstimator('count').parameters, { of: 'keys' }, { dimension: 1 }),
+      findEstimator('count').parameters, { of: 'groups' }, { dimension: 1 }),
     by: { columns, groupsMax: rowsMax, discover: { top: 1, prefilter: 1 } },
   }], {
     study, columns, types, cohort: 100, peopleMax, contribution: { rowsMax }, epoch: { everyMs },

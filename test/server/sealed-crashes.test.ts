@@ -32,7 +32,7 @@ const mean: Crowd = {
 /** Liars stand apart: histograms of the distance and along an axis are opened, too. */
 const robustMean: Crowd = {
   ...rich, people: crowdOf(18),
-  question: 'estimator: robust-mean\nparameters: { scale: [4], shape: normal, corruption: 0.2 }',
+  question: 'estimator: robust-mean\nparameters: { scale: [4], shape: light, corruption: 0.2 }',
 };
 
 /** Keys that boxes share: each run of a crowd has the same, and they take most of its time. */

@@ -30,7 +30,7 @@ const questions: readonly Question[] = [
   { ...count, name: 'named', where: [{ column: 'app', present: true }] },
   { ...count, name: 'found', by: { ...by, discover: { top: 9, prefilter: 2 } } },
   {
-    ...count, name: 'distinct', parameters: parsed('count', { of: 'keys' }),
+    ...count, name: 'distinct', parameters: parsed('count', { of: 'groups' }),
     by: { ...by, discover: { top: 1, prefilter: 2 } },
   },
   {

@@ -55,7 +55,7 @@ const samples: Readonly<Record<string, Sample>> = {
     estimator: 'count', columns: ['late'], types: [{ type: 'boolean' }],
     parameters: { threshold: 1, side: 'at-least' }, entries: 1,
   },
-  'distinct groups': { estimator: 'count', columns: [], parameters: { of: 'keys' }, entries: 1 },
+  'distinct groups': { estimator: 'count', columns: [], parameters: { of: 'groups' }, entries: 1 },
   'contributors in groups': {
     estimator: 'count', columns: [], parameters: {}, entries: 3,
     keys: [['false', 'north'], ['true', 'north'], ['true', 'Zürich']],

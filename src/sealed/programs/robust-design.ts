@@ -39,7 +39,7 @@ export interface SealedRobustDesign extends CentreDesign {
   readonly published: RoundsDesign;
 }
 
-/** Shares of rho, as in the clear estimator with `shape: normal`: the centre, and the mean. */
+/** Shares of rho, as in the clear estimator with `shape: light`: the centre, and the mean. */
 const centrePart = 0.2;
 const finalPart = 0.4;
 const countShare = 0.05;

@@ -18,7 +18,7 @@ import { layoutOf } from './rows.js';
 import { robustMeanTraffic } from './traffic.js';
 
 /**
- * The robust private mean of rows that no server sees: `robust-mean` with `shape: normal`, for a
+ * The robust private mean of rows that no server sees: `robust-mean` with `shape: light`, for a
  * public range and scale.
  *
  * A centre, the rows within a ball about it, and looks at their moments. Where these are wider than
@@ -44,7 +44,7 @@ import { robustMeanTraffic } from './traffic.js';
  * - Events that rounds did not need are opened on the sums of the rows left, within their
  *   sensitivities (mean/robust-mean/reallocation).
  * - Which event is opened next, and every threshold, axis and mean, follow from opened numbers.
- * Assumption. As for `shape: normal`: honest rows are at most one scale wide in every direction,
+ * Assumption. As for `shape: light`: honest rows are at most one scale wide in every direction,
  * and not strongly skewed.
  * @throws InvalidParameterError for options, a grid or a budget that do not fit.
  * @example

@@ -38,9 +38,9 @@ const programs: Readonly<Record<string, MakeProgram>> = {
 
 function robustMean(facts: StudyFacts, question: SharedQuestion): SealedProgram {
   const { parameters } = question;
-  if (choiceOf(parameters, 'shape') !== 'normal') {
+  if (choiceOf(parameters, 'shape') !== 'light') {
     throw new InvalidParameterError(
-      'a sealed robust-mean is for honest rows that are about normal: write shape: normal, or '
+      'a sealed robust-mean is for honest rows that are about normal: write shape: light, or '
         + 'choose mean', { path: 'parameters.shape' },
     );
   }

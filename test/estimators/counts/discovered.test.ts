@@ -255,11 +255,11 @@ describe('hostile contributors and discovered keys', () => {
 });
 
 describe('the number of distinct keys', () => {
-  it('is what count answers for of: keys, where the keys are discovered', () => {
+  it('is what count answers for of: groups, where the keys are discovered', () => {
     const parse = (raw: Readonly<Record<string, unknown>>) =>
       parseParameters(count.parameters, raw, { dimension: 1 });
     const facts = factsOf({ groupsMax: 2 });
-    expect(count.plan(parse({ of: 'keys' }), facts))
+    expect(count.plan(parse({ of: 'groups' }), facts))
       .toMatchObject({ events: [{ name: 'distinct' }] });
     for (const raw of [{}, { of: 'contributors' }]) {
       expect(count.plan(parse(raw), facts)).toMatchObject({ events: [{ kind: 'key-histogram' }] });
@@ -269,7 +269,7 @@ describe('the number of distinct keys', () => {
         count.plan(parse({}), factsOf({ groupsMax: 1, ...wrong }))).toThrow(/at most|from/);
     }
     const unsplit = planFacts(1, 100);
-    expect(() => count.plan(parse({ of: 'keys' }), unsplit)).toThrow(/give by with discover/);
+    expect(() => count.plan(parse({ of: 'groups' }), unsplit)).toThrow(/give by with discover/);
   });
 
   it('counts keys with enough contributors', async () => {

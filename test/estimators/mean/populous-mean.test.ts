@@ -173,7 +173,7 @@ describe('populous-mean plan', () => {
     const plan = planOf(
       'populous-mean',
       {
-        scale: 1, groups: 600, radius: 2.5, 'test-part': 0.4, agreement: 0.8, weightless: 0.55,
+        scale: 1, subsamples: 600, radius: 2.5, 'test-part': 0.4, agreement: 0.8, weightless: 0.55,
         'full-weight': 0.75,
       },
       factsOf(2, 6_000),

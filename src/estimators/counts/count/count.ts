@@ -58,9 +58,9 @@ export const count: Estimator = {
     },
     sideParameter,
     {
-      name: 'of', type: 'choice', optional: true, choices: ['contributors', 'keys'],
-      description: 'split by discovered keys: the contributors of each key, or, with keys, how '
-        + 'many distinct keys there are; contributors when absent',
+      name: 'of', type: 'choice', optional: true, choices: ['contributors', 'groups'],
+      description: 'split by discovered groups: the contributors of each group, or, with groups, '
+        + 'how many distinct groups there are; contributors when absent',
     },
   ],
   keyed: ['public', 'discovered'],
@@ -75,15 +75,15 @@ export const count: Estimator = {
   plan: planCount,
 };
 
-/** @throws InvalidParameterError for `of: keys` where the keys are not discovered. */
+/** @throws InvalidParameterError for `of: groups` where the keys are not discovered. */
 function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const isCounted = countedBy(values, columnsOf(facts));
-  const ofKeys = values['of'] === 'keys';
+  const ofKeys = values['of'] === 'groups';
   if (facts.keys?.list === 'discovered') {
     const discovered = { ...facts, keys: facts.keys };
     if (ofKeys && facts.keys.remember !== undefined) {
       throw new InvalidParameterError(
-        'by.remember is for keys that are shown, and parameters.of is keys, which shows none: '
+        'by.remember is for keys that are shown, and parameters.of is groups, which shows none: '
         + 'leave one of them out',
         { path: 'by.remember' },
       );
@@ -91,7 +91,7 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
     if (facts.keys.answer === 'groups') {
       if (!ofKeys) return planDiscoveredKeys(isCounted, discovered);
       throw new InvalidParameterError(
-        'by.answer is groups, which shows keys, and parameters.of is keys, which counts them: '
+        'by.answer is groups, which shows keys, and parameters.of is groups, which counts them: '
         + 'leave one of them out',
         { path: 'by.answer' },
       );
@@ -101,7 +101,7 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   }
   if (ofKeys) {
     throw new InvalidParameterError(
-      'parameters.of is keys, which counts keys that nobody listed: give by with discover, or '
+      'parameters.of is groups, which counts keys that nobody listed: give by with discover, or '
       + 'leave of out',
       { path: 'parameters.of' },
     );

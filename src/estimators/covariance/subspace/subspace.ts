@@ -73,8 +73,8 @@ export const subspace: Estimator = {
       default: 0.01,
     },
     {
-      name: 'groups', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
-      description: 'number of groups; chosen when absent',
+      name: 'subsamples', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
+      description: 'number of subsamples; chosen when absent',
     },
   ],
   shelf: 'research',
@@ -102,7 +102,7 @@ function planSubspace(values: ParameterValues, facts: StudyFacts): Plan | Infeas
   const refusal = withoutDelta(facts.target, 'the test on the lead');
   if (refusal !== null) return refusal;
   const { rho, delta } = facts.target;
-  const groups = optionalNumberOf(values, 'groups');
+  const groups = optionalNumberOf(values, 'subsamples');
   const chosen: SubspaceFacts = {
     cohort: facts.cohort,
     rho,

@@ -73,7 +73,7 @@ function designFor(
         errorsAreIn: 'total variation distance between the normal distribution answered and the '
           + 'true one, at most',
         local: 'empirical',
-        cohorts: 'one',
+        arms: 'one',
         madeFrom: 'all rows',
         rounds: design.rounds.length,
         rowsNeeded: design.rowsNeeded,

@@ -10,7 +10,7 @@ import { planGaussian } from './plan.js';
  *
  * By default every row serves both (all-rows, which has its claim), if the plan expects a smaller
  * error so. The fact `madeFrom` names what was chosen. `local: robust`, `subspace: affine` and
- * `cohorts: split` work in stages, and so does a plan from pairs; what follows is about these.
+ * `arms: split` work in stages, and so does a plan from pairs; what follows is about these.
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added.
  * Cost: (rho, delta), delta-approximate zCDP.
@@ -28,7 +28,7 @@ import { planGaussian } from './plan.js';
  *    rows, or of the means of groups, after that map. One contributor remains one row, and the two
  *    stages cost the same for every map, hence for a released one. This is adaptive composition.
  *    The offset of the subspace was released with it, exactly.
- * 4. `cohorts: one`: all contributors serve all stages, and the costs add up. `cohorts: split`: a
+ * 4. `arms: one`: all contributors serve all stages, and the costs add up. `arms: split`: a
  *    contributor's assignment hash says which stage it serves, whatever it sends, so a neighbour
  *    changes one stage and the cost is the largest one.
  * Events are planned for all columns. In a subspace of fewer, rows are extended by zeros, so they

@@ -21,7 +21,7 @@ export const parameters: readonly ParameterSpec[] = [
     description: 'the expected distance between the answer and the truth that a plan must promise',
   },
   {
-    name: 'cohorts', type: 'choice', choices: ['one', 'split'], default: 'one',
+    name: 'arms', type: 'choice', choices: ['one', 'split'], default: 'one',
     description: 'one: every contributor serves covariance and mean, which share the cost; split: '
       + 'one of them each, '
       + 'at the whole cost',
@@ -69,7 +69,7 @@ export function choiceFrom(values: ParameterValues, dimension: number): Gaussian
     bounds: varianceBoundsOf(values),
     scale: scaleOf(values, dimension),
     accuracy: numberOf(values, 'accuracy'),
-    isShared: choiceOf(values, 'cohorts') === 'one',
+    isShared: choiceOf(values, 'arms') === 'one',
     corruption: choiceOf(values, 'local') === 'robust'
       ? optionalNumberOf(values, 'corruption') ?? assumedCorruption
       : null,

@@ -132,7 +132,7 @@ function factsOf({ choice, covariance, mean, frame, rowsPerGroup }: GaussianDesi
     errorsAreIn: 'total variation distance between the normal distribution answered and the true '
       + 'one, at most',
     local: rowsPerGroup === null ? 'empirical' : 'robust',
-    cohorts: choice.isShared ? 'one' : 'split',
+    arms: choice.isShared ? 'one' : 'split',
     ...design,
     ...(frame === null ? {} : {
       subspaceGroups: frame.groups, unit: frame.unit, entriesUpTo: frame.unit * stepsMax,

@@ -18,7 +18,7 @@ import {
   designGroupMeans, releaseGroupMeans, type GroupMeans,
 } from '../heavy-tails/group-means.js';
 import { placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
-import { corruptionLimit, groupsOf, momentOf } from '../heavy-tails/parameters.js';
+import { corruptionLimit, subsamplesOf, momentOf } from '../heavy-tails/parameters.js';
 import { allColumns } from '../heavy-tails/rows.js';
 import { tournamentScores } from './tournament.js';
 import {
@@ -69,7 +69,7 @@ export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan
     cohort, share, dimension, moment, corruption: numberOf(values, 'corruption'), split: true,
     rangePart: 0.25,
     budget: { privacy: 'pure', epsilon, radius: radius / Math.min(...scale) },
-    groups: groupsOf(values),
+    groups: subsamplesOf(values),
     radius: optionalNumberOf(values, 'clip-radius'), prefix: 'centre-',
   });
   if (means.kind === 'infeasible') {
@@ -77,7 +77,7 @@ export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan
     return infeasible(
       `with ${cohort} contributors and a pure epsilon of ${epsilon.toPrecision(3)} ${reason}`,
       cohortNeeded === undefined ? 'a smaller radius or a larger scale'
-        : `a cohort of ${cohortNeeded}, fewer groups, fewer columns or a larger epsilon`,
+        : `a cohort of ${cohortNeeded}, fewer subsamples, fewer columns or a larger epsilon`,
       cohortNeeded,
     );
   }

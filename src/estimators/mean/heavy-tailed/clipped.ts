@@ -23,7 +23,7 @@ import {
   designGroupMeans, releaseGroupMeans, type GroupMeans,
 } from '../heavy-tails/group-means.js';
 import { explainedOutside, placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
-import { corruptionLimit, groupsOf, isSplit, momentOf } from '../heavy-tails/parameters.js';
+import { corruptionLimit, subsamplesOf, isSplit, momentOf } from '../heavy-tails/parameters.js';
 import { allColumns, cohortRows, type Units } from '../heavy-tails/rows.js';
 import {
   balancedRadius, medianOffset, shareBeyond, truncationBias, type Moment,
@@ -39,7 +39,7 @@ const centreCohort = 'centre';
  *
  * Claim. Neighbours: one row replaced by anything, or by nothing, or added. Cost: (rho, delta)-
  * approximate zCDP.
- * Why: with `cohorts: split` some contributors find the centre, at (rho, delta)
+ * Why: with `arms: split` some contributors find the centre, at (rho, delta)
  * (privacy/stages/centre, or group-means with these budgets), and the others the mean, at rho
  * (counted-sum, which holds for every centre). A keyed hash of the identity puts a contributor into
  * one of the two, so together they cost the larger. With `one` everybody does both, at shares of
@@ -88,7 +88,7 @@ export function planClipped(values: ParameterValues, facts: StudyFacts): Plan | 
 /** How the centre is found. */
 type CentreDesign =
   | { readonly kind: 'median'; readonly cohort: string }
-  | { readonly kind: 'group-means'; readonly means: GroupMeans };
+  | { readonly kind: 'subsample-means'; readonly means: GroupMeans };
 
 interface Design extends Pick<CentreFound, 'centre' | 'arms' | 'events'> {
   readonly facts: StudyFacts;
@@ -197,18 +197,18 @@ function designGroups(
   const { dimension, target, cohort } = facts;
   if (!isSplit(values)) {
     const reason = 'group means have no contributors of their own in one cohort';
-    return { kind: 'infeasible', reason, remedy: 'cohorts: split, or centre: median' };
+    return { kind: 'infeasible', reason, remedy: 'arms: split, or centre: median' };
   }
   const means = designGroupMeans({
     cohort, share, dimension, moment: momentOf(values), corruption: numberOf(values, 'corruption'),
     split: true,
     rangePart: 0.5, budget: { privacy: 'approx', rho: target.rho, delta: target.delta },
-    groups: groupsOf(values),
+    groups: subsamplesOf(values),
     prefix: 'centre-',
   });
   if (means.kind === 'infeasible') return means;
   return {
-    kind: 'centre-design', centre: { kind: 'group-means', means }, events: means.events,
+    kind: 'centre-design', centre: { kind: 'subsample-means', means }, events: means.events,
     arms: means.arms, share,
     offset: Math.hypot(means.noise, means.sampling, means.bias),
   };

@@ -11,7 +11,7 @@ import {
   designGroupMeans, releaseGroupMeans, type Budget, type GroupMeans,
 } from '../heavy-tails/group-means.js';
 import { placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
-import { corruptionLimit, groupsOf, isSplit, momentOf } from '../heavy-tails/parameters.js';
+import { corruptionLimit, subsamplesOf, isSplit, momentOf } from '../heavy-tails/parameters.js';
 import type { Units } from '../heavy-tails/rows.js';
 
 /** What a group spends. */
@@ -47,7 +47,7 @@ export function planGroups(
     cohort: facts.cohort, share: 1, dimension: 1, moment,
     corruption: numberOf(values, 'corruption'),
     split: isSplit(values), rangePart: numberOf(values, 'range-part'), budget: budget.budget,
-    groups: groupsOf(values),
+    groups: subsamplesOf(values),
     radius: optionalNumberOf(values, 'clip-radius'),
   });
   if (means.kind === 'design') {
@@ -60,7 +60,7 @@ export function planGroups(
     `with ${facts.cohort} contributors and rho ${facts.target.rho.toPrecision(3)} ${reason}`,
     cohortNeeded === undefined
       ? 'a smaller radius, a larger scale, or no radius and a positive delta'
-      : `a cohort of ${cohortNeeded}, fewer groups, a larger range-part, a lower corruption or a `
+      : `a cohort of ${cohortNeeded}, fewer subsamples, a larger range-part, a lower corruption or a `
         + 'larger epsilon',
     cohortNeeded,
   );

@@ -6,7 +6,7 @@ import type {
 import { betterPlan } from '../../contract/planning.js';
 import { choiceOf, optionalNumberOf } from '../../contract/values.js';
 import {
-  cohortsParameter, groupsParameter, momentParameters, radiusParameter,
+  armsParameter, subsamplesParameter, momentParameters, radiusParameter,
 } from '../heavy-tails/parameters.js';
 import { columnsMaximum, planCandidates } from './candidates.js';
 import { planClipped } from './clipped.js';
@@ -47,21 +47,21 @@ export const heavyTailed: Estimator = {
         + 'which biases more',
     },
     {
-      name: 'centre', type: 'choice', choices: ['median', 'group-means'], default: 'median',
+      name: 'centre', type: 'choice', choices: ['median', 'subsample-means'], default: 'median',
       description: 'clipped: how the centre is found: private medians of the columns, or the '
-        + 'paper’s medians of group means',
+        + 'paper’s medians of means of subsamples',
     },
-    { ...groupsParameter, description: `Not for centre: median. ${groupsParameter.description}` },
-    cohortsParameter,
+    { ...subsamplesParameter, description: `Not for centre: median. ${subsamplesParameter.description}` },
+    armsParameter,
     {
       name: 'centre-part', type: 'number', optional: true, minimum: 0.02, maximum: 0.9,
-      unit: 'part of the contributors, or of rho with one cohort',
+      unit: 'part of the contributors, or of rho with one arm',
       description: 'part that finding the centre takes; when absent a fifth of rho, or twice the '
         + 'contributors needed, a tenth to a half of them; half of them for candidates',
     },
     {
       name: 'range-part', type: 'number', default: 0.25, minimum: 0.02, maximum: 0.8,
-      unit: 'part of the contributors, or of the cost with one cohort',
+      unit: 'part of the contributors, or of the cost with one arm',
       description: 'groups: part that finding the place of the rows takes',
     },
   ],

@@ -38,15 +38,14 @@ export const momentParameters: readonly ParameterSpec[] = [
   },
 ];
 
-export const groupsParameter: ParameterSpec = {
-  name: 'groups', type: 'integer', optional: true, minimum: 1, maximum: 99,
-  description: 'odd number of groups whose median is the answer: more make a far-off answer rarer '
-    + 'and the noise larger; '
-    + 'when absent 9, or 1 for a cohort too small for that',
+export const subsamplesParameter: ParameterSpec = {
+  name: 'subsamples', type: 'integer', optional: true, minimum: 1, maximum: 99,
+  description: 'odd number of subsamples whose median is the answer: more make a far-off answer '
+    + 'rarer and the noise larger; when absent 9, or 1 for a cohort too small for that',
 };
 
-export const cohortsParameter: ParameterSpec = {
-  name: 'cohorts', type: 'choice', choices: ['split', 'one'], default: 'split',
+export const armsParameter: ParameterSpec = {
+  name: 'arms', type: 'choice', choices: ['split', 'one'], default: 'split',
   description: 'split: some contributors tell where the rows are, the others the mean, each at '
     + 'the full privacy cost; '
     + 'one: everybody does both, and the cost is divided',
@@ -65,16 +64,16 @@ export function momentOf(values: ParameterValues): Moment {
 
 /** Whether the contributors are divided between finding the place and taking the mean. */
 export function isSplit(values: ParameterValues): boolean {
-  return choiceOf(values, 'cohorts') === 'split';
+  return choiceOf(values, 'arms') === 'split';
 }
 
 /** @throws InvalidParameterError when it is even. */
-export function groupsOf(values: ParameterValues): number | undefined {
-  const groups = optionalNumberOf(values, 'groups');
+export function subsamplesOf(values: ParameterValues): number | undefined {
+  const groups = optionalNumberOf(values, 'subsamples');
   if (groups !== undefined && groups % 2 === 0) {
     throw new InvalidParameterError(
-      `parameters.groups is ${groups}: give an odd number, so that there is a median group`,
-      { path: 'parameters.groups', value: groups },
+      `parameters.subsamples is ${groups}: give an odd number, so that there is a median one`,
+      { path: 'parameters.subsamples', value: groups },
     );
   }
   return groups;

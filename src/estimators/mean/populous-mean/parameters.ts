@@ -15,16 +15,16 @@ export const populousParameters: readonly ParameterSpec[] = [
   ),
   {
     name: 'local', type: 'choice', choices: ['robust', 'mean'], default: 'robust',
-    description: 'how a group sums up its rows; mean needs less memory and tolerates almost no '
+    description: 'how a subsample sums up its rows; mean needs less memory and tolerates almost no '
       + 'hostile row',
   },
   {
-    name: 'groups', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
-    description: 'number of groups; chosen for the least noise when absent',
+    name: 'subsamples', type: 'integer', optional: true, minimum: groupsMin, maximum: groupsMax,
+    description: 'number of subsamples; chosen for the least noise when absent',
   },
   {
     name: 'radius', type: 'number', optional: true, minimum: 1e-6, maximum: 1e6, unit: 'scales',
-    description: 'two groups agree when their points are this close; chosen when absent',
+    description: 'two subsamples agree when their points are this close; chosen when absent',
   },
   {
     name: 'test-part', type: 'number', optional: true, minimum: 0.02, maximum: 0.95,
@@ -39,13 +39,13 @@ export const populousParameters: readonly ParameterSpec[] = [
   },
   {
     name: 'weightless', type: 'number', optional: true, minimum: 0.515, maximum: 0.95,
-    unit: 'share of groups',
-    description: 'a group that agrees with fewer weighs nothing',
+    unit: 'share of subsamples',
+    description: 'a subsample that agrees with fewer weighs nothing',
   },
   {
     name: 'full-weight', type: 'number', optional: true, minimum: 0.52, maximum: 0.97,
-    unit: 'share of groups',
-    description: 'a group that agrees with more has full weight',
+    unit: 'share of subsamples',
+    description: 'a subsample that agrees with more has full weight',
   },
 ];
 
@@ -71,7 +71,7 @@ function thresholdsOf(values: ParameterValues): Thresholds | undefined {
 /** Parsed parameters and public facts as the designer wants them. */
 export function designFactsOf(values: ParameterValues, facts: StudyFacts): DesignFacts {
   const thresholds = thresholdsOf(values);
-  const groups = optionalNumberOf(values, 'groups');
+  const groups = optionalNumberOf(values, 'subsamples');
   const radius = optionalNumberOf(values, 'radius');
   const testPart = optionalNumberOf(values, 'test-part');
   return {

@@ -10,7 +10,7 @@ import {
 import { finalPartParameter, roundsParameter } from '../../pooled/parameters.js';
 import { assumptions, noiseHides, scaleText } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
-import { groupsOf, momentParameters } from '../heavy-tails/parameters.js';
+import { subsamplesOf, momentParameters } from '../heavy-tails/parameters.js';
 import { variantParameter } from '../prime/plan.js';
 import {
   boundedAssumption, clippingBias, heavyDesign, heavyErrorOf, type HeavyDesign,
@@ -32,9 +32,9 @@ const parameters: readonly ParameterSpec[] = [
   },
   corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
   {
-    name: 'groups', type: 'integer', optional: true, minimum: 1, maximum: 99,
-    description: 'odd number of groups that each find a centre, of which the median counts: more '
-      + 'make a centre far off rarer; when absent 11, or 5 or 1 where the cohort is too small',
+    name: 'subsamples', type: 'integer', optional: true, minimum: 1, maximum: 99,
+    description: 'odd number of subsamples that each find a centre, of which the median counts: '
+      + 'more make a centre far off rarer; when absent 11, or 5 or 1 where the cohort is too small',
   },
   {
     name: 'centre-part', type: 'number', optional: true, minimum: 0.02, maximum: 0.8,
@@ -123,7 +123,7 @@ function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   const corruption = numberOf(values, 'corruption');
   const design = heavyDesign({
     facts, corruption,
-    groups: groupsOf(values), centrePart: optionalNumberOf(values, 'centre-part'),
+    groups: subsamplesOf(values), centrePart: optionalNumberOf(values, 'centre-part'),
     rounds: numberOf(values, 'rounds'), finalPart: numberOf(values, 'final-part'),
     moment: { order: numberOf(values, 'moment'), bound: 1 },
     nearRadius: optionalNumberOf(values, 'near-radius'), radius: optionalNumberOf(values, 'radius'),
@@ -131,7 +131,7 @@ function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   if ('kind' in design) {
     return noiseHides(
       facts, 'where the rows are', design.cohortNeeded,
-      'fewer columns, fewer groups, a larger epsilon or a larger centre-part',
+      'fewer columns, fewer subsamples, a larger epsilon or a larger centre-part',
     );
   }
   return planFor(design, scaleOf(values, dimension) as Float64Array, corruption);

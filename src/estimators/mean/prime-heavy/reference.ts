@@ -18,7 +18,7 @@ import {
 } from '../filters-reference/design.js';
 import { factsOf, releaseAround, turnoutAssumption } from '../filters-reference/plan.js';
 import type { SurvivorsForm } from '../filters/survivors.js';
-import { groupsOf } from '../heavy-tails/parameters.js';
+import { subsamplesOf } from '../heavy-tails/parameters.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
 import { centreOfGroups } from './centre.js';
 import {
@@ -66,7 +66,7 @@ export function planHeavyReference(
   values: ParameterValues, facts: StudyFacts, survivors?: SurvivorsForm,
 ): Plan | Infeasible {
   const centreOptions: CentreGroupsOptions = {
-    facts, corruption: numberOf(values, 'corruption'), groups: groupsOf(values),
+    facts, corruption: numberOf(values, 'corruption'), groups: subsamplesOf(values),
     centrePart: optionalNumberOf(values, 'centre-part'),
   };
   const found = centreGroups(centreOptions);

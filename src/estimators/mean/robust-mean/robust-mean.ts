@@ -24,7 +24,7 @@ import { releaseRobust } from './release.js';
 const corruptionLimit = 0.2;
 
 const shapeParameter: ParameterSpec = {
-  name: 'shape', type: 'choice', choices: ['any', 'normal'], default: 'any',
+  name: 'shape', type: 'choice', choices: ['any', 'light'], default: 'any',
   description: 'what honest rows are like: any shape with a variance; or about normal in every '
     + 'direction, which hides less of what hostile rows do but answers skewed rows wrongly',
 };
@@ -37,7 +37,7 @@ const shapeParameter: ParameterSpec = {
  * the distance show crowds that stand apart, behind a valley. Only these are removed. A radius
  * that fits the distances bounds what rows far out may do. The answer is the mean of the rows left.
  *
- * `shape: normal`. Noisy second moments tell along which axes rows are wider than honest ones can
+ * `shape: light`. Noisy second moments tell along which axes rows are wider than honest ones can
  * be. Along these axes, and no others, a noisy histogram tells how: it stays sharp where second
  * moments do not, since one row changes two of its counts by 1 however far out it is. A normal
  * shape is fitted to the histogram, tails that hold far more than the shape are removed, and what
@@ -113,7 +113,7 @@ function design(request: DesignRequest): PooledDesign {
 }
 
 function isNormal(values: ParameterValues): boolean {
-  return choiceOf(values, 'shape') === 'normal';
+  return choiceOf(values, 'shape') === 'light';
 }
 
 /** Values of the parameters whose presets depend on the shape. */

@@ -48,7 +48,7 @@ describe('subspace', () => {
     // About half of the groups hold one of these, so that two subspaces are as frequent as each
     // other.
     const none = rows.map((row, i) => (i < 0.029 * cohort ? Float64Array.of(5, 1, 1, 1) : row));
-    expect(await answer({ groups: 120, corruption: 0 }, none, 'none')).toBe('subsamples-disagree');
+    expect(await answer({ subsamples: 120, corruption: 0 }, none, 'none')).toBe('subsamples-disagree');
   });
 
   it('finds the directions of a plane beside the origin in affine form only', async () => {
@@ -102,7 +102,7 @@ describe('subspace', () => {
         parseParameters(estimator.parameters, raw, { dimension }), factsOf(dimension, cohort, 1),
       );
     expect(() => plan({}, 65)).toThrow(InvalidParameterError);
-    expect(plan({ groups: 1_000 }, 4)).toMatchObject({ kind: 'infeasible' });
+    expect(plan({ subsamples: 1_000 }, 4)).toMatchObject({ kind: 'infeasible' });
     expect(plan({ corruption: 0.2 }, 30)).toMatchObject({
       kind: 'infeasible', remedy: expect.stringContaining('corruption') as string,
     });

@@ -57,7 +57,7 @@ describe('gaussian from every row', () => {
     for (const [columns, cohort] of [[5, 5_000], [10, 8_000]] as const) {
       const facts = factsOf(columns, cohort, 1);
       expect(planOf('gaussian', {}, facts).facts['madeFrom']).toBe('all rows');
-      const split = parseParameters(gaussian.parameters, { cohorts: 'split' }, facts);
+      const split = parseParameters(gaussian.parameters, { arms: 'split' }, facts);
       expect(gaussian.plan(split, facts)).toMatchObject({ kind: 'infeasible' });
     }
   });

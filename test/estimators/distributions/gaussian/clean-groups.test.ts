@@ -8,7 +8,7 @@ describe('gaussian from robust groups', () => {
   const answer = (local: string, unit: number, seed: string) => {
     const data = dataSource(seed);
     const rows = Array.from({ length: cohort }, () => Float64Array.of(unit * data.normal()));
-    const plan = planOf('gaussian', { local, cohorts: 'split' }, factsOf(1, cohort, 8));
+    const plan = planOf('gaussian', { local, arms: 'split' }, factsOf(1, cohort, 8));
     return releaseOf(plan, 1, rows, seed);
   };
 

@@ -33,9 +33,9 @@ async function measured(
 describe('gaussian', () => {
   it('is within .25 of the truth in total variation at the cohort that the plan proposes, and '
     + 'about as far as it says', { tags: ['long'] }, async () => {
-    for (const [dimension, cohorts] of [[2, 'one'], [5, 'one'], [2, 'split']] as const) {
+    for (const [dimension, arms] of [[2, 'one'], [5, 'one'], [2, 'split']] as const) {
       const { distance, expected } =
-        await measured(dimension, { ...bounds, cohorts }, `whole ${dimension} ${cohorts}`);
+        await measured(dimension, { ...bounds, arms }, `whole ${dimension} ${arms}`);
       expect(distance).toBeLessThan(0.25);
       expect(distance / expected).toBeLessThan(1.3);
       expect(distance / expected).toBeGreaterThan(0.15);
@@ -60,8 +60,8 @@ describe('gaussian', () => {
   it('charges the larger stage where contributors serve one, and the sum where they serve '
     + 'both', () => {
     const facts = factsOf(2, 40_000, 2);
-    const [shared, split] = ['one', 'split'].map((cohorts) =>
-      planOf('gaussian', { ...bounds, cohorts }, facts));
+    const [shared, split] = ['one', 'split'].map((arms) =>
+      planOf('gaussian', { ...bounds, arms }, facts));
     expect(split!.arms.map(({ name }) => name)).toEqual(['covariance', 'mean']);
     expect(shared!.arms.map(({ name }) => name)).toEqual(['rows']);
     expect(split!.events.every(({ cohort }) => cohort === 'covariance' || cohort === 'mean'))
@@ -72,7 +72,7 @@ describe('gaussian', () => {
   });
 
   it('refuses when too few come, naming what was planned for', async () => {
-    const plan = planOf('gaussian', { ...bounds, cohorts: 'split' }, factsOf(2, 40_000, 2));
+    const plan = planOf('gaussian', { ...bounds, arms: 'split' }, factsOf(2, 40_000, 2));
     const data = dataSource('few');
     for (const count of [40, 4_000]) {
       const outcome =

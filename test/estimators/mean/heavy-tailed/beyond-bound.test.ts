@@ -7,7 +7,7 @@ const cohort = 20_000;
 /** Every form, with the bound on the mean that it needs. */
 const forms = [
   ['heavy-tailed', {}],
-  ['heavy-tailed', { cohorts: 'one' }],
+  ['heavy-tailed', { arms: 'one' }],
   ['heavy-tailed', { variant: 'groups' }],
   ['heavy-tailed', { variant: 'groups', radius: 1 }],
   ['heavy-tailed', { variant: 'candidates', radius: 1 }],

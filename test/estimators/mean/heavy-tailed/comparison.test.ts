@@ -42,7 +42,7 @@ describe('heavy-tailed beside mean', () => {
 
   it('names the split that group means need', () => {
     expect(() => planOf(
-      'heavy-tailed', { scale: 1, centre: 'group-means', cohorts: 'one' }, factsOf(1, 50_000),
+      'heavy-tailed', { scale: 1, centre: 'subsample-means', arms: 'one' }, factsOf(1, 50_000),
     ))
       .toThrow(/no contributors of their own/);
   });

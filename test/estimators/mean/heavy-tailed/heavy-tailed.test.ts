@@ -103,7 +103,7 @@ describe('heavy-tailed from groups', () => {
   it('is near the mean with pure privacy, without being off to one side, and costs epsilon '
     + '1', async () => {
     const facts = { ...factsOf(1, 2_000), target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
-    const raw = { variant: 'groups', radius: 1e4, scale: Math.sqrt(3), groups: 1 };
+    const raw = { variant: 'groups', radius: 1e4, scale: Math.sqrt(3), subsamples: 1 };
     const plan = planOf('heavy-tailed', raw, facts);
     expect(amountToNumber(plan.cost.epsilon!)).toBeLessThanOrEqual(1 + 1e-12);
     expect(amountToNumber(plan.cost.epsilon!)).toBeGreaterThan(0.999);
@@ -125,11 +125,11 @@ describe('heavy-tailed from groups', () => {
   it.each(['zcdp', 'approx'])(
     '%s: costs no more in groups of their own, half as noisy parts with one cohort', (privacy) => {
       const bound = privacy === 'zcdp' ? { radius: 100 } : {};
-      const raw = { variant: 'groups', ...bound, scale: 1, groups: 9 };
+      const raw = { variant: 'groups', ...bound, scale: 1, subsamples: 9 };
       const facts = factsOf(1, 40_000);
-      for (const cohorts of ['split', 'one']) {
-        const plan = planOf('heavy-tailed', { ...raw, cohorts }, facts);
-        expect(plan.arms).toHaveLength(cohorts === 'split' ? 18 : 9);
+      for (const arms of ['split', 'one']) {
+        const plan = planOf('heavy-tailed', { ...raw, arms }, facts);
+        expect(plan.arms).toHaveLength(arms === 'split' ? 18 : 9);
         expect(amountToNumber(plan.cost.rho)).toBeLessThanOrEqual(facts.target.rho);
         expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * facts.target.rho);
         expect(plan.cost.delta === 0n).toBe(privacy === 'zcdp');
@@ -151,7 +151,7 @@ describe('heavy-tailed from groups', () => {
     expect(plan({}, 10_000, pure)).toMatchObject({
       kind: 'infeasible', remedy: expect.stringMatching(/^give radius/) as string,
     });
-    expect(() => plan({ groups: 4 })).toThrow(InvalidParameterError);
+    expect(() => plan({ subsamples: 4 })).toThrow(InvalidParameterError);
     expect(plan({ radius: 1e9 })).toMatchObject({
       kind: 'infeasible', remedy: expect.stringMatching(/smaller radius/) as string,
     });
@@ -165,7 +165,7 @@ describe('heavy-tailed', () => {
   it.each([
     // What errs least, by the errors of each form.
     ['clipped', {}, 20_000, false, 1], ['groups', { moment: 8, radius: 100 }, 1_000, false, 1],
-    ['groups', { radius: 100, groups: 1 }, 20_000, true, 1],
+    ['groups', { radius: 100, subsamples: 1 }, 20_000, true, 1],
     ['candidates', { radius: 100 }, 20_000, true, 1],
     ['candidates', { radius: 100 }, 200_000, true, 2], ['clipped', {}, 20_000, false, 5],
   ])('takes the form that errs least: %s with %o, %d people, pure %s, %d columns', (
@@ -198,7 +198,8 @@ describe('heavy-tailed', () => {
 
   it.each([
     { centre: 'median', beyond: 'clip' }, { centre: 'median', beyond: 'drop' },
-    { centre: 'median', cohorts: 'one' }, { centre: 'group-means', groups: 1, 'centre-part': 0.4 },
+    { centre: 'median', arms: 'one' },
+      { centre: 'subsample-means', subsamples: 1, 'centre-part': 0.4 },
   ])('errs within 1.5 of its plan on t(3) rows, and within its bound with 5 %% far ones: '
     + '%o', async (parameters) => {
     const plan =

@@ -59,7 +59,8 @@ describe('prime-heavy', () => {
     const dimension = 2;
     const facts = factsOf(dimension, 900, 60);
     const parameters = parseParameters(
-      primeHeavy.parameters, { scale: 1, groups: 3, 'near-radius': 3, radius: 9 }, { dimension },
+      primeHeavy.parameters, { scale: 1, subsamples: 3, 'near-radius': 3, radius: 9 },
+        { dimension },
     );
     const { faults, pairs } =
       await searchedFaults(primeHeavy.plan(parameters, facts), facts, parameters, ['one']);
@@ -70,7 +71,7 @@ describe('prime-heavy', () => {
   it('charges a contributor for its own group or for the rows, whichever is more, and nothing '
     + 'twice', () => {
     const facts = factsOf(4, 40_000, 1);
-    const plan = planOf('prime-heavy', { scale: 1, groups: 5 }, facts);
+    const plan = planOf('prime-heavy', { scale: 1, subsamples: 5 }, facts);
     expect(plan.arms.map(({ name }) => name))
       .toEqual(['centre-1', 'centre-2', 'centre-3', 'centre-4', 'centre-5', 'rows']);
     for (const { name } of plan.arms) {
@@ -158,7 +159,7 @@ describe('prime-heavy', () => {
     const plan = planOf('prime-heavy', { scale: 1 }, factsOf(2, 20_000));
     expect(await releaseOf(plan, 2, [], 'none'))
       .toMatchObject({ kind: 'refused', reason: 'centre-not-found' });
-    expect(() => planOf('prime-heavy', { scale: 1, groups: 4 }, factsOf(2, 20_000))).toThrow(/odd/);
+    expect(() => planOf('prime-heavy', { scale: 1, subsamples: 4 }, factsOf(2, 20_000))).toThrow(/odd/);
   });
 
   it('answers so few as its own count still tells from a quarter of the plan', async () => {

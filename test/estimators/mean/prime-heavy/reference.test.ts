@@ -60,7 +60,8 @@ describe('prime-heavy as printed', () => {
     const dimension = 2;
     const facts = factsOf(dimension, 1_500, 100);
     const parameters =
-      parseParameters(primeHeavy.parameters, { ...raw, groups: 3, corruption: 0.2 }, { dimension });
+      parseParameters(primeHeavy.parameters, { ...raw, subsamples: 3, corruption: 0.2 },
+        { dimension });
     const { faults, pairs } =
       await searchedFaults(planHeavyReference(parameters, facts), facts, parameters, ['one']);
     expect(faults).toEqual([]);
@@ -68,7 +69,7 @@ describe('prime-heavy as printed', () => {
   });
 
   it('charges a contributor for its own group or for the rows, and nothing twice', () => {
-    const plan = planOf('prime-heavy', { ...raw, groups: 5 }, factsOf(4, 200_000, 1));
+    const plan = planOf('prime-heavy', { ...raw, subsamples: 5 }, factsOf(4, 200_000, 1));
     expect(plan.arms.map(({ name }) => name))
       .toEqual(['centre-1', 'centre-2', 'centre-3', 'centre-4', 'centre-5', 'rows']);
     const costs = plan.arms.map(({ name }) =>

@@ -11,7 +11,7 @@ import { sensitivityFaults } from '../../../support/sensitivity-check.js';
 
 const [dimension, contributors] = [4, 60_000];
 const facts = factsOf(dimension, contributors, 1);
-const normal = { scale: 1, shape: 'normal' };
+const normal = { scale: 1, shape: 'light' };
 const rows = { dimension, contributors, rows: 'condition-1e4', seed: 3 };
 
 async function released(

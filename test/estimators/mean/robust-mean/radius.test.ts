@@ -107,7 +107,7 @@ describe('the radius of robust-mean', () => {
 
   it('is near normal rows where noise hides all but their mean, unless it is given', () => {
     const radiusOf = (cohort: number, given = {}): unknown => planOf(
-      'robust-mean', { shape: 'normal', scale: 1, range: '-10..10', ...given },
+      'robust-mean', { shape: 'light', scale: 1, range: '-10..10', ...given },
       factsOf(10, cohort, 1),
     ).facts['clipRadiusInScales'];
     expect(radiusOf(1_000)).toBeCloseTo(Math.sqrt(10) + 1.5, 3);

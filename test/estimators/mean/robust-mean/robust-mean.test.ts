@@ -12,7 +12,7 @@ import { dataSource, listOf } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 
 const [dimension, contributors] = [5, 40_000];
-const normal = { scale: 1, shape: 'normal' };
+const normal = { scale: 1, shape: 'light' };
 
 async function errorUnder(
   attack: string, corruption = 0.05, name = 'robust-mean', epsilon = 2,
