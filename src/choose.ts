@@ -1,6 +1,6 @@
 import { InvalidParameterError } from './base/errors.js';
 import { checkObject, checkOptions } from './base/given.js';
-import { parameterNow } from './base/old-names.js';
+import { choiceNow, parameterNow } from './base/old-names.js';
 import { didYouMean, questionWords } from './base/suggest.js';
 import { checkDimension, checkParticipation } from './estimators/contract/given.js';
 import type {
@@ -28,8 +28,8 @@ export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
    * The known facts, as parameters of estimators by name, each used where it is taken: `scale`,
    * `threshold`, `edges` and so on. Three have a meaning for the choice too. `corruption`: the
    * share of contributors that may lie, 0 to 0.5, default 0.05; for `covariance` 0 unless `shape`
-   * is normal, since nothing resists liars otherwise. `shape`: `any` (default), or
-   * `normal` where honest rows are about normal. `range`: `low..high`, which becomes `low` and
+   * is light, since nothing resists liars otherwise. `shape`: `any` (default), or
+   * `light` where honest rows are about normal. `range`: `low..high`, which becomes `low` and
    * `high` of a quantile or distribution and twenty equal bins of a histogram.
    */
   readonly parameters?: Readonly<Record<string, unknown>>;
@@ -70,7 +70,7 @@ interface Known {
   readonly corruption: number;
   /** Whether nothing that answers the question resists liars, and none were stated. */
   readonly isUnprotected: boolean;
-  readonly shape: 'any' | 'normal';
+  readonly shape: 'any' | 'light';
   readonly given: Readonly<Record<string, unknown>>;
 }
 
@@ -100,7 +100,7 @@ const contending: readonly Estimator[] = [
 const estimatorOf = (name: string): Estimator => contending.find((each) => each.name === name)!;
 
 const ofNormalRows = ({ shape }: Known): string | null =>
-  (shape === 'normal' ? null : 'it needs shape normal');
+  (shape === 'light' ? null : 'it needs shape light');
 
 /**
  * Which estimators answer which question. `keelson estimate auto`, `keelson plan auto` and the
@@ -159,7 +159,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
       name: 'prime-heavy', suits: 'The same, where some honest values are far out on one side.',
       needs: 'a `scale` for each column', liars: 'the stated `corruption`',
       lacks: ({ given, shape }) => {
-        if (shape === 'normal') return 'it is for rows of any shape: with normal rows it errs more';
+        if (shape === 'light') return 'it is for rows of any shape: with normal rows it errs more';
         return 'scale' in given && given['scale'] !== 'auto' ? null : 'it needs a scale';
       },
     },
@@ -173,7 +173,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     {
       name: 'stable-covariance',
       suits: 'How do columns vary together (covariance)? Some people may lie; tails are normal.',
-      needs: '`shape` normal; at most 16 columns', liars: 'the stated `corruption`',
+      needs: '`shape` light; at most 16 columns', liars: 'the stated `corruption`',
       lacks: (known) =>
         (known.columns > 16 ? 'it takes at most 16 columns' : ofNormalRows(known)),
     },
@@ -195,7 +195,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     },
     {
       name: 'gaussian', suits: 'Which normal distribution do rows follow?',
-      needs: '`shape` normal; bounds on the variance help',
+      needs: '`shape` light; bounds on the variance help',
       liars: 'the stated `corruption` with `local: robust`; else not promised',
       lacks: ofNormalRows,
       parameters: ({ corruption }) => (corruption > 0 ? { local: 'robust' } : { corruption: 0 }),
@@ -312,8 +312,12 @@ function knownFacts(
     );
   }
   const shape = given['shape'] ?? 'any';
-  if (shape !== 'any' && shape !== 'normal') {
-    throw new InvalidParameterError('parameters.shape is any or normal', { path: 'shape' });
+  if (shape !== 'any' && shape !== 'light') {
+    const now = choiceNow('shape', shape, ['any', 'light']);
+    throw new InvalidParameterError(
+      now === undefined ? 'parameters.shape is any or light' : `parameters.shape: ${now}`,
+      { path: 'shape' },
+    );
   }
   const isUnprotected =
     question === 'covariance' && shape === 'any' && given['corruption'] === undefined;
@@ -371,7 +375,7 @@ function percent(share: number): string {
 function reasons(best: Candidate, eligible: number, known: Known): readonly string[] {
   const { estimator, expectedError, errorsAreIn } = best;
   const liars = known.isUnprotected
-    ? 'Nothing that takes rows of any shape resists people who lie here. Say shape=normal if '
+    ? 'Nothing that takes rows of any shape resists people who lie here. Say shape=light if '
       + 'honest rows are about normal and some people may lie.'
     : known.corruption === 0 ? 'Nobody is expected to lie.'
     : `Up to ${percent(known.corruption)} of the contributors may lie, so only estimators that `

@@ -128,7 +128,7 @@ function roundedUp(passes: (value: number) => boolean, least: number, most: numb
 function knownOf({ question, hostile, scale, low, high }: Asked): Record<string, unknown> {
   // Only the covariance that is for normal rows resists liars.
   const isNormal = question === 'covariance' && hostile > 0;
-  const corruption = { corruption: hostile, ...(isNormal && { shape: 'normal' }) };
+  const corruption = { corruption: hostile, ...(isNormal && { shape: 'light' }) };
   switch (takes(question)) {
     case 'scale': return scale === null ? corruption : { ...corruption, scale };
     case 'range': return { ...corruption, range: `${low}..${high}` };

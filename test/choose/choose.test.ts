@@ -31,12 +31,12 @@ describe('the choice of an estimator', () => {
     expect(quantile.parameters).toMatchObject({ low: 0, high: 240 });
     const histogram = chosen({ question: 'histogram', ...one, parameters: { range: '-10..10' } });
     expect(histogram.parameters['edges']).toHaveLength(21);
-    const normal = { shape: 'normal' };
+    const normal = { shape: 'light' };
     // Rows of any shape: only normal ones can be told from hostile ones by their tails.
     expect(nameOf({ question: 'covariance' })).toBe('covariance');
-    expect(chosen({ question: 'covariance' }).why.join(' ')).toMatch(/^Nothing .* shape=normal/);
+    expect(chosen({ question: 'covariance' }).why.join(' ')).toMatch(/^Nothing .* shape=light/);
     expect(found({ question: 'covariance', parameters: { corruption: 0.05 } })).toMatchObject({
-      kind: 'infeasible', reason: expect.stringContaining('it needs shape normal') as string,
+      kind: 'infeasible', reason: expect.stringContaining('it needs shape light') as string,
     });
     expect(nameOf({ question: 'covariance', parameters: normal })).toBe('stable-covariance');
     expect(nameOf({ question: 'covariance', parameters: nobody })).toBe('covariance');
@@ -88,7 +88,8 @@ describe('the choice of an estimator', () => {
     expect(() => found({ question: 'meen' as 'mean' })).toThrow(/question is one of.*mean/);
     expect(() => found({ parameters: { scal: 1 } })).toThrow(/takes "scal": did you mean "scale"/);
     expect(() => found({ parameters: { corruption: 0.6 } })).toThrow(/corruption is a share/);
-    expect(() => found({ parameters: { shape: 'round' } })).toThrow(/shape is any or normal/);
+    expect(() => found({ parameters: { shape: 'round' } })).toThrow(/shape is any or light/);
+    expect(() => found({ parameters: { shape: 'normal' } })).toThrow(/normal is now light/);
     expect(() => found({ question: 'quantile', parameters: { range: '5..1' } }))
       .toThrow(/range is LOW..HIGH/);
     expect(() => chooseEstimator({ ...usual, colums: 2 } as never)).toThrow(/colums/);
