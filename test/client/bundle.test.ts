@@ -90,14 +90,14 @@ describe('the browser bundle', () => {
     expect(gzipSync(result.outputFiles[0]!.text).length).toBeLessThan(contributorBytes);
   });
 
-  it('grows by at most 3 KiB for a page that seals', async () => {
+  it('grows by at most 9 KiB for a page that seals', async () => {
     const compressed = async (contents: string): Promise<number> =>
       gzipSync((await bundle(contents)).outputFiles[0]!.text).length;
     const plain = "export * from './client/contribute.ts';";
     const more = await compressed(`${plain} export * from './client/sealing.ts';`)
       - await compressed(plain);
     process.stdout.write(`sealing: ${more} bytes more, compressed\n`);
-    expect(more).toBeLessThanOrEqual(3 * 1024);
+    expect(more).toBeLessThanOrEqual(9 * 1024);
   });
 
   it('is as small as the file that is shipped for pages without a bundler', () => {
