@@ -12,7 +12,7 @@ import { utf8 } from '../dist/src/base/bytes.js';
 import { sealedRobustMean } from '../dist/src/sealed/programs/robust-mean.js';
 import { columnGrid } from '../dist/src/sealed/shares/column-grid.js';
 import { openEntry } from '../dist/src/sealed/shares/opening.js';
-import { sealRow } from '../dist/src/sealed/shares/sealing.js';
+import { sealEntry } from '../dist/src/sealed/shares/sealing.js';
 import { KeyStream } from '../dist/src/sealed/steps/key-stream.js';
 import { openSum } from '../dist/src/sealed/steps/open.js';
 import { Party } from '../dist/src/sealed/steps/party.js';
@@ -152,7 +152,7 @@ async function measureAll() {
 function measureEntries() {
   const filled = (byte) => new Uint8Array(32).fill(byte);
   const program = programFor(10_000);
-  const { form } = program;
+  const forms = [program.form];
   const [contributor, front] = [signing.createSigner(filled(7)), signing.createSigner(filled(9))];
   const secrets = servers.map((server) => filled(20 + server));
   const place = { studyId: filled(3), epoch: 5n, sequence: 1n };
@@ -160,8 +160,8 @@ function measureEntries() {
   const boxKeys = secrets.map((secret) => boxKeysOf(secret).publicKey);
   const row = program.valuesOf(new Float64Array(dimension).fill(0.5));
   const sealOne = () => {
-    const body = sealRow(
-      signing, row, { form, place, contributorKey: contributor.publicKey, boxKeys },
+    const body = sealEntry(
+      signing, [row], { forms, place, contributorKey: contributor.publicKey, boxKeys },
     );
     return { body, signature: signBatch(contributor, context, signing.sha512(body)) };
   };
@@ -169,7 +169,7 @@ function measureEntries() {
   const verifier = signing.createVerifier(contributor.publicKey);
   const seal = perCall(sealOne);
   const open = perCall((i) => openEntry(signing, verifier, body, signature, {
-    server: i % 3, form, boxSecret: secrets[i % 3], frontKey: front.publicKey, ...place,
+    server: i % 3, forms, boxSecret: secrets[i % 3], frontKey: front.publicKey, ...place,
   }));
   console.log(`entry: ${body.length + signature.length} bytes, sealed in ${seal.toFixed(2)} ms, `
     + `taken in in ${open.toFixed(2)} ms at each server (processor time)`);

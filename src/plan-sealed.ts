@@ -1,13 +1,15 @@
 import { InvalidParameterError, InvariantError } from './base/errors.js';
+import { mayLoseKeys } from './base/public-keys.js';
 import type { Infeasible, Plan, StudyFacts } from './estimators/contract/estimator.js';
 import { countedAtBound } from './estimators/contract/outside.js';
 import { publishedOverCharged } from './privacy/mechanisms/sealed-noise.js';
 import { sealedProgramOf } from './sealed/programs/table.js';
 import { bodyBytes } from './sealed/shares/body.js';
+import { packedBytes, type ShareForm } from './sealed/shares/form.js';
+import { sharedQuestionOf, type SharedStudy } from './sealed/shares/study-shares.js';
 import { signatureBytes } from './wire/fields.js';
 import type { BeyondGrid, SealedProgram, TrafficRange } from './sealed/programs/contract.js';
 import type { Question } from './base/questions.js';
-import type { SealedFacts } from './wire/study-document.js';
 
 /** What the promise does not cover, for whoever reads a plan. */
 const weakestPromise =
@@ -24,16 +26,19 @@ function rangeFacts(
   };
 }
 
-/** A question over all columns of a sealed study. */
-export interface SealedQuestion extends Pick<Question, 'estimator' | 'parameters'> {
-  readonly sealed: SealedFacts;
+/** The plan of a question of a sealed study, with its program over sealed rows. */
+export interface SealedPlan extends Plan {
+  readonly program: SealedProgram;
 }
 
-/** The program of a sealed question. @throws InvalidParameterError when it has none. */
-export function sealedProgramOfQuestion(
-  { estimator, parameters, sealed }: SealedQuestion, facts: StudyFacts,
-): SealedProgram {
-  return sealedProgramOf(facts, { estimator, parameters, columns: facts.dimension, sealed });
+/** The programs of a sealed study, in the order of its questions. */
+export function sealedProgramsOf(
+  { questions }: { readonly questions: readonly { readonly plan: Plan }[] },
+): readonly SealedProgram[] {
+  return questions.map(({ plan }) => {
+    if ('program' in plan) return (plan as SealedPlan).program;
+    throw new InvariantError('every question of a sealed study has a program');
+  });
 }
 
 /**
@@ -50,27 +55,50 @@ function trafficFacts({ least, most }: TrafficRange): Readonly<Record<string, nu
   };
 }
 
+/** What a contributor sends: an entry for one question, or this one's rows in two of its boxes. */
+function bytesFacts(form: ShareForm, { questions }: SharedStudy): Readonly<Record<string, number>> {
+  return questions.length === 1 ? { bytesOfAnEntry: bodyBytes([form]) + signatureBytes }
+    : { bytesInAnEntry: 2 * packedBytes(form) };
+}
+
+/** An ordinary study tells how many people had more keys than count; nobody would tell it here. */
+const losesKeys: Infeasible = {
+  kind: 'infeasible',
+  reason: 'a contributor may be in more groups than the one that counts, and nobody would tell '
+    + 'how many are',
+  remedy: 'write contribution: { rowsMax: 1 }, or leave by out',
+};
+
+/** What the plan of a question needs of its study. */
+export interface PlannedStudy extends SharedStudy {
+  readonly contribution: { readonly rowsMax: number };
+}
+
 /**
  * The plan of a sealed question: that of the estimator, with the events, cost and noise of the
  * program over sealed rows. `expectedError` has the deviation that three servers publish.
  * @param open - the estimator's plan for rows that its server reads.
  */
 export function planSealed(
-  question: SealedQuestion, facts: StudyFacts, open: Plan | Infeasible,
-): Plan | Infeasible {
-  if (open.kind === 'infeasible') return open;
+  question: Question, study: PlannedStudy, facts: StudyFacts, open: Plan | Infeasible,
+): SealedPlan | Infeasible {
+  const { by } = question;
+  // What a split answer needs elsewhere is no remedy where none is split.
+  if (open.kind === 'infeasible' && by === undefined) return open;
+  if (by !== undefined && mayLoseKeys(by, study, study.contribution.rowsMax)) return losesKeys;
   let program: SealedProgram;
   let traffic: TrafficRange;
   try {
-    program = sealedProgramOfQuestion(question, facts);
+    program = sealedProgramOf(facts, sharedQuestionOf(question, study));
     traffic = program.traffic(facts.cohort);
   } catch (error) {
     if (!(error instanceof InvalidParameterError)) throw error;
     const [reason, remedy] = error.message.split(': ', 2) as [string, string?];
     return { kind: 'infeasible', reason, remedy: remedy ?? 'change the study file' };
   }
+  if (open.kind === 'infeasible') return open;
   return {
-    ...open, events: program.events, cost: program.cost,
+    ...open, program, events: program.events, cost: program.cost,
     guarantee: program.outside === undefined ? open.guarantee : {
       ...open.guarantee, assumptions: [countedAtBound, ...open.guarantee.assumptions],
     },
@@ -79,7 +107,7 @@ export function planSealed(
       ...open.facts, sealed: 'against reading', weakestPromise,
       noiseOverOneServer: publishedOverCharged,
       ...(program.outside !== undefined && rangeFacts(program.outside)),
-      bytesOfAnEntry: bodyBytes(program.form) + signatureBytes, ...trafficFacts(traffic),
+      ...bytesFacts(program.form, study), ...trafficFacts(traffic),
     },
     expectedError: (corruption) => {
       const { total, sampling, noise, bias } = open.expectedError(corruption);

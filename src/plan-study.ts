@@ -72,10 +72,10 @@ export function planQuestionsOf(
   const facts = { ...document, target, rowsMax: document.contribution.rowsMax };
   return planQuestions(document.questions, facts, {
     find,
-    plan: (estimator, parameters, asked) => {
+    plan: (estimator, parameters, asked, question) => {
       const open = planWithin(estimator, parameters, asked);
       return sealed === undefined ? open
-        : planSealed({ estimator: estimator.name, parameters, sealed }, asked, open);
+        : planSealed(question, { ...document, sealed }, asked, open);
     },
   });
 }

@@ -62,8 +62,10 @@ export interface ChannelOptions {
 export interface SealingInput {
   /** The study's verified facts. */
   readonly document: StudyDocument;
-  /** The contributor's rows, row-major, finite. */
+  /** The contributor's rows, row-major, of the types of their columns. An absent cell is NaN. */
   readonly rows: Float64Array;
+  /** What the numbers of text columns are places in. */
+  readonly texts: readonly string[] | undefined;
   /** 32 bytes. */
   readonly studyId: Uint8Array;
   readonly epoch: bigint;

@@ -436,10 +436,11 @@ export class Channel {
       dataType: this.options.dataType ?? 'float64',
       epoch: this.openEpoch,
       rowsMax: document.contribution.rowsMax,
-      seal: document.sealed === undefined ? undefined : (rows, sequence) => this.options.sealing!({
-        document, rows, studyId, epoch: this.openEpoch, sequence,
-        contributorKey: this.signer.publicKey, boxKeys: this.boxKeys?.keys ?? [],
-      }),
+      seal: document.sealed === undefined ? undefined
+        : (rows, texts, sequence) => this.options.sealing!({
+          document, rows, texts, studyId, epoch: this.openEpoch, sequence,
+          contributorKey: this.signer.publicKey, boxKeys: this.boxKeys?.keys ?? [],
+        }),
       takeSequence: () => this.outgoing.book.takeSequence(),
     };
   }

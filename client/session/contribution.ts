@@ -61,7 +61,9 @@ export interface SigningContext extends SignatureContext {
   readonly dataType: BatchBody['dataType'];
   readonly epoch: bigint;
   /** Of a sealed study: makes the entry that is signed in place of the rows. */
-  readonly seal?: ((rows: Float64Array, sequence: bigint) => Uint8Array) | undefined;
+  readonly seal?: ((
+    rows: Float64Array, texts: Contribution['texts'], sequence: bigint,
+  ) => Uint8Array) | undefined;
   /** A sequence that was not used before. */
   takeSequence(): bigint;
 }
@@ -99,7 +101,11 @@ export function signContribution(contribution: Contribution, context: SigningCon
   const values = contribution.values!;
   const { columns, dataType } = context;
   const rows = countRows(values, columns);
-  if (context.seal !== undefined) return [sealedBatch(contribution, context)];
+  if (context.seal !== undefined) {
+    // No server can check what is sealed.
+    encoded(contribution, context)(0, rows);
+    return [sealedBatch(contribution, context)];
+  }
   const perBatch = rowsOfBatch(context);
   const starts = Array.from({ length: Math.ceil(rows / perBatch) }, (_, i) => i * perBatch);
   // All numbers are checked before the first sequence is taken: an unused sequence would stay a
@@ -161,7 +167,7 @@ function encoded(
 function sealedBatch(contribution: Contribution, context: SigningContext): Batch {
   const { seal, epoch } = context;
   const sequence = context.takeSequence();
-  const bytes = seal!(contribution.values!, sequence);
+  const bytes = seal!(contribution.values!, contribution.texts, sequence);
   return signedBytes(contribution, bytes, { sequence, epoch }, context, 0);
 }
 

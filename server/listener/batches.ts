@@ -2,7 +2,7 @@ import { equalBytes } from '../../src/base/bytes.js';
 import { cellFault, cellRule } from '../../src/base/columns.js';
 import { WireError } from '../../src/base/errors.js';
 import { decodeBody, type EntryPlace } from '../../src/sealed/shares/body.js';
-import type { ShareForm } from '../../src/sealed/shares/form.js';
+import type { EntryForm } from '../../src/sealed/shares/form.js';
 import { UnusableEntryError } from '../../src/sealed/shares/unusable.js';
 import {
   batchCells, decodeBatchBody, firstUnusable, viewBatchRows, type BatchBody,
@@ -58,9 +58,9 @@ function readSealed(
 }
 
 /** The place of an entry; undefined when the bytes are none of this form. */
-function readEntry(bytes: Uint8Array, form: ShareForm): EntryPlace | undefined {
+function readEntry(bytes: Uint8Array, forms: EntryForm): EntryPlace | undefined {
   try {
-    const entry = decodeBody(bytes, form);
+    const entry = decodeBody(bytes, forms);
     return entry.sequence > 0n && entry.epoch > 0n ? entry : undefined;
   } catch (error) {
     if (error instanceof UnusableEntryError) return undefined;

@@ -1,5 +1,5 @@
 import type { ColumnType } from '../../src/base/columns.js';
-import type { ShareForm } from '../../src/sealed/shares/form.js';
+import type { EntryForm } from '../../src/sealed/shares/form.js';
 import { encodeServerFrame } from '../../src/wire/index.js';
 import type { Rejection, Spend } from '../../src/wire/messages.js';
 import type { BatchSigner } from '../checks/contract.js';
@@ -16,7 +16,7 @@ export interface BatchSetup extends BatchSigner {
   /** Types of the columns, if the study has any. */
   readonly types?: readonly ColumnType[] | undefined;
   /** Set for a sealed study: batches hold an entry of this form in place of rows. */
-  readonly sealed?: ShareForm;
+  readonly sealed?: EntryForm;
   readonly enrolled: EnrolledTime;
   readonly facts: TextFacts;
 }

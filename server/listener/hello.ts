@@ -4,7 +4,7 @@ import type { WireCode } from '../../src/base/error-codes.js';
 import { peopleMaxOf } from '../../src/base/people.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { keysOfRotation, verifyHello, type Verifier } from '../../src/signing/index.js';
-import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
+import { sharePlansOf } from '../../src/sealed/shares/study-shares.js';
 import type { Hello, Spend } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { StudyView } from '../studies/contract.js';
@@ -81,10 +81,9 @@ export function setupOf(
 
 /** What entries of a sealed study look like. */
 function sealedForm(document: StudyDocument): Pick<BatchSetup, 'sealed'> {
-  const { sealed, columns, questions: [asked] } = document;
-  if (sealed === undefined) return {};
-  const { estimator, parameters } = asked!;
-  return { sealed: sharePlanOf({ estimator, parameters, columns: columns.length, sealed }).form };
+  const { sealed } = document;
+  return sealed === undefined ? {}
+    : { sealed: sharePlansOf({ ...document, sealed }).map(({ form }) => form) };
 }
 
 /** The server's answer to an admitted Hello. */

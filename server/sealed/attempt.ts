@@ -1,15 +1,15 @@
 import { signing } from '#signing';
 import { concatBytes, equalBytes, fromHex } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
-import type { Outcome } from '../../src/base/outcome.js';
 import { createSealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
+import type { QuestionResult } from '../../src/questions/run.js';
 import { secureNoise } from '../../src/random/secure.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import { after, before, servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { isSealedStatement, signSealedStatement } from '../../src/sealed/shares/statements.js';
 import { KeyStream } from '../../src/sealed/steps/key-stream.js';
 import { openSum } from '../../src/sealed/steps/open.js';
-import { Party, type Link } from '../../src/sealed/steps/party.js';
+import { Party, PeerError, type Link } from '../../src/sealed/steps/party.js';
 import { boxKeysOf, sharedSecret } from '../../src/signing/boxes.js';
 import type { Signer } from '../../src/signing/index.js';
 import type { PeerFrame } from '../../src/wire/peer-messages.js';
@@ -28,7 +28,8 @@ export interface AttemptOptions {
   readonly epoch: bigint;
   /** Durable, and larger than that of any earlier attempt of this server for this epoch. */
   readonly attempt: number;
-  readonly program: SealedProgram;
+  /** One for each question, in the order of the study's facts. */
+  readonly programs: readonly SealedProgram[];
   /** How long another server may be silent, in milliseconds. */
   readonly timeoutMs: number;
   /** Makes the charge durable. Awaited before the first own opening leaves. */
@@ -55,24 +56,54 @@ const stepBytes = 1024 * 1024;
  * after the charge. An entry that is left out is no row, and a row less moves no event by more than
  * a row that is replaced. A server need not prove that it cannot use an entry: one that runs
  * changed code can have anybody left out, as the first server can anyway.
+ * Claim 4: what the three servers learn of all questions together costs the sum of the programs'
+ * costs, as planQuestions charges it. Neighbours: one contributor's entry replaced by any other.
+ * Why: an entry is one row for each question, whatever its sender did, so a replaced entry is one
+ * replaced row in each program. The programs run one after the other, in the order of the facts,
+ * each with mechanisms of its own, built from its events alone, and with noise of its own. Which
+ * steps a program takes follows from public and opened numbers, those of earlier questions among
+ * them. So the epoch is an adaptive composition of releases, each of which costs what its
+ * program claims. A server's shares of all questions come from two seeds or a third component
+ * (`sealEntry`): they are independent of the rows, as those of one question are.
+ *
+ * Once the epoch is charged, a question whose program fails is refused, and the others go on.
+ * Whether it fails follows from opened numbers, so it fails at all three servers, at one step.
+ * Where only one fails, its next message names another question (`turnTo`), and the attempt ends.
+ * @returns for each question its outcome, or why it has none.
  * @throws PeerLostError when another server is gone or sends what is not due; KeelsonError when the
  *   servers do not agree. Before `charge` was called nothing was opened, and a new attempt is free.
  */
 export async function runAttempt(
   options: AttemptOptions, manifest: Manifest, shares: OpenedShares,
-): Promise<Outcome> {
-  const { program, charge } = options;
+): Promise<readonly QuestionResult[]> {
+  const { programs, charge } = options;
   const unusable = await agreeOnUnusable(options, shares);
   const used = shares.filter((_, place) => !isMarked(unusable, place))
     .map((share) => share!);
-  const rows = used.length > 0 ? used : [zeroShare(program.form)];
-  const party = await begin(options, manifest, unusable, rows.length);
-  let charged: Promise<void> | null = null;
-  const mechanisms = createSealedMechanisms(program.events, secureNoise(), async (noised) => {
-    await (charged ??= charge());
+  const entries = used.length > 0 ? used : [zeroShare(programs.map(({ form }) => form))];
+  const party = await begin(options, manifest, unusable, entries.length);
+  let isCharged = false;
+  const openNoised = async (noised: Uint32Array): Promise<Uint32Array> => {
+    if (!isCharged) await charge();
+    isCharged = true;
     return openSum(party, noised);
-  });
-  return (await program.run({ party, mechanisms, rows })).value;
+  };
+  const results: QuestionResult[] = [];
+  for (const [place, program] of programs.entries()) {
+    party.turnTo(place);
+    const mechanisms = createSealedMechanisms(program.events, secureNoise(), openNoised);
+    const rows = entries.map((entry) => entry[place]!);
+    try {
+      const { value: outcome } = await program.run({ party, mechanisms, rows });
+      results.push({ kind: 'answered', outcome });
+    } catch (failure) {
+      if (!isCharged || failure instanceof PeerError || failure instanceof PeerLostError) {
+        throw failure;
+      }
+      results.push({ kind: 'failed', failure });
+    }
+  }
+  return results;
 }
 
 /**
@@ -168,10 +199,11 @@ function epochBytes(epoch: bigint): Uint8Array {
 }
 
 /** The steps' messages over the links, in frames. */
-function linkOf({ links, program, timeoutMs }: AttemptOptions, people: number): Link {
+function linkOf({ links, programs, timeoutMs }: AttemptOptions, people: number): Link {
   const linkTo = (server: ServerIndex): PeerLink => links.get(server)!;
   // No step sends more than 24 bytes for each number of a row.
-  const messageBytesMax = 24 * program.form.count * (people + 64) * 8 + 2 ** 20;
+  const count = Math.max(...programs.map(({ form }) => form.count));
+  const messageBytesMax = 24 * count * (people + 64) * 8 + 2 ** 20;
   return {
     send: (to, message) => {
       for (let at = 0; at === 0 || at < message.length; at += stepBytes) {

@@ -2,8 +2,10 @@ import { signing } from '#signing';
 import { concatBytes, fromHex, equalBytes } from '../../src/base/bytes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
 import { Sealed } from '../../src/base/brands.js';
-import { openEntry, type OpeningOptions, type RowShare } from '../../src/sealed/shares/opening.js';
-import type { ShareForm } from '../../src/sealed/shares/form.js';
+import {
+  openEntry, type EntryShare, type OpeningOptions,
+} from '../../src/sealed/shares/opening.js';
+import type { EntryForm } from '../../src/sealed/shares/form.js';
 import { UnusableEntryError } from '../../src/sealed/shares/unusable.js';
 import { entriesPerFrame, type SealedEntry } from '../../src/wire/peer-messages.js';
 import type { Clock } from '../base/clock.js';
@@ -89,7 +91,7 @@ export async function receiveEntries(link: PeerLink, timeoutMs: number): Promise
 }
 
 /** This server's share of each entry of a manifest; null where it cannot use the entry. */
-export type OpenedShares = readonly (Sealed<RowShare> | null)[];
+export type OpenedShares = readonly (EntryShare | null)[];
 
 /** Entries that are opened before other work of the process gets its turn. */
 const openedAtOnce = 128;
@@ -98,7 +100,7 @@ const openedAtOnce = 128;
 export async function openShares(
   entries: readonly SealedEntry[], options: OpeningOptions, clock: Clock,
 ): Promise<OpenedShares> {
-  const shares: (Sealed<RowShare> | null)[] = [];
+  const shares: (EntryShare | null)[] = [];
   for (const [i, entry] of entries.entries()) {
     shares.push(shareOf(entry, options));
     if (i % openedAtOnce === openedAtOnce - 1) {
@@ -110,7 +112,7 @@ export async function openShares(
 
 function shareOf(
   { contributor, body, signature }: SealedEntry, options: OpeningOptions,
-): Sealed<RowShare> | null {
+): EntryShare | null {
   try {
     const verifier = signing.createVerifier(contributor);
     return openEntry(signing, verifier, body, signature, options);
@@ -122,10 +124,11 @@ function shareOf(
 }
 
 /**
- * A row of zeros, as its three servers hold it. It stands in where nobody contributed, so that the
- * release of such an epoch looks like any other: neighbours stay neighbours, since an epoch with
- * one contributor has that contributor's row in its place.
+ * Rows of zeros, as their three servers hold them. They stand in where nobody contributed, so that
+ * the release of such an epoch looks like any other: neighbours stay neighbours, since an epoch
+ * with one contributor has that contributor's rows in their place.
  */
-export function zeroShare({ count }: ShareForm): Sealed<RowShare> {
-  return Sealed.of({ own: new Uint32Array(count), next: new Uint32Array(count) });
+export function zeroShare(forms: EntryForm): EntryShare {
+  return forms.map(({ count }) =>
+    Sealed.of({ own: new Uint32Array(count), next: new Uint32Array(count) }));
 }

@@ -1,6 +1,6 @@
 import { signing } from '#signing';
 import { InvariantError, KeelsonError, StorageError } from '../../src/base/errors.js';
-import { sealedProgramOfQuestion } from '../../src/plan-sealed.js';
+import { sealedProgramsOf } from '../../src/plan-sealed.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import { decodeBody, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { openBoxOf } from '../../src/sealed/shares/opening.js';
@@ -51,7 +51,7 @@ const retryMs = { least: 100, most: 5_000 } as const;
 export class SealedStudy implements LocalStudy {
   readonly #view: LatestView;
   readonly #epochs: SealedEpochs;
-  readonly #program: SealedProgram;
+  readonly #programs: readonly SealedProgram[];
   #mode: StudyMode;
   #isHeld: boolean;
   #isOver = false;
@@ -69,12 +69,7 @@ export class SealedStudy implements LocalStudy {
     this.#epochs = new SealedEpochs(
       context, definition, identity.studyId, record, options.retention, options.server === 0,
     );
-    const { target, document } = definition;
-    const [{ question, dimension }] = definition.questions;
-    this.#program = sealedProgramOfQuestion({ ...question, sealed: document.sealed! }, {
-      dimension, cohort: document.cohort,
-      participation: document.participation, target,
-    });
+    this.#programs = sealedProgramsOf(definition);
     this.#mode = options.mode;
     this.#isHeld = options.held;
   }
@@ -128,10 +123,10 @@ export class SealedStudy implements LocalStudy {
   faultOf({ contributor, body, epoch }: VerifiedBatch): 'malformed' | undefined {
     const record = this.#epochs.record;
     if (record?.state !== 'open' || record.epoch !== epoch) return undefined;
-    const { form } = this.#program;
+    const forms = this.#programs.map(({ form }) => form);
     try {
-      openBoxOf(signing, contributor, decodeBody(body, form), {
-        server: this.options.server, form, boxSecret: record.assignmentKey,
+      openBoxOf(signing, contributor, decodeBody(body, forms), {
+        server: this.options.server, forms, boxSecret: record.assignmentKey,
       });
       return undefined;
     } catch (error) {
@@ -217,7 +212,7 @@ export class SealedStudy implements LocalStudy {
     const { context, definition } = this;
     const { server, timeoutMs } = this.options;
     return new Session({
-      context, definition, server, links, timeoutMs, epochs: this.#epochs, program: this.#program,
+      context, definition, server, links, timeoutMs, epochs: this.#epochs, programs: this.#programs,
       isHeld: () => this.#isHeld, isOver: () => this.#isOver, isDone: () => this.#isDone(),
       stop: () => this.#stop(),
     });

@@ -2,11 +2,13 @@ import { signing } from '#signing';
 import { concatBytes, fromHex } from '../../src/base/bytes.js';
 import { InvariantError, KeelsonError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
+import { failedOutcome, namedOutcome, type QuestionResult } from '../../src/questions/run.js';
 import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { verifiedBoxKeys } from '../../src/sealed/shares/statements.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import type { EpochStanding, PeerFrame } from '../../src/wire/peer-messages.js';
+import { partsOfError } from '../epochs/messages.js';
 import { interrupted, publishable } from '../epochs/outcome.js';
 import type { ChargeResult } from '../store/contract.js';
 import type { HubContext } from '../studies/context.js';
@@ -24,7 +26,8 @@ export interface SessionOptions {
   readonly context: HubContext;
   readonly definition: StudyDefinition;
   readonly epochs: SealedEpochs;
-  readonly program: SealedProgram;
+  /** One for each question, in the order of the study's facts. */
+  readonly programs: readonly SealedProgram[];
   readonly server: ServerIndex;
   readonly links: PeerLinks;
   /** How long another server may be silent, in milliseconds. */
@@ -150,7 +153,7 @@ export class Session {
   async #releaseInterrupted(links: PeerLinks): Promise<void> {
     this.isReleasing = true;
     const { balance } = await this.#epochs.charge();
-    await this.#release(links, interrupted, balance);
+    await this.#release(links, this.options.definition.questions.map(() => interrupted), balance);
     this.isReleasing = false;
   }
 
@@ -303,7 +306,7 @@ export class Session {
 
   async #attempt(links: PeerLinks): Promise<void> {
     const { store, clock, signer, drained } = this.options.context;
-    const { server, timeoutMs } = this.options;
+    const { server, timeoutMs, programs } = this.options;
     const { studyId, serverKeys } = this.#epochs;
     await drained();
     const attempt = await store.noteRecovery(studyId, this.#epochs.record!.epoch);
@@ -313,13 +316,12 @@ export class Session {
       : await receiveEntries(links.get(0)!, timeoutMs);
     if (await this.#isFree(manifest)) return this.#epochs.lapse();
     const shares = await openShares(manifest.entries, {
-      server, form: this.options.program.form, boxSecret: assignmentKey, frontKey: serverKeys[0]!,
-      studyId: fromHex(studyId), epoch,
+      server, forms: programs.map(({ form }) => form), boxSecret: assignmentKey,
+      frontKey: serverKeys[0]!, studyId: fromHex(studyId), epoch,
     }, clock);
     const charged: { result?: ChargeResult } = {};
-    const outcome = await runAttempt({
-      server, links, signer, serverKeys, studyId, epoch, attempt, timeoutMs,
-      program: this.options.program,
+    const results = await runAttempt({
+      server, links, signer, serverKeys, studyId, epoch, attempt, timeoutMs, programs,
       charge: async () => {
         this.isReleasing = true;
         charged.result = await this.#epochs.charge();
@@ -328,7 +330,7 @@ export class Session {
         }
       },
     }, manifest, shares);
-    await this.#release(links, outcome, charged.result!.balance);
+    await this.#release(links, this.#outcomesOf(results), charged.result!.balance);
     this.isReleasing = false;
   }
 
@@ -337,30 +339,49 @@ export class Session {
     return this.#epochs.document.participation === 'public' && entries.length === 0;
   }
 
+  /** What is published of each question. Why one failed is for the operator's eyes. */
+  #outcomesOf(results: readonly QuestionResult[]): readonly Outcome[] {
+    const { context: { logger }, definition: { document: { study }, questions } } = this.options;
+    return results.map((result, i) => {
+      const planned = questions[i]!;
+      const { question, plan } = planned;
+      if (result.kind === 'answered') {
+        return publishable(namedOutcome(result.outcome, planned), plan, question.columns.length);
+      }
+      const { code, message } = partsOfError(result.failure);
+      const { epoch } = this.#epochs.record!;
+      logger.error(
+        { study, epoch, question: question.name, code, message },
+        'the release of a question failed; the others go on',
+      );
+      return failedOutcome;
+    });
+  }
+
   /** Makes the body of the release, gets all three signatures, and stores it. */
   async #release(
-    links: PeerLinks, outcome: Outcome, balance: ChargeResult['balance'],
+    links: PeerLinks, outcomes: readonly Outcome[], balance: ChargeResult['balance'],
   ): Promise<void> {
     const { clock, releaseTickMs, signer } = this.options.context;
     const { server, timeoutMs } = this.options;
-    const { plan } = this.options.definition.questions[0];
     const { epoch, closesAtMs, rho, delta } = this.#epochs.record!;
-    const published = publishable(outcome, plan, this.#epochs.document.columns.length);
     const fromMs = Math.max(closesAtMs, lastTick(clock.nowMs(), releaseTickMs));
     await new Deadline(clock, fromMs, releaseTickMs).reached();
     const own = signRelease(this.options.definition, signer, {
       studyId: this.#epochs.studyId, index: this.#epochs.count, epoch, rho, delta, balance,
-      outcomes: [published], previousDigest: this.#epochs.digest, closedAtMs: closesAtMs,
+      outcomes, previousDigest: this.#epochs.digest, closedAtMs: closesAtMs,
       mechanisms: eventsToJson(this.options.definition.events),
       serverKey: this.#epochs.serverKeys[0]!,
     });
     // The waits of the three may differ by a tick, and one tick is a minute at most.
     await this.#epochs.store(
       await cosigned(own, server, this.#epochs.serverKeys, links, timeoutMs + 2 * releaseTickMs));
-    const { logger } = this.options.context;
+    const { context: { logger }, definition: { questions } } = this.options;
+    const answers = Object.fromEntries(outcomes.map((outcome, i) => [questions[i]!.question.name, {
+      outcome: outcome.kind, ...(outcome.kind === 'refused' && { reason: outcome.reason }),
+    }]));
     logger.info({
-      study: this.#epochs.document.study, epoch, release: own.index, outcome: published.kind,
-      ...(published.kind === 'refused' && { reason: published.reason }),
+      study: this.#epochs.document.study, epoch, release: own.index, questions: answers,
     }, 'a release is published');
   }
 

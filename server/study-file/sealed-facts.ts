@@ -21,9 +21,9 @@ export function sealedFactsOf(
 const faults: Readonly<Record<NonNullable<ReturnType<typeof notSealable>>, readonly [
   rule: string, remedy: string,
 ]>> = {
-  columns: [`sealed rows have numbers only, in at most ${sealedLimits.columns} columns`,
-    'give columns as a list of names'],
-  'sealed.range': ['has another number of ranges than columns', 'give one for each'],
+  columns: [`a sealed study has at most ${sealedLimits.columns} columns`, 'use fewer'],
+  'sealed.range': ['has another number of ranges than columns',
+    'give one for each, or leave it out and give low and high of the columns that need them'],
   epoch: ['the three servers close epochs by time', 'write epoch: { every: 1h }'],
   budget: ['each of the three servers keeps the budget of this study, with rule zcdp',
     'leave scope, rule and population out'],
@@ -37,10 +37,6 @@ const faults: Readonly<Record<NonNullable<ReturnType<typeof notSealable>>, reado
 export function checkSealed(document: StudyDocument, refuse: Refuse): void {
   const { sealed } = document;
   if (sealed === undefined) return;
-  if (document.wireForm === undefined) {
-    throw refuse('sealed', 'is for one question', 'write estimator and parameters in place of '
-      + 'questions');
-  }
   const fault = notSealable(document);
   if (fault !== null) throw refuse(fault, ...faults[fault]);
   const unsafe = sealed.servers.find(({ url }) => !isSafeAddress(url));

@@ -47,7 +47,8 @@ export const sealed = ruled(sealedRule, v.strictObject({
   bits: key(v.optional(whole(bits.least, bits.most), bits.usual),
     'Bits of each number of a row. More bits make a finer grid.', bits.usual),
   range: key(v.optional(range), 'For each column the range that values lie in. Values outside '
-    + 'count as at its ends.', [[0, 512], [0, 256]], 'must be given for a mean'),
+    + 'count as at its ends.', [[0, 512], [0, 256]],
+    'low and high of the columns, which a mean needs'),
   servers: key(servers, 'The three servers. Contributors and readers connect to the first.', [
     { name: 'north', url: 'wss://north.example', key: '0'.repeat(64) },
     { name: 'east', url: 'wss://east.example', key: '1'.repeat(64) },

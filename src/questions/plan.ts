@@ -70,7 +70,9 @@ export interface QuestionsFacts extends StudyColumns, PeopleFacts {
 export interface QuestionPlanner {
   find(estimator: string): Estimator;
   /** `planWithin`: a plan within the facts' target, pure for a pure target. */
-  plan(estimator: Estimator, parameters: ParameterValues, facts: StudyFacts): Plan | Infeasible;
+  plan(
+    estimator: Estimator, parameters: ParameterValues, facts: StudyFacts, question: Question,
+  ): Plan | Infeasible;
 }
 
 /** Most bytes of the answers of a release. */
@@ -147,7 +149,7 @@ function planOne(
       ...(by?.discover !== undefined && {
         keys: { list: 'discovered', groupsMax: by.groupsMax, ...by.discover },
       }),
-    });
+    }, question);
     if (plan.kind === 'infeasible') return { ...plan, reason: reasonOf(facts, name, plan.reason) };
     if (isRunning && plan.running === undefined) return notRunning(facts, name, estimator);
     if (plan.cost.renyi !== undefined && (question.part < 100 || by !== undefined)) {

@@ -211,9 +211,7 @@ export class QuestionsRun {
         : groupsCut!.withCut(answer, totals?.cutPeople ?? people, plan.reach);
       return {
         kind: 'answered',
-        outcome: outcome.kind === 'refused'
-          ? { ...outcome, text: withColumnNames(outcome.text, question.columns) }
-          : keys === undefined ? outcome : { ...outcome, keys },
+        outcome: namedOutcome(outcome, { question, ...(keys !== undefined && { keys }) }),
         ...(totals !== null && before !== undefined && {
           left: totals.sealed((plain) => before.sealing.seal(question.name, plain)),
         }),
@@ -233,6 +231,16 @@ export class QuestionsRun {
       }
     });
   }
+}
+
+/** The outcome with the names of the question's columns in its text, or of its public keys. */
+export function namedOutcome(
+  outcome: Outcome, { question, keys }: Pick<PlannedQuestion, 'question' | 'keys'>,
+): Outcome {
+  if (outcome.kind === 'refused') {
+    return { ...outcome, text: withColumnNames(outcome.text, question.columns) };
+  }
+  return keys === undefined ? outcome : { ...outcome, keys };
 }
 
 function leftBefore(question: string, before: SeriesBefore | undefined): Uint8Array | null {

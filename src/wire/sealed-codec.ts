@@ -64,10 +64,10 @@ export function isSafeAddress(text: string): boolean {
 
 /** The first of the facts that sealed rows cannot have; null when there is none. */
 export function notSealable(
-  { columns, types, epoch, budget, late, retention, quarantine, running, sealed }: SharedFacts,
+  { columns, epoch, budget, late, retention, quarantine, running, sealed }: SharedFacts,
 ): 'columns' | 'sealed.range' | 'epoch' | 'budget' | 'late' | 'retention' | 'quarantine' | 'running'
   | null {
-  if (types !== undefined || columns.length > limits.columns) return 'columns';
+  if (columns.length > limits.columns) return 'columns';
   if (sealed?.range !== undefined && sealed.range.length !== columns.length) return 'sealed.range';
   if (!('everyMs' in epoch)) return 'epoch';
   if (budget.scope !== 'study' || budget.rule !== 'zcdp') return 'budget';

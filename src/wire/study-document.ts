@@ -118,8 +118,8 @@ export interface SharedFacts {
    */
   readonly running?: { readonly separation: number; readonly questions?: readonly string[] };
   /**
-   * The rows are sealed: three servers hold shares of them, and no single one sees a row. One
-   * question, budget scope `study`, `late: drop`. Absent: the server reads rows.
+   * The rows are sealed: three servers hold shares of them, and no single one sees a row. Budget
+   * scope `study`, `late: drop`. Absent: the server reads rows.
    */
   readonly sealed?: SealedFacts;
 }
@@ -142,7 +142,10 @@ export interface SealedFacts {
   readonly against: 'reading';
   /** Bits of a value on its grid, 8 to 20. */
   readonly bits: number;
-  /** Per column: the public range. Present where the answer needs numbers and not bins. */
+  /**
+   * Per column: the public range, where an answer needs numbers and not bins. Absent: the types of
+   * the columns have it.
+   */
   readonly range?: readonly (readonly [low: number, high: number])[];
   /** The first is the one that contributors and readers connect to. */
   readonly servers: readonly [SealedServer, SealedServer, SealedServer];

@@ -9,8 +9,8 @@ import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { concatBytes, fromHex } from '../../src/base/bytes.js';
 import { expandSeed, seedBytes, servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { difference, packValues, type ShareForm } from '../../src/sealed/shares/form.js';
-import { sealRow } from '../../src/sealed/shares/sealing.js';
-import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
+import { sealEntry } from '../../src/sealed/shares/sealing.js';
+import { sharePlansOf } from '../../src/sealed/shares/study-shares.js';
 import { verifiedBoxKeys } from '../../src/sealed/shares/statements.js';
 import { signing } from '../../src/signing/node.js';
 import { Stage } from '../support/live-command.js';
@@ -67,25 +67,24 @@ interface Sealed {
 /** Seals as `sealing` does, and keeps what it drew. */
 function noting(made: Sealed[]): Sealing {
   return ({ document, rows: [...row], studyId, epoch, sequence, contributorKey, boxKeys }) => {
-    const { sealed, questions: [asked] } = document;
-    const { estimator, parameters } = asked!;
+    const { sealed } = document;
     const serverKeys = sealed!.servers.map(({ key }) => fromHex(key));
-    const plan = sharePlanOf({ estimator, parameters, columns, sealed: sealed! });
-    const { form } = plan;
-    const values = plan.valuesOf(row);
+    const [plan] = sharePlansOf({ ...document, sealed: sealed! });
+    const { form, valuesOf } = plan!;
+    const values = valuesOf(row);
     const drawn: Uint8Array[] = [];
-    const body = sealRow({
+    const body = sealEntry({
       ...signing,
       randomBytes: (length) => {
         drawn.push(signing.randomBytes(length));
         return drawn.at(-1)!.slice();
       },
-    }, values, {
-      form, place: { studyId, epoch, sequence }, contributorKey,
+    }, [values], {
+      forms: [form], place: { studyId, epoch, sequence }, contributorKey,
       boxKeys: verifiedBoxKeys(signing, studyId, epoch, serverKeys, boxKeys),
     });
     const [s0, s1, r] = drawn as [Uint8Array, Uint8Array, Uint8Array];
-    const [first, second] = [s0, s1].map((seed) => expandSeed(signing, seed, form)) as
+    const [first, second] = [s0, s1].map((seed) => expandSeed(signing, seed, [form])[0]) as
       [Uint32Array, Uint32Array];
     const third = difference(difference(values, first, form), second, form);
     made.push({

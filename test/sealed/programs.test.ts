@@ -6,7 +6,7 @@ import { cellEdges, quantilesOfRunning } from '../../src/base/running-counts.js'
 import { seededRandom } from '../../src/random/work.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import {
-  sealedCount, sealedHistogram, sealedQuantile,
+  sealedCount, sealedCounts, sealedHistogram, sealedQuantile,
 } from '../../src/sealed/programs/counts.js';
 import { sealedMean } from '../../src/sealed/programs/mean.js';
 import { sealedProgramOf } from '../../src/sealed/programs/table.js';
@@ -27,6 +27,7 @@ async function answerOf(
 }
 
 const people = 333;
+const gridOfTwo = columnGrid([[0, 512], [0, 256]], [5, 8], 16);
 const random = seededRandom(Uint8Array.of(22));
 const normal = (): number => Math.sqrt(-2 * Math.log(1 - random.uniform()))
   * Math.cos(2 * Math.PI * random.uniform());
@@ -46,6 +47,45 @@ describe('sealed programs', () => {
     const bins = rows.map(([first]) => [25, 30, 35, 40].filter((edge) => edge <= first!).length);
     expect(estimate.map((count) => Math.round(count))).toEqual([0, 1, 2, 3, 4].map((bin) =>
       bins.filter((one) => one === bin).length + (bin === 4 ? 2 : 0)));
+  });
+
+  it('leave out who has no row: it is in no bin, and a number past the bins is, too', async () => {
+    const facts = sealedFacts(2, people);
+    const bins = { column: 0, edges: [25, 30, 35] };
+    const program = sealedHistogram(facts, { ...bins, isPartial: true });
+    const some = rows.map((row, i) => (i % 3 === 0 ? null : row));
+    const values = [...some.map(program.valuesOf), Uint32Array.of(7), Uint32Array.of(5)];
+    const { estimate } = await answerOf(program, values);
+    const others = some.filter((row) => row !== null);
+    const whole = await answerOf(sealedHistogram(facts, bins), others.map(program.valuesOf));
+    expect(estimate.map((count) => Math.round(count)))
+      .toEqual(whole.estimate.map((count) => Math.round(count)));
+  });
+
+  it('count for each key, each contributor for one at most', async () => {
+    const program = sealedCounts(sealedFacts(1, people), 3, (row) => row[0]!);
+    const keys = rows.map((_, i) => (i % 4 === 3 ? null : [i % 4]));
+    const { estimate } = await answerOf(program, keys.map(program.valuesOf));
+    expect(estimate.map((count) => Math.round(count))).toEqual([0, 1, 2].map((key) =>
+      keys.filter((row) => row?.[0] === key).length));
+  });
+
+  it.each<[string, (isPartial: boolean) => SealedProgram]>([
+    ['mean', (isPartial) => sealedMean(sealedFacts(2, people), { grid: gridOfTwo, isPartial })],
+    ['robust-mean', (isPartial) => sealedRobustMean(
+      sealedFacts(2, people, 1e5), { grid: gridOfTwo, corruption: 0.1, isPartial })],
+  ])('take the %s of those who have a row, whatever the others share', async (_, programOf) => {
+    const program = programOf(true);
+    const some = rows.map((row, i) => (i % 3 === 0 ? null : row));
+    // A liar's values without the bit that says that they are a row.
+    const hidden = program.valuesOf([500, 250]).with(2, 2 ** 15 - 1);
+    const values = some.map((row) => (row === null ? hidden : program.valuesOf(row)));
+    const { estimate, findings } = await answerOf(program, values);
+    const others = some.filter((row) => row !== null);
+    const whole = programOf(false);
+    const clear = await answerOf(whole, others.map(whole.valuesOf));
+    estimate.forEach((value, i) => expect(value).toBeCloseTo(clear.estimate[i]!, 1));
+    expect(findings).toEqual(clear.findings);
   });
 
   it('need at least one row', async () => {

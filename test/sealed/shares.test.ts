@@ -11,7 +11,7 @@ import {
   combined, packValues, unpackValues, type ShareForm,
 } from '../../src/sealed/shares/form.js';
 import { openEntry, type OpeningOptions, type RowShare } from '../../src/sealed/shares/opening.js';
-import { sealRow } from '../../src/sealed/shares/sealing.js';
+import { sealEntry } from '../../src/sealed/shares/sealing.js';
 import { UnusableEntryError, type UnusableReason } from '../../src/sealed/shares/unusable.js';
 import { boxKeysOf } from '../../src/signing/boxes.js';
 import { signBatch } from '../../src/signing/index.js';
@@ -28,7 +28,9 @@ const boxKeys = secrets.map((secret) => boxKeysOf(secret).publicKey);
 const place = { studyId: filled(3), epoch: 5n, sequence: 1n };
 
 const seal = (values: Uint32Array, form: ShareForm, who = contributor, where = place): Uint8Array =>
-  sealRow(signing, values, { form, place: where, contributorKey: who.publicKey, boxKeys });
+  sealEntry(signing, [values], {
+    forms: [form], place: where, contributorKey: who.publicKey, boxKeys,
+  });
 
 function open(
   server: ServerIndex, body: Uint8Array, form: ShareForm,
@@ -36,11 +38,12 @@ function open(
   Partial<OpeningOptions> & { who?: typeof contributor; by?: typeof contributor } = {},
 ): RowShare {
   const context = { serverKey: frontKey, studyId: place.studyId };
-  return openSealed(openEntry(
+  const [share] = openEntry(
     signing, signing.createVerifier(who.publicKey), body,
     signBatch(by, context, signing.sha512(body)),
-    { server, form, boxSecret: secrets[server]!, frontKey, ...place, ...changed },
-  ));
+    { server, forms: [form], boxSecret: secrets[server]!, frontKey, ...place, ...changed },
+  );
+  return openSealed(share!);
 }
 
 function reasonOf(work: () => unknown): UnusableReason | null {
@@ -55,7 +58,7 @@ function reasonOf(work: () => unknown): UnusableReason | null {
 
 /** The body with one of its fields changed. */
 function changed(body: Uint8Array, change: (entry: EntryBody) => Partial<EntryBody>): Uint8Array {
-  const entry = decodeBody(body, numbers);
+  const entry = decodeBody(body, [numbers]);
   return encodeBody({ ...entry, ...change(entry) });
 }
 
@@ -83,14 +86,14 @@ describe('rows in shares', () => {
   });
 
   it('take at most 700 bytes with their signature, for ten columns', () => {
-    expect(bodyBytes(numbers) + 64).toBe(616);
-    expect(seal(new Uint32Array(10), numbers).length).toBe(bodyBytes(numbers));
+    expect(bodyBytes([numbers]) + 64).toBe(616);
+    expect(seal(new Uint32Array(10), numbers).length).toBe(bodyBytes([numbers]));
   });
 
   it.each<[string, Uint32Array, ShareForm]>([
     ['too few values', new Uint32Array(9), numbers],
     ['a value past its bits', Uint32Array.from({ length: 10 }, () => 65_536), numbers],
-    ['too many columns', new Uint32Array(65), { kind: 'numbers', count: 65, bits: 16 }],
+    ['too many columns', new Uint32Array(66), { kind: 'numbers', count: 66, bits: 16 }],
     ['too many bits', new Uint32Array(1), { kind: 'bin', count: 1, bits: 9 }],
   ])('are not made of %s', (_, values, form) => {
     expect(() => seal(values, form)).toThrow(InvalidParameterError);
@@ -100,7 +103,7 @@ describe('rows in shares', () => {
 describe('an entry that a server cannot use', () => {
   const body = seal(Uint32Array.from({ length: 10 }, (_, i) => 100 * i), numbers);
   const copy = (from: Uint8Array, server: number) => (entry: EntryBody): Partial<EntryBody> => {
-    const { ephemeralKey, boxes } = decodeBody(from, numbers);
+    const { ephemeralKey, boxes } = decodeBody(from, [numbers]);
     return {
       ephemeralKey, boxes: entry.boxes.map((box, i) => (i === server ? boxes[i]! : box)),
     };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import { sealedHistogram } from '../../src/sealed/programs/counts.js';
+import { sealedMean } from '../../src/sealed/programs/mean.js';
 import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
 import { columnGrid } from '../../src/sealed/shares/column-grid.js';
 import { servers } from '../../src/sealed/shares/body.js';
@@ -17,15 +18,18 @@ const programs: Readonly<Record<string, SealedProgram>> = {
     column: 0, edges: Array.from({ length: 63 }, (_, i) => 2 * i),
   }),
   'robust-mean': sealedRobustMean(facts, { grid, corruption: 0.1 }),
+  'partial mean': sealedMean(facts, { grid, isPartial: true }),
 };
 
 const data = dataSource('transcripts');
-/** Honest rows, rows that are all alike, all zeros, all ones, and liars at both ends. */
-const crowds: Readonly<Record<string, (i: number) => readonly [number, number]>> = {
+/** Honest rows, rows that are all alike, all zeros, all ones, none, and liars at both ends. */
+const crowds: Readonly<Record<string, (i: number) => readonly [number, number] | null>> = {
   honest: () => [30 + 5 * data.normals(1)[0]!, 100 + 8 * data.normals(1)[0]!],
   alike: () => [30, 100],
   'low ends': () => [-1e9, -1e9],
   'high ends': () => [1e9, 1e9],
+  'without rows': () => null,
+  'of whom every other has a row': (i) => (i % 2 === 0 ? null : [30 + (i % 7), 100 + (i % 9)]),
   'a tenth at the ends': (i) => (i % 10 === 0 ? [1e9, -1e9] : [30 + (i % 7), 100 + (i % 9)]),
 };
 

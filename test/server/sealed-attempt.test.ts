@@ -4,12 +4,16 @@ import { runAttempt, type AttemptOptions } from '../../server/sealed/attempt.js'
 import { openShares } from '../../server/sealed/entries.js';
 import { PeerLink, type PeerLinks } from '../../server/sealed/peer-link.js';
 import type { PeerSocket, SocketHandlers } from '../../server/sealed/peer-socket.js';
+import { InvariantError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import { sealedCount } from '../../src/sealed/programs/counts.js';
+import type { QuestionResult } from '../../src/questions/run.js';
+import type { SealedProgram } from '../../src/sealed/programs/contract.js';
+import { sealedCount, sealedHistogram } from '../../src/sealed/programs/counts.js';
 import { sealedMean } from '../../src/sealed/programs/mean.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { columnGrid } from '../../src/sealed/shares/column-grid.js';
-import { sealRow } from '../../src/sealed/shares/sealing.js';
+import type { EntryForm } from '../../src/sealed/shares/form.js';
+import { sealEntry } from '../../src/sealed/shares/sealing.js';
 import { boxKeysOf } from '../../src/signing/boxes.js';
 import { signBatch } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
@@ -25,18 +29,24 @@ const serverKeys = signers.map(({ publicKey }) => publicKey);
 const secrets = servers.map((server) => filled(50 + server));
 const boxKeys = secrets.map((secret) => boxKeysOf(secret).publicKey);
 
-const entries: readonly SealedEntry[] = Array.from({ length: 5 }, (_, i) => {
-  const signer = signing.createSigner(filled(100 + i));
-  const body = sealRow(signing, Uint32Array.of(1), {
-    form: program.form, place: { studyId, epoch: 7n, sequence: 1n },
-    contributorKey: signer.publicKey, boxKeys,
+/** Five people's entries. */
+function entriesOf(
+  forms: EntryForm, rowsOf: (person: number) => readonly Uint32Array[],
+): readonly SealedEntry[] {
+  return Array.from({ length: 5 }, (_, i) => {
+    const signer = signing.createSigner(filled(100 + i));
+    const body = sealEntry(signing, rowsOf(i), {
+      forms, place: { studyId, epoch: 7n, sequence: 1n }, contributorKey: signer.publicKey, boxKeys,
+    });
+    const context = { serverKey: serverKeys[0]!, studyId };
+    return {
+      contributor: signer.publicKey, body,
+      signature: signBatch(signer, context, signing.sha512(body)),
+    };
   });
-  const context = { serverKey: serverKeys[0]!, studyId };
-  return {
-    contributor: signer.publicKey, body,
-    signature: signBatch(signer, context, signing.sha512(body)),
-  };
-});
+}
+
+const entries = entriesOf([program.form], () => [Uint32Array.of(1)]);
 const manifest = { entries, digest: signing.sha512(new Uint8Array(1)) };
 
 /** What server 2 sends to server 0 becomes this; null: it hangs from there on. */
@@ -74,7 +84,9 @@ function linksOf(change: Change): readonly PeerLinks[] {
 }
 
 interface Attempt {
+  /** Of the first question. */
   readonly outcomes: readonly (Outcome | Error)[];
+  readonly results: readonly (readonly QuestionResult[] | Error)[];
   readonly charges: readonly number[];
 }
 
@@ -82,28 +94,35 @@ interface Attempt {
 async function attempt(
   change: Change = (frame) => frame, options: Partial<AttemptOptions> = {},
   sent: readonly SealedEntry[] = entries, lacking: readonly number[] = [],
+  programsAt?: (server: ServerIndex) => readonly SealedProgram[],
 ): Promise<Attempt> {
   const links = linksOf(change);
   const charges = [0, 0, 0];
-  const outcomes = await Promise.all(servers.map(async (server) => {
+  const { programs = [program] } = options;
+  const results = await Promise.all(servers.map(async (server) => {
     const opened = await openShares(sent, {
-      server, form: (options.program ?? program).form, boxSecret: secrets[server]!,
+      server, forms: programs.map(({ form }) => form), boxSecret: secrets[server]!,
       frontKey: serverKeys[0]!, studyId, epoch: 7n,
     }, systemClock);
     const shares = opened.map((share, place) =>
       (server === 2 && lacking.includes(place) ? null : share));
     return runAttempt({
-      server, links: links[server]!, signer: signers[server]!, serverKeys, attempt: 1, program,
+      server, links: links[server]!, signer: signers[server]!, serverKeys, attempt: 1, programs,
       studyId: Buffer.from(studyId).toString('hex'), epoch: 7n, timeoutMs: 500,
       charge: async () => { charges[server]! += 1; },
-      ...options,
+      ...options, ...(programsAt !== undefined && { programs: programsAt(server) }),
     }, manifest, shares).catch((error: unknown) => {
       for (const link of links[server]!.values()) link.close();
       return error as Error;
     });
   }));
   for (const each of links) for (const link of each.values()) link.close();
-  return { outcomes, charges };
+  const outcomes = results.map((result) => (result instanceof Error ? result : outcomeOf(result)));
+  return { outcomes, results, charges };
+}
+
+function outcomeOf([result]: readonly QuestionResult[]): Outcome | Error {
+  return result!.kind === 'answered' ? result!.outcome : result!.failure as Error;
 }
 
 /** The noisy count, rounded. Zero has no sign. */
@@ -134,7 +153,7 @@ describe('an attempt', () => {
   it('lets the noised count decide where too few entries are left, after the charge', async () => {
     const mean = sealedMean(sealedFacts(1, 1000, 1), { grid: columnGrid([[0, 64]], [8]) });
     // They were sealed for the other form, so none of them can be used.
-    const { outcomes, charges } = await attempt(undefined, { program: mean }, entries);
+    const { outcomes, charges } = await attempt(undefined, { programs: [mean] }, entries);
     for (const outcome of outcomes) {
       expect(outcome).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
     }
@@ -178,5 +197,58 @@ describe('an attempt', () => {
     expect(outcomes[0]).toBeInstanceOf(Error);
     // Nobody opened anything yet, so a new attempt costs nothing.
     if (isBeforeSteps) expect(charges[0]).toBe(0);
+  });
+});
+
+describe('an attempt at several questions', () => {
+  const histogram = sealedHistogram(sealedFacts(1, 10), { column: 0, edges: [5] });
+  const forms = [program.form, histogram.form];
+  const both = entriesOf(forms, (i) => [Uint32Array.of(1), Uint32Array.of(i % 2)]);
+  const failing: SealedProgram = {
+    ...program, run: () => Promise.reject(new InvariantError('the answer has no number')),
+  };
+  const counts = (result: QuestionResult | undefined): readonly number[] =>
+    (result?.kind === 'answered' && result.outcome.kind === 'value'
+      ? result.outcome.estimate.map((value) => Math.round(value) + 0) : []);
+
+  it('answers each from its own rows of one entry, after one charge', async () => {
+    const { results, charges } = await attempt(undefined, { programs: [program, histogram] }, both);
+    expect(charges).toEqual([1, 1, 1]);
+    for (const result of results as readonly (readonly QuestionResult[])[]) {
+      expect(result.map(counts)).toEqual([[5], [3, 2]]);
+    }
+  });
+
+  it('goes on after a question that fails at all three servers', async () => {
+    const third = entriesOf([program.form, ...forms], (i) =>
+      [Uint32Array.of(1), Uint32Array.of(1), Uint32Array.of(i % 2)]);
+    const { results, charges } = await attempt(
+      undefined, { programs: [program, failing, histogram] }, third);
+    expect(charges).toEqual([1, 1, 1]);
+    for (const result of results as readonly (readonly QuestionResult[])[]) {
+      expect(result.map(({ kind }) => kind)).toEqual(['answered', 'failed', 'answered']);
+      expect(result.map(counts)).toEqual([[5], [], [3, 2]]);
+    }
+  });
+
+  it('ends without a charge where a question fails before anything was opened', async () => {
+    const { results, charges } = await attempt(undefined, { programs: [failing, histogram] }, both);
+    for (const result of results) expect(result).toBeInstanceOf(InvariantError);
+    expect(charges).toEqual([0, 0, 0]);
+  });
+
+  it('ends where a question fails at one server alone, and the next has its steps', async () => {
+    const third = entriesOf([1, 2, 3].map(() => program.form), () =>
+      [1, 1, 1].map((value) => Uint32Array.of(value)));
+    const sound = [program, program, program];
+    const programsAt = (server: ServerIndex): readonly SealedProgram[] =>
+      (server === 2 ? sound.with(1, failing) : sound);
+    const { results, charges } =
+      await attempt(undefined, { programs: sound }, third, [], programsAt);
+    // One of them sees it first, and closes its links.
+    for (const result of results) expect(result).toBeInstanceOf(Error);
+    expect(results.map((result) => message(result as Error)).join())
+      .toContain('other numbers were opened');
+    expect(charges).toEqual([1, 1, 1]);
   });
 });

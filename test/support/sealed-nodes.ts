@@ -1,5 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { sealing } from '../../client/sealing.js';
 import type { Clock } from '../../server/base/clock.js';
 import { silentLogger } from '../../server/base/logger.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
@@ -15,9 +16,7 @@ import type { SubmitResult } from '../../server/studies/contract.js';
 import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { Outcome } from '../../src/base/outcome.js';
-import { sealRow } from '../../src/sealed/shares/sealing.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
-import { sharePlanOf } from '../../src/sealed/shares/share-plan.js';
 import { signBatch } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { decodePeerFrame, encodePeerFrame } from '../../src/wire/peer-frames.js';
@@ -39,8 +38,10 @@ export interface SentFrame {
 
 /** A study for three servers. */
 export interface NodesStudy {
-  /** Lines of YAML: estimator and parameters. */
+  /** Lines of YAML: estimator and parameters, or questions. */
   readonly question: string;
+  /** YAML. Default: minutes. */
+  readonly columns?: string;
   /** Default 40. */
   readonly cohort?: number;
   /** Default 4. The budget's is ten times this one, but 100 at most. */
@@ -92,11 +93,11 @@ export class SealedNodes {
     signing.createSigner(new Uint8Array(32).fill(60 + server)));
 
   constructor(
-    { question, cohort = 40, epsilon = 4 }: NodesStudy,
+    { question, columns, cohort = 40, epsilon = 4 }: NodesStudy,
     private readonly change: FrontChange = {},
   ) {
     this.definition = parseStudyText(`study: nodes
-columns: [minutes]
+columns: ${columns ?? '[minutes]'}
 cohort: ${cohort}
 epoch: { every: ${everyMs}ms }
 ${question}
@@ -104,7 +105,7 @@ privacy: { epsilon: ${epsilon}, delta: 1e-6 }
 budget: { epsilon: ${Math.min(100, 10 * epsilon)}, delta: 1e-5 }
 sealed:
   against: reading
-  range: [[0, 64]]
+${columns === undefined ? '  range: [[0, 64]]' : ''}
   servers:
 ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000 + server}', `
   + `key: '${toHex(this.#signers[server]!.publicKey)}' }`).join('\n')}
@@ -164,29 +165,33 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
     return this.#processes[0]!.hub!.studies()[0]!;
   }
 
-  /** People send a row each to the open epoch. @returns the answers that are no acceptance. */
+  /**
+   * People send a row each to the open epoch: the only number of a row, or all its cells.
+   * @returns the answers that are no acceptance.
+   */
   async contribute(
-    rows: readonly number[], change: (body: Uint8Array, person: number) => void = () => undefined,
+    rows: readonly (number | readonly number[])[],
+    change: (body: Uint8Array, person: number) => void = () => undefined,
   ): Promise<readonly SubmitResult[]> {
     const { studyId, epoch, boxKeys } = this.view;
-    const { columns, sealed, questions: [asked] } = this.definition.document;
-    const { estimator, parameters } = asked!;
-    const plan = sharePlanOf({ estimator, parameters, columns: columns.length, sealed: sealed! });
+    const { document } = this.definition;
     const context = {
       serverKey: this.#signers[0]!.publicKey, studyId: fromHex(studyId),
     };
     const refused: SubmitResult[] = [];
     for (const [i, row] of rows.entries()) {
       const signer = signing.createSigner(new Uint8Array(32).fill(100 + i));
-      const body = sealRow(signing, plan.valuesOf([row]), {
-        form: plan.form, place: { studyId: fromHex(studyId), epoch, sequence: epoch },
-        contributorKey: signer.publicKey, boxKeys: boxKeys!.map((key) => key.subarray(0, 32)),
+      const body = sealing({
+        document, rows: Float64Array.from([row].flat()), texts: undefined,
+        studyId: fromHex(studyId), epoch, sequence: epoch,
+        contributorKey: signer.publicKey, boxKeys: boxKeys!,
       });
       change(body, i);
       const digest = signing.sha512(body);
       const result = await this.#processes[0]!.hub!.submit({
         studyId, contributor: signer.publicKey, sequence: epoch, epoch, last: true, rows: 1,
-        columns: 1, digest, body, signature: signBatch(signer, context, digest),
+        columns: document.columns.length, digest, body,
+        signature: signBatch(signer, context, digest),
       });
       if (result.verdict !== 'accepted') refused.push(result);
     }
@@ -203,10 +208,20 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
     throw new Error('the three servers do not get on');
   }
 
-  async releases(server: ServerIndex): Promise<readonly { body: Uint8Array; outcome: Outcome }[]> {
+  /** With the outcome of the first question, and those of all. */
+  async releases(server: ServerIndex): Promise<readonly {
+    body: Uint8Array; outcome: Outcome; outcomes: readonly Outcome[];
+  }[]> {
     const found = await this.#stores[server]!.releases(this.view.studyId, 0, 100);
-    return found.map(({ body }) =>
-      ({ body, outcome: decodeReleaseBody(body).answers[0]!.outcome }));
+    return found.map(({ body }) => {
+      const outcomes = decodeReleaseBody(body).answers.map(({ outcome }) => outcome);
+      return { body, outcome: outcomes[0]!, outcomes };
+    });
+  }
+
+  /** What a server's store has of the entries of an open epoch. */
+  journal(server: ServerIndex, epoch: bigint): Promise<readonly JournalEntry[]> {
+    return this.#stores[server]!.journal(this.view.studyId, epoch, 0n, 1_000);
   }
 
   /** The key that a server that starts over this store must have. */

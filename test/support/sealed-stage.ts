@@ -141,6 +141,13 @@ ${listed.join('\n')}
     }));
   }
 
+  /** The outcomes of all questions of a release that the first server has. */
+  async answers(index: number): Promise<readonly Outcome[]> {
+    const { hub } = this.front;
+    const [record] = await hub.releases(hub.studies()[0]!.studyId, index, 1);
+    return decodeReleaseBody(record!.body).answers.map(({ outcome }) => outcome);
+  }
+
   /** The outcome of the release with an index, once a server has it. */
   async release(index: number, server = 0): Promise<Outcome> {
     const { hub } = this.servers[server]!;

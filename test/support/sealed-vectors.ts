@@ -10,9 +10,9 @@ import { sealedMean } from '../../src/sealed/programs/mean.js';
 import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
 import { decodeBody, servers } from '../../src/sealed/shares/body.js';
 import { columnGrid } from '../../src/sealed/shares/column-grid.js';
-import type { ShareForm } from '../../src/sealed/shares/form.js';
+import type { EntryForm } from '../../src/sealed/shares/form.js';
 import { openEntry, type RowShare } from '../../src/sealed/shares/opening.js';
-import { sealRow } from '../../src/sealed/shares/sealing.js';
+import { sealEntry } from '../../src/sealed/shares/sealing.js';
 import { bits } from '../../src/sealed/steps/adder.js';
 import { from0, number } from '../../src/sealed/steps/convert.js';
 import { and, dot, product } from '../../src/sealed/steps/multiply.js';
@@ -49,29 +49,32 @@ export const wordsOfHex = (hex: string): Uint32Array =>
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 /** One entry, from fixed randomness, and what the three servers find in it. */
-function entryOf(form: ShareForm, index: number, values: Uint32Array) {
+function entryOf(
+  forms: EntryForm, index: number, rows: readonly Uint32Array[], what: string = forms[0]!.kind,
+) {
   const signer = signing.createSigner(bytesOf(`contributor ${index}`));
   const random = ['s0', 's1', 'r', 'ephemeral secret'].map((name) =>
-    bytesOf(`${form.kind} ${index} ${name}`));
+    bytesOf(`${what} ${index} ${name}`));
   const left = [...random];
-  const body = sealRow({ ...signing, randomBytes: () => left.shift()! }, values, {
-    form, place, contributorKey: signer.publicKey,
+  const body = sealEntry({ ...signing, randomBytes: () => left.shift()! }, rows, {
+    forms, place, contributorKey: signer.publicKey,
     boxKeys: boxSecrets.map((secret) => boxKeysOf(secret).publicKey),
   });
   const signature = signBatch(
     signer, { serverKey: front.publicKey, studyId: place.studyId }, signing.sha512(body));
   const shares = servers.map((server) => openEntry(
     signing, signing.createVerifier(signer.publicKey), body, signature,
-    { server, form, boxSecret: boxSecrets[server]!, frontKey: front.publicKey, ...place },
+    { server, forms, boxSecret: boxSecrets[server]!, frontKey: front.publicKey, ...place },
   ));
-  const { ephemeralKey, commitments, boxes } = decodeBody(body, form);
+  const { ephemeralKey, commitments, boxes } = decodeBody(body, forms);
   const [s0, s1, r, ephemeralSecret] = random.map(toHex);
   return {
     shares,
     vector: {
-      contributor: toHex(signer.publicKey), values: [...values].join(' '),
+      contributor: toHex(signer.publicKey), values: rows.flatMap((row) => [...row]).join(' '),
       s0, s1, r, ephemeralSecret, ephemeralKey: toHex(ephemeralKey),
-      components: shares.map((share) => Array.from(openSealed(share).own).join(' ')),
+      components: shares.map((share) =>
+        share.flatMap((each) => Array.from(openSealed(each).own)).join(' ')),
       body: toHex(body), signature: toHex(signature),
       // Parts of the body, once.
       ...(index === 0 && { commitments: commitments.map(toHex), boxes: boxes.map(toHex) }),
@@ -222,13 +225,15 @@ async function runVector(program: SealedProgram, shares: readonly (readonly Seal
 /** The whole file. */
 export async function sealedVectors() {
   const entriesOf = (program: SealedProgram) =>
-    rows.map((row, i) => entryOf(program.form, i, program.valuesOf(row)));
+    rows.map((row, i) => entryOf([program.form], i, [program.valuesOf(row)]));
   const [ofBins, ofNumbers] = [entriesOf(runPrograms['count']!), entriesOf(runPrograms['mean']!)];
   const runs: [string, Awaited<ReturnType<typeof runVector>>][] = [];
   for (const [name, program] of Object.entries(runPrograms)) {
     const entries = program.form.kind === 'bin' ? ofBins : ofNumbers;
-    runs.push([name, await runVector(program, entries.map(({ shares }) => shares))]);
+    const shares = entries.map((entry) => entry.shares.map(([share]) => share!));
+    runs.push([name, await runVector(program, shares)]);
   }
+  const both = [runPrograms['count']!, runPrograms['mean']!];
   const steps: [string, Awaited<ReturnType<typeof stepVector>>][] = [];
   for (const [name, step] of Object.entries(stepCases)) steps.push([name, await stepVector(step)]);
   return {
@@ -238,6 +243,12 @@ export async function sealedVectors() {
     entries: {
       bin: { form: runPrograms['count']!.form, list: ofBins.map(({ vector }) => vector) },
       numbers: { form: runPrograms['mean']!.form, list: ofNumbers.map(({ vector }) => vector) },
+    },
+    severalQuestions: {
+      forms: both.map(({ form }) => form),
+      list: rows.slice(0, 2).map((row, i) => entryOf(
+        both.map(({ form }) => form), i, both.map((program) => program.valuesOf(row)), 'both',
+      ).vector),
     },
     steps: Object.fromEntries(steps), runs: Object.fromEntries(runs),
   };

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { recordLines } from '../../scripts/record-lines.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { bodyBytes, commitmentTo, decodeBody, servers } from '../../src/sealed/shares/body.js';
-import { combined, packValues, type ShareForm } from '../../src/sealed/shares/form.js';
+import { combined, packedBytes, packValues, type ShareForm } from '../../src/sealed/shares/form.js';
 import { KeyStream } from '../../src/sealed/steps/key-stream.js';
 import { Party } from '../../src/sealed/steps/party.js';
 import { aesStream } from '../../src/signing/block-cipher.js';
@@ -35,10 +35,26 @@ describe('vectors of sealed runs', () => {
           .toEqual(wordsOf(values));
         const salted = Uint8Array.from([...fromHex(r!), ...packValues(third!, shared)]);
         const bytes = fromHex(body);
-        expect(bytes).toHaveLength(bodyBytes(shared));
-        expect(decodeBody(bytes, shared).commitments.map(toHex))
+        expect(bytes).toHaveLength(bodyBytes([shared]));
+        expect(decodeBody(bytes, [shared]).commitments.map(toHex))
           .toEqual([fromHex(s0!), fromHex(s1!), salted].map((content, component) =>
             toHex(commitmentTo(signing, servers[component]!, content))));
+      }
+    }
+  });
+
+  it('have an entry for two questions in one body, whose components add up for each', () => {
+    const { forms, list } = file().severalQuestions;
+    const bytesOf = forms.map((form) => packedBytes(form));
+    expect(bytesOf).toEqual([1, 4]);
+    for (const { values, components, body } of list) {
+      expect(fromHex(body)).toHaveLength(bodyBytes(forms));
+      const parts = components.map(wordsOf);
+      let at = 0;
+      for (const form of forms) {
+        const [first, second, third] = parts.map((own) => own.subarray(at, at + form.count));
+        expect(combined(combined(first!, second!, form), third!, form))
+          .toEqual(wordsOf(values).subarray(at, at += form.count));
       }
     }
   });

@@ -14,7 +14,7 @@ import { toHex } from '../../../src/base/bytes.js';
 import { seededRandom } from '../../../src/random/work.js';
 import { decodeBody, expandSeed, servers } from '../../../src/sealed/shares/body.js';
 import { unpackValues } from '../../../src/sealed/shares/form.js';
-import { sharePlanOf } from '../../../src/sealed/shares/share-plan.js';
+import { sharePlansOf } from '../../../src/sealed/shares/study-shares.js';
 import { openBox } from '../../../src/signing/boxes.js';
 import type { Answer } from '../../../src/wire/messages.js';
 import type { Io } from '../../base/io.js';
@@ -220,11 +220,10 @@ async function contributeAll(scene: Scene, rows: readonly (readonly number[])[])
 async function heldRow(
   { folder }: Scene, sent: readonly number[], { input, body }: Made,
 ): Promise<HeldRow> {
-  const { columns, sealed, questions: [asked] } = input.document;
-  const { estimator, parameters } = asked!;
-  const { form, valuesOf } =
-    sharePlanOf({ estimator, parameters, columns: columns.length, sealed: sealed! });
-  const { ephemeralKey, boxes } = decodeBody(body, form);
+  const { document } = input;
+  const [plan] = sharePlansOf({ ...document, sealed: document.sealed! });
+  const { form, valuesOf } = plan!;
+  const { ephemeralKey, boxes } = decodeBody(body, [form]);
   const holds: HeldRow['holds'][number][] = [];
   for (const server of servers) {
     const directory = join(folder, `copy-of-${names[server]}`);
@@ -235,7 +234,7 @@ async function heldRow(
     const plain = openBox(signing, boxes[server]!, server, ephemeralKey, assignmentKey)!;
     // After 32 bytes of binding: two seeds, or one seed and a salt with packed numbers.
     const seed = (from: number): number[] =>
-      [...expandSeed(signing, plain.slice(from, from + 32), form)];
+      [...expandSeed(signing, plain.slice(from, from + 32), [form])[0]!];
     const packed = (from: number, end = plain.length): number[] =>
       [...unpackValues(plain.slice(from, end), form)];
     const [own, next] = [

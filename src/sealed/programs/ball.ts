@@ -2,13 +2,14 @@ import { InvalidParameterError } from '../../base/errors.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
 import type { ClipBall } from '../../privacy/stages/clip.js';
 import type { ColumnGrid } from '../shares/column-grid.js';
-import { bits } from '../steps/adder.js';
+import { andAll, bits } from '../steps/adder.js';
 import { dot } from '../steps/multiply.js';
 import type { Party } from '../steps/party.js';
 import { onesPlane } from '../steps/planes.js';
 import {
-  constant, differenceOf, maskedBy, publicBits, xorOf, type Bits, type Numbers,
+  constant, differenceOf, maskedBy, xorOf, type Bits, type Numbers,
 } from '../steps/shares.js';
+import type { CentreDesign } from './centre.js';
 import type { Layout } from './rows.js';
 
 /** The budget's rule and the grid must fit a sealed mean. @throws InvalidParameterError. */
@@ -53,10 +54,14 @@ export function outsideBit(bits: number): number {
   return Math.max(2 * bits + 8, 48) + 1;
 }
 
-/** The plane of those who are there and whose rows are within the ball. */
+/**
+ * The plane of those who have a row, and one within the ball.
+ * @param design.form - with an entry past the columns, where it is shared who has a row.
+ */
 export async function insideBall(
-  party: Party, about: Numbers, { steps }: ClipBall, { bits: width, lows }: ColumnGrid,
-  { people, padded }: Layout,
+  party: Party, { about, present }: { readonly about: Numbers; readonly present: Bits },
+  { steps }: ClipBall, { grid: { bits: width, lows }, form }: Pick<CentreDesign, 'grid' | 'form'>,
+  { people, words, padded }: Layout,
 ): Promise<Inside> {
   const squares = await dot(party, about, about, {
     count: padded, terms: lows.length,
@@ -65,8 +70,7 @@ export async function insideBall(
   const room = differenceOf(constant(party.server, padded, steps ** 2), squares);
   const sign = outsideBit(width);
   const [outside] = await bits(party, room, { from: sign, end: sign + 1 });
-  const everybody = onesPlane(people);
-  return {
-    squares, alive: xorOf(maskedBy(outside!, everybody), publicBits(party.server, everybody)),
-  };
+  const left = form.count === lows.length ? maskedBy(outside!, onesPlane(people))
+    : (await andAll(party, [[outside!, present]], words))[0]!;
+  return { squares, alive: xorOf(left, present) };
 }

@@ -8,9 +8,10 @@ import { countGrid, gaussianEvent } from '../../privacy/accounting/calibration.j
 import type { GaussianEvent } from '../../privacy/accounting/events.js';
 import { published } from '../../privacy/mechanisms/sealed-noise.js';
 import { gridRange, valueOfStep, type ColumnGrid } from '../shares/column-grid.js';
-import { differenceOf, type Numbers } from '../steps/shares.js';
+import type { ShareForm } from '../shares/form.js';
+import { differenceOf, part, type Bits, type Numbers } from '../steps/shares.js';
 import {
-  coarseCounts, columnBins, fineCounts, lifted, perColumn, type BinRange,
+  coarseCounts, columnBins, everybody, fineCounts, lifted, perColumn, type BinRange, type Lifted,
 } from './columns.js';
 import type { BeyondGrid, ProgramRun } from './contract.js';
 import { numbersOfRows, type Layout } from './rows.js';
@@ -22,9 +23,10 @@ import { numbersOfRows, type Layout } from './rows.js';
  * Claim. The two events' cost, and no delta.
  * Neighbours. One contributor's row replaced by any other row.
  * Why. A row is in one bin of each of d columns, so one row replaced moves the counts by at most
- * sqrt(2 d) in L2. All bins have noise. The fine bins begin at a function of the coarse noisy
- * counts, and the centre is a function of the fine ones. How many people are beyond the grid is
- * read from the coarse noisy counts: its first and its last bin have nobody else.
+ * sqrt(2 d) in L2, and one replaced by none by sqrt(d). All bins have noise. The fine bins begin at
+ * a function of the coarse noisy counts, and the centre is a function of the fine ones. How many
+ * people are beyond the grid is read from the coarse noisy counts: its first and its last bin have
+ * nobody else.
  */
 export interface CentreEvents {
   readonly coarse: GaussianEvent;
@@ -49,13 +51,15 @@ export interface CentredRows {
    * too few rows for a centre.
    */
   readonly about: Numbers | null;
+  /** Who has a row: shared where the question is partial, else everybody. */
+  readonly present: Bits;
   /** In data units. */
   readonly centre: Released<Float64Array>;
   /**
    * Noisy numbers of people below and above the grid of each column, as `countOutside` adds them.
    */
   readonly outside: Released<Float64Array>;
-  /** Noisy number of people, wherever their rows are. */
+  /** Noisy number of people who have a row, wherever it is. */
   readonly people: Released<number>;
 }
 
@@ -63,32 +67,51 @@ export interface CentredRows {
 export interface CentreDesign extends CentreEvents {
   readonly facts: StudyFacts;
   readonly grid: ColumnGrid;
+  /** What contributors share: with an entry past the columns, where they may have no row. */
+  readonly form: ShareForm;
+}
+
+/**
+ * The rows as numbers, and who has one: the highest bit of the entry past the columns says so. The
+ * places past the last contributor hold zeros, so nobody is there.
+ */
+async function rowsOf(
+  { party, rows }: ProgramRun, { facts: { dimension }, form }: CentreDesign, layout: Layout,
+): Promise<Lifted & { readonly present: Bits }> {
+  const { padded, words } = layout;
+  const all = await lifted(
+    party, numbersOfRows(rows, form, layout), form.bits, form.count * padded,
+  );
+  if (form.count === dimension) return { ...all, present: everybody(party, layout) };
+  return {
+    numbers: part(all.numbers, 0, 2 * dimension * padded),
+    topBits: all.topBits.map((plane) => part(plane, 0, dimension * words)),
+    present: part(all.topBits.at(-1)!, dimension * words, form.count * words),
+  };
 }
 
 /** Releases the centre, and moves the rows. */
 export async function releaseCentre(
-  { party, mechanisms, rows }: ProgramRun, { facts, grid, ...events }: CentreDesign,
-  layout: Layout,
+  run: ProgramRun, design: CentreDesign, layout: Layout,
 ): Promise<CentredRows> {
-  const { dimension, cohort } = facts;
-  const form = { kind: 'numbers', count: dimension, bits: grid.bits } as const;
-  const { numbers, topBits } = await lifted(
-    party, numbersOfRows(rows, form, layout), grid.bits, dimension * layout.padded,
-  );
-  const counts = await coarseCounts(party, topBits, dimension, layout);
+  const { party, mechanisms } = run;
+  const { facts: { dimension, cohort }, grid, ...events } = design;
+  const { numbers, topBits, present } = await rowsOf(run, design, layout);
+  const counts = await coarseCounts(party, topBits, present, dimension, layout);
   const coarse = await mechanisms.open(events.coarse.name, counts, 1);
   const starts = startsOf(coarse.value, grid);
   const finer = await fineCounts(
-    party, differenceOf(numbers, perColumn(party, starts, layout)), dimension, layout,
+    party, differenceOf(numbers, perColumn(party, starts, layout)), present, dimension, layout,
     fineRange(grid),
   );
   const fine = await mechanisms.open(events.fine.name, finer, 1);
   const steps = medians(fine.value, starts, grid, cohort);
   return {
+    present,
     about: steps === null ? null : differenceOf(numbers, perColumn(party, steps, layout)),
     centre: fine.map(() => grid.lows.map((_, j) => valueOfStep(steps?.[j] ?? 0, j, grid))),
     outside: coarse.map(outsideOf),
-    // Everybody is in one bin of each column.
+    // Whoever has a row is in one bin of each column.
     people: coarse.map((bins) => bins.reduce((sum, count) => sum + count, 0) / dimension),
   };
 }

@@ -4,7 +4,7 @@ import { andAll, bits } from '../steps/adder.js';
 import type { Party } from '../steps/party.js';
 import { onesPlane } from '../steps/planes.js';
 import {
-  differenceOf, eachComponent, multipleOf, parts, publicBits, publicNumbers, sumOf,
+  differenceOf, eachComponent, joined, multipleOf, parts, publicBits, publicNumbers, sumOf,
   xorOf, type Bits, type Numbers,
 } from '../steps/shares.js';
 import { oneHot, tally } from '../steps/tally.js';
@@ -68,19 +68,22 @@ async function columnTally(
   return tally(party, planes.flat(), words);
 }
 
-/** The plane of those who are there, once for each column. */
-function presentPlanes(dimension: number, { people, words }: Layout): Uint32Array {
-  const planes = new Uint32Array(dimension * words);
-  for (let j = 0; j < dimension; j++) planes.set(onesPlane(people), j * words);
-  return planes;
+/** The plane of everybody: public, in a question that each contributor has a row in. */
+export function everybody(party: Party, { people }: Layout): Bits {
+  return publicBits(party.server, onesPlane(people));
 }
 
-/** A histogram of each column with 64 bins over its range. */
+/** A plane, once for each column. */
+function forColumns(plane: Bits, dimension: number): Bits {
+  return joined(new Array<Bits>(dimension).fill(plane));
+}
+
+/** A histogram of each column with 64 bins over its range. @param present - who has a row. */
 export async function coarseCounts(
-  party: Party, topBits: readonly Bits[], dimension: number, layout: Layout,
+  party: Party, topBits: readonly Bits[], present: Bits, dimension: number, layout: Layout,
 ): Promise<Numbers> {
-  const mask = presentPlanes(dimension, layout);
-  const hot = await oneHot(party, topBits, publicBits(party.server, mask), mask.length);
+  const mask = forColumns(present, dimension);
+  const hot = await oneHot(party, topBits, mask, dimension * layout.words);
   return columnTally(party, hot, dimension, layout);
 }
 
@@ -116,15 +119,14 @@ export async function binPlanes(
 }
 
 /**
- * A histogram of each column with 64 bins from a public start on: `binPlanes` of everybody.
- * @param about - numbers less the start of their column.
+ * A histogram of each column with 64 bins from a public start on: `binPlanes` of those who have a
+ * row. @param about - numbers less the start of their column. @param present - who has a row.
  */
 export async function fineCounts(
-  party: Party, about: Numbers, dimension: number, layout: Layout, range: BinRange,
+  party: Party, about: Numbers, present: Bits, dimension: number, layout: Layout, range: BinRange,
 ): Promise<Numbers> {
-  const mask = presentPlanes(dimension, layout);
-  const everybody = publicBits(party.server, mask);
-  const hot = await binPlanes(party, about, everybody, mask.length, range);
+  const mask = forColumns(present, dimension);
+  const hot = await binPlanes(party, about, mask, dimension * layout.words, range);
   return columnTally(party, hot, dimension, layout);
 }
 

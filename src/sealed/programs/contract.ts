@@ -6,6 +6,7 @@ import type { SealedEvent } from '../../privacy/accounting/sealed-cost.js';
 import type { SealedMechanisms } from '../../privacy/mechanisms/sealed-noise.js';
 import type { ShareForm } from '../shares/form.js';
 import type { RowShare } from '../shares/opening.js';
+import type { SharedRow } from '../shares/share-plan.js';
 import type { Party } from '../steps/party.js';
 import type { Traffic } from '../steps/traffic.js';
 
@@ -40,7 +41,8 @@ export interface BeyondGrid {
  * form, as long as all three servers follow the protocol. It is a promise against whoever reads
  * everything of one server. It is none against two servers together, nor against a server that runs
  * changed code.
- * Neighbours. One contributor's row replaced by any other row.
+ * Neighbours. One contributor's row replaced by any other row, or by none where the question is
+ * partial: whether somebody has a row is shared like the row itself.
  */
 export interface SealedProgram {
   readonly form: ShareForm;
@@ -49,7 +51,7 @@ export interface SealedProgram {
   /** Where values are moved into a grid, and their mean is taken. */
   readonly outside?: BeyondGrid;
   /** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
-  readonly valuesOf: (row: ArrayLike<number>) => Uint32Array;
+  readonly valuesOf: (row: SharedRow) => Uint32Array;
   /**
    * The traffic between the servers for one release, from public numbers. Entries are not in it.
    * @param people - 1 to 2^20. @throws InvalidParameterError for another number.

@@ -12,7 +12,8 @@ import { deviations95 } from '../../numerics/normal.js';
 import { countGrid, gaussianEvent } from '../../privacy/accounting/calibration.js';
 import { sealedCost } from '../../privacy/accounting/sealed-cost.js';
 import { publishedOverCharged } from '../../privacy/mechanisms/sealed-noise.js';
-import { binBitsMax, type ShareForm } from '../shares/form.js';
+import type { ShareForm } from '../shares/form.js';
+import { binForm, checkBins } from '../shares/share-plan.js';
 import { onesPlane } from '../steps/planes.js';
 import { joined, part, parts, publicBits, sumOf, type Numbers } from '../steps/shares.js';
 import { oneHot, tally } from '../steps/tally.js';
@@ -20,10 +21,12 @@ import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js
 import { layoutOf, planesOfBins } from './rows.js';
 import { countsTraffic } from './traffic.js';
 
-/** Bins of which a contributor is in one. */
+/** Bins of which a contributor is in one, or in none where they are partial. */
 interface Bins {
-  /** At most 256. */
+  /** At most 256, and 255 where they are partial. */
   readonly count: number;
+  /** Whether a contributor may be in none of them. */
+  readonly isPartial: boolean;
   readonly binOf: BinOf;
   /** Bins that are opened: from this one to the last. */
   readonly openedFrom: number;
@@ -39,6 +42,8 @@ interface Bins {
  * number, and numbers past the last bin count in the last bin. So each contributor is in exactly
  * one bin, and one row replaced takes 1 from one count and adds 1 to another, or changes the one
  * opened count by 1. That is the event's sensitivity. All bins get noise, empty ones too.
+ * Where the bins are partial, numbers past the last bin are in no bin, and nothing of them is
+ * opened. So a row replaced by none, or one that comes, changes one count by 1, which is less.
  */
 function countsProgram(
   bins: Bins, facts: StudyFacts, answer: (noisy: Float64Array, sigma: number) => Outcome,
@@ -49,20 +54,16 @@ function countsProgram(
       'a sealed study has Gaussian noise, and the budget\'s rule is pure: leave the rule out',
     );
   }
-  if (bins.count > 2 ** binBitsMax) {
-    throw new InvalidParameterError(
-      `there are ${bins.count} bins, and a sealed study has ${2 ** binBitsMax} at most: use fewer`,
-    );
-  }
-  const form: ShareForm =
-    { kind: 'bin', count: 1, bits: Math.max(1, 32 - Math.clz32(bins.count - 1)) };
+  checkBins(bins.count, bins.isPartial);
+  const form = binForm(bins.count + Number(bins.isPartial));
+  const none = bins.isPartial ? bins.count : 0;
   const event = gaussianEvent({
     name: 'bins', cohort: cohortName, dimension: bins.count - bins.openedFrom,
     sensitivity: bins.l2, rho, grid: countGrid(bins.l2 / Math.sqrt(2 * rho)),
   });
   return {
     form, events: [event], cost: sealedCost([event], { disjoint: [] }),
-    valuesOf: (row) => Uint32Array.of(bins.binOf(row) ?? 0),
+    valuesOf: (row) => Uint32Array.of(row === null ? none : bins.binOf(row) ?? none),
     traffic: (people) => countsTraffic(people, form.bits, event.dimension),
     run: async (run) => {
       const counts = await countsOfBins(run, form, bins);
@@ -73,14 +74,15 @@ function countsProgram(
 }
 
 async function countsOfBins(
-  { party, rows }: ProgramRun, form: ShareForm, { count, openedFrom }: Bins,
+  { party, rows }: ProgramRun, form: ShareForm, { count, isPartial, openedFrom }: Bins,
 ): Promise<Numbers> {
   const layout = layoutOf(rows.length);
   const { words, people } = layout;
   const everybody = publicBits(party.server, onesPlane(people));
   const hot = await oneHot(party, planesOfBins(rows, form, layout), everybody, words);
   const counts = await tally(party, hot, words);
-  const past = parts(part(counts, 2 * count, 2 * hot.length), 2, hot.length - count);
+  const past = isPartial ? []
+    : parts(part(counts, 2 * count, 2 * hot.length), 2, hot.length - count);
   const last = sumOf(part(counts, 2 * (count - 1), 2 * count), ...past);
   const listed = parts(counts, 2, count - 1);
   return joined([...listed, last].slice(openedFrom));
@@ -101,7 +103,7 @@ export function sealedCount(
   facts: StudyFacts, isCounted: (row: ArrayLike<number>) => boolean = () => true,
 ): SealedProgram {
   return countsProgram(
-    { count: 2, openedFrom: 1, l2: 1, binOf: (row) => (isCounted(row) ? 1 : 0) },
+    { count: 2, isPartial: false, openedFrom: 1, l2: 1, binOf: (row) => (isCounted(row) ? 1 : 0) },
     facts, countsOutcome,
   );
 }
@@ -112,13 +114,28 @@ export function sealedCount(
  * @throws InvalidParameterError when there are more bins than a sealed study has.
  */
 export function sealedHistogram(
-  facts: StudyFacts, { column, edges }: {
-    readonly column: number; readonly edges: readonly number[];
+  facts: StudyFacts, { column, edges, isPartial = false }: {
+    readonly column: number; readonly edges: readonly number[]; readonly isPartial?: boolean;
   },
 ): SealedProgram {
   return countsProgram({
-    count: edges.length + 1, openedFrom: 0, l2: Math.SQRT2, binOf: binBetween(column, edges),
+    count: edges.length + 1, isPartial, openedFrom: 0, l2: Math.SQRT2,
+    binOf: binBetween(column, edges),
   }, facts, countsOutcome);
+}
+
+/**
+ * A count for each public key, of those for whose row a test holds. A contributor is under one key
+ * at most. Numbers past the last key are nobody's.
+ * @param binOf - the place of a row's key; null where it does not count.
+ * @throws InvalidParameterError when there are more keys than a sealed study has.
+ */
+export function sealedCounts(facts: StudyFacts, keys: number, binOf: BinOf): SealedProgram {
+  // Of one key there is one count, which one row changes by 1.
+  const l2 = keys === 1 ? 1 : Math.SQRT2;
+  return countsProgram(
+    { count: keys, isPartial: true, openedFrom: 0, l2, binOf }, facts, countsOutcome,
+  );
 }
 
 /** What quantiles are asked. */
@@ -126,6 +143,8 @@ export interface SealedQuantileOptions extends Cells {
   readonly column: number;
   /** Ascending, each above 0 and below 1. */
   readonly probabilities: readonly number[];
+  /** Whether a contributor may have no row. Default: no. */
+  readonly isPartial?: boolean;
 }
 
 /**
@@ -135,12 +154,14 @@ export interface SealedQuantileOptions extends Cells {
  * @throws InvalidParameterError when there are more cells than a sealed study has.
  */
 export function sealedQuantile(
-  facts: StudyFacts, { column, probabilities, ...range }: SealedQuantileOptions,
+  facts: StudyFacts,
+  { column, probabilities, isPartial = false, ...range }: SealedQuantileOptions,
 ): SealedProgram {
   const { low, high, cells } = range;
   const edges = cellEdges({ low, high, cells })!;
   return countsProgram({
-    count: cells, openedFrom: 0, l2: Math.SQRT2, binOf: (row) => cellOf(row[column]!, range),
+    count: cells, isPartial, openedFrom: 0, l2: Math.SQRT2,
+    binOf: (row) => cellOf(row[column]!, range),
   }, facts, (noisy, sigma) => {
     // Nobody is below the first edge, and nobody above the last one.
     const running = new Float64Array(cells + 2);

@@ -13,7 +13,8 @@ import { powerOfTwoBelow } from '../../privacy/accounting/grid.js';
 import { sealedCost } from '../../privacy/accounting/sealed-cost.js';
 import { published } from '../../privacy/mechanisms/sealed-noise.js';
 import type { ClipBall } from '../../privacy/stages/clip.js';
-import { gridRange, stepsOfRow, type ColumnGrid } from '../shares/column-grid.js';
+import { gridRange, type ColumnGrid } from '../shares/column-grid.js';
+import { gridForm, stepsOrNone } from '../shares/share-plan.js';
 import { number } from '../steps/convert.js';
 import { dot } from '../steps/multiply.js';
 import { ballOf, checkMeanFacts, insideBall } from './ball.js';
@@ -30,6 +31,8 @@ export interface SealedMeanOptions {
   readonly grid: ColumnGrid;
   /** Rows farther than this from the centre are left out. In scales; default: `usualRadius`. */
   readonly radius?: number;
+  /** Whether a contributor may have no row. Default: no. */
+  readonly isPartial?: boolean;
 }
 
 interface MeanDesign extends CentreDesign {
@@ -51,7 +54,7 @@ const countShare = 0.05;
  * - The centre is that of `centre`.
  * - Rows z about it with |z|^2 > R^2, compared in whole numbers, are left out; the others are at
  *   most R long. One row replaced moves the sum of the rows left by at most 2 R, and their number
- *   by at most 1.
+ *   by at most 1. So does one that is replaced by none, whose sum it moves by R at most.
  * - All are whole multiples of their events' grids: counts are whole, and a step is 2^-scaleBits
  *   scales, a multiple of the grid of `sum`.
  * Whether the mean is refused follows from opened numbers.
@@ -61,20 +64,20 @@ const countShare = 0.05;
  */
 export function sealedMean(facts: StudyFacts, options: SealedMeanOptions): SealedProgram {
   const design = designOf(facts, options);
-  const { coarse, fine, sum, count, grid } = design;
+  const { coarse, fine, sum, count, grid, form } = design;
   const events = [coarse, fine, sum, count];
   return {
-    form: { kind: 'numbers', count: facts.dimension, bits: grid.bits },
-    events, cost: sealedCost(events, { disjoint: [] }),
+    form, events, cost: sealedCost(events, { disjoint: [] }),
     outside: beyondGrid(design),
-    valuesOf: (row) => stepsOfRow(row, grid),
-    traffic: (people) => meanTraffic(people, grid),
+    valuesOf: (row) => stepsOrNone(row, grid, form),
+    traffic: (people) => meanTraffic(people, grid, form),
     run: (run) => runMean(design, run),
   };
 }
 
 function designOf(
-  facts: StudyFacts, { grid, radius = usualRadius(facts.dimension) }: SealedMeanOptions,
+  facts: StudyFacts,
+  { grid, radius = usualRadius(facts.dimension), isPartial = false }: SealedMeanOptions,
 ): MeanDesign {
   const { dimension } = facts;
   checkMeanFacts(facts, grid);
@@ -86,7 +89,8 @@ function designOf(
   const rhoOfSum = left * (1 - countShare);
   const rhoOfCount = left * countShare;
   return {
-    facts, grid, ball, ...centreEvents(dimension, rho * centrePart),
+    facts, grid, ball, form: gridForm(dimension, grid, isPartial),
+    ...centreEvents(dimension, rho * centrePart),
     sum: gaussianEvent({
       ...place, name: 'mean/sum', dimension, sensitivity, rho: rhoOfSum,
       grid: Math.min(
@@ -104,9 +108,10 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
   const { facts, grid, ball } = design;
   const { party, mechanisms } = run;
   const layout = layoutOf(run.rows.length);
-  const { about, centre, outside, people } = await releaseCentre(run, design, layout);
+  const { about, present: withRow, centre, outside, people } =
+    await releaseCentre(run, design, layout);
   if (about === null) return centre.map(() => participationBelowPlan(facts));
-  const inside = await insideBall(party, about, ball, grid, layout);
+  const inside = await insideBall(party, { about, present: withRow }, ball, design, layout);
   const alive = await number(party, inside.alive);
   const count = await mechanisms.open(design.count.name, totalOf(alive), 1);
   const sums = await dot(party, alive, about, {

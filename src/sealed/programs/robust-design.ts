@@ -11,6 +11,7 @@ import type { SealedEvent } from '../../privacy/accounting/sealed-cost.js';
 import { shareOf } from '../../privacy/accounting/target.js';
 import { published } from '../../privacy/mechanisms/sealed-noise.js';
 import type { ColumnGrid } from '../shares/column-grid.js';
+import { gridForm } from '../shares/share-plan.js';
 import { ballOf, checkMeanFacts } from './ball.js';
 import { centreEvents, type CentreDesign } from './centre.js';
 import { rhoForEvents } from './contract.js';
@@ -30,6 +31,8 @@ export interface SealedRobustMeanOptions {
   readonly rounds?: number;
   /** Histograms along axes in each round, at most 50. Default 2. */
   readonly axes?: number;
+  /** Whether a contributor may have no row. Default: no. */
+  readonly isPartial?: boolean;
 }
 
 /** The noise of a sealed robust mean, worked out from public numbers. */
@@ -51,6 +54,7 @@ export function sealedRobustDesign(
   facts: StudyFacts,
   {
     grid, corruption = 0.05, radius = closeRadius(facts.dimension), rounds: asked = 2, axes = 2,
+    isPartial = false,
   }: SealedRobustMeanOptions,
 ): SealedRobustDesign {
   checkMeanFacts(facts, grid);
@@ -70,7 +74,7 @@ export function sealedRobustDesign(
   const events = [centre.coarse, centre.fine, ...rounds.flatMap(eventsOf), sum, count];
   events.forEach(checkRoom);
   return {
-    facts, grid, events, ...centre,
+    facts, grid, form: gridForm(dimension, grid, isPartial), events, ...centre,
     published: {
       facts, corruption, ball, excessMax, rounds: rounds.map(publishedRound),
       sum: published(sum), count: published(count),

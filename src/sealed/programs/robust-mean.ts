@@ -6,7 +6,7 @@ import { participationBelowPlan } from '../../estimators/contract/outcomes.js';
 import { answerOfLeft, filterRounds } from '../../estimators/mean/robust-mean/filter-rounds.js';
 import { knownColumns } from '../../estimators/pooled/found-columns.js';
 import { sealedCost } from '../../privacy/accounting/sealed-cost.js';
-import { stepsOfRow } from '../shares/column-grid.js';
+import { stepsOrNone } from '../shares/share-plan.js';
 import { insideBall } from './ball.js';
 import { beyondGrid, releaseCentre, scalesOf } from './centre.js';
 import type { ProgramRun, SealedProgram } from './contract.js';
@@ -55,13 +55,12 @@ export function sealedRobustMean(
   facts: StudyFacts, options: SealedRobustMeanOptions,
 ): SealedProgram {
   const design = sealedRobustDesign(facts, options);
-  const { events, grid } = design;
+  const { events, grid, form } = design;
   return {
-    form: { kind: 'numbers', count: facts.dimension, bits: grid.bits },
-    events, cost: sealedCost(events, { disjoint: [] }),
+    form, events, cost: sealedCost(events, { disjoint: [] }),
     outside: beyondGrid(design),
-    valuesOf: (row) => stepsOfRow(row, grid),
-    traffic: (people) => robustMeanTraffic(people, grid, design.published),
+    valuesOf: (row) => stepsOrNone(row, grid, form),
+    traffic: (people) => robustMeanTraffic(people, design),
     run: (run) => runRobustMean(design, run),
   };
 }
@@ -71,9 +70,11 @@ async function runRobustMean(
 ): Promise<Released<Outcome>> {
   const { facts, grid, published } = design;
   const layout = layoutOf(run.rows.length);
-  const { about, centre, outside } = await releaseCentre(run, design, layout);
+  const { about, present: withRow, centre, outside } = await releaseCentre(run, design, layout);
   if (about === null) return centre.map(() => participationBelowPlan(facts));
-  const inside = await insideBall(run.party, about, published.ball, grid, layout);
+  const inside = await insideBall(
+    run.party, { about, present: withRow }, published.ball, design, layout,
+  );
   const rows = new SealedRows(run, published, { ...inside, about, layout });
   const [look] = published.rounds;
   const first = look === undefined ? null : await rows.look(look);

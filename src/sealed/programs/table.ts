@@ -8,7 +8,7 @@ import {
   sealedCells, sealedGrid, sharePlanOf, type SharedQuestion,
 } from '../shares/share-plan.js';
 import type { SealedProgram } from './contract.js';
-import { sealedCount, sealedHistogram, sealedQuantile } from './counts.js';
+import { sealedCount, sealedCounts, sealedHistogram, sealedQuantile } from './counts.js';
 import { sealedMean } from './mean.js';
 import { sealedRobustMean } from './robust-mean.js';
 
@@ -16,25 +16,38 @@ type MakeProgram = (facts: StudyFacts, question: SharedQuestion) => SealedProgra
 
 /** The estimators that have a program over sealed rows. */
 const programs: Readonly<Record<string, MakeProgram>> = {
-  count: (facts, { parameters }) => {
-    const threshold = optionalNumberOf(parameters, 'threshold');
-    if (threshold === undefined) return sealedCount(facts);
-    const column = columnOf(parameters, facts.dimension);
-    const isBelow = choiceOf(parameters, 'side') === 'below';
-    return sealedCount(facts, (row) => row[column]! < threshold === isBelow);
-  },
-  histogram: (facts, { parameters }) => sealedHistogram(facts, {
+  count,
+  histogram: (facts, { parameters, isPartial = false }) => sealedHistogram(facts, {
     column: columnOf(parameters, facts.dimension), edges: numbersOf(parameters, 'edges'),
+    isPartial,
   }),
-  quantile: (facts, { parameters }) => sealedQuantile(facts, {
-    column: columnOf(parameters, facts.dimension), ...sealedCells(parameters),
-    probabilities: numbersOf(parameters, 'probabilities'),
+  quantile: (facts, question) => sealedQuantile(facts, {
+    column: columnOf(question.parameters, facts.dimension), ...sealedCells(question),
+    probabilities: numbersOf(question.parameters, 'probabilities'),
+    isPartial: question.isPartial === true,
   }),
   mean: (facts, question) => sealedMean(facts, {
-    grid: sealedGrid(question), ...radiusOf(question),
+    grid: sealedGrid(question), isPartial: question.isPartial === true, ...radiusOf(question),
   }),
   'robust-mean': robustMean,
 };
+
+/** Split by keys, a row begins with the place of its key. */
+function count(facts: StudyFacts, { parameters, keys }: SharedQuestion): SealedProgram {
+  const from = Number(keys !== undefined);
+  const threshold = optionalNumberOf(parameters, 'threshold');
+  const isCounted = threshold === undefined ? () => true
+    : isOnSide(threshold, choiceOf(parameters, 'side') === 'below',
+      from + columnOf(parameters, facts.dimension - from));
+  if (keys === undefined) return sealedCount(facts, isCounted);
+  return sealedCounts(facts, keys, (row) => (isCounted(row) ? row[0]! : null));
+}
+
+function isOnSide(
+  threshold: number, isBelow: boolean, column: number,
+): (row: ArrayLike<number>) => boolean {
+  return (row) => row[column]! < threshold === isBelow;
+}
 
 function robustMean(facts: StudyFacts, question: SharedQuestion): SealedProgram {
   const { parameters } = question;
@@ -54,7 +67,8 @@ function robustMean(facts: StudyFacts, question: SharedQuestion): SealedProgram 
   }
   const [rounds, axes] = ['rounds', 'axes'].map((name) => optionalNumberOf(parameters, name));
   return sealedRobustMean(facts, {
-    grid: sealedGrid(question), corruption: numberOf(parameters, 'corruption'),
+    grid: sealedGrid(question), isPartial: question.isPartial === true,
+    corruption: numberOf(parameters, 'corruption'),
     ...radiusOf(question),
     ...(rounds !== undefined && { rounds }), ...(axes !== undefined && { axes }),
   });
@@ -85,6 +99,26 @@ export function sealedProgramOf(facts: StudyFacts, question: SharedQuestion): Se
     );
   }
   // Its refusals are about the study file; a program's are about its own options.
+  checkKeys(facts);
   sharePlanOf(question);
   return make(facts, question);
+}
+
+/**
+ * A contributor has one row in each question, so it counts in one group, and the groups are public.
+ * @throws InvalidParameterError for more.
+ */
+function checkKeys({ keys }: StudyFacts): void {
+  if (keys === undefined) return;
+  if (keys.list === 'discovered') {
+    throw new InvalidParameterError(
+      'groups cannot be discovered among sealed rows: list them in by.groups',
+      { path: 'by.discover' },
+    );
+  }
+  if (keys.groupsMax <= 1) return;
+  throw new InvalidParameterError(
+    `a contributor to a sealed study counts under one group, and groupsMax is ${keys.groupsMax}: `
+      + 'write groupsMax: 1', { path: 'by.groupsMax' },
+  );
 }

@@ -1,12 +1,13 @@
 import { placementIn, reallocatable } from '../../estimators/mean/robust-mean/reallocation.js';
-import type { RoundsDesign } from '../../estimators/mean/robust-mean/filter-rounds.js';
 import { openedEntries } from '../../privacy/accounting/sealed-cost.js';
 import { binBits, type ColumnGrid } from '../shares/column-grid.js';
+import type { ShareForm } from '../shares/form.js';
 import { TrafficCount, type Traffic } from '../steps/traffic.js';
 import { outsideBit } from './ball.js';
 import { fineRange } from './centre.js';
 import type { TrafficRange } from './contract.js';
 import { columnBins, endOf, type BinRange } from './columns.js';
+import type { SealedRobustDesign } from './robust-design.js';
 import { alongRange, axisLengthMost, distanceRange } from './robust-rows.js';
 import { layoutOf, type Layout } from './rows.js';
 
@@ -24,10 +25,10 @@ export function countsTraffic(people: number, bits: number, opened: number): Tra
 }
 
 /** Of a mean. */
-export function meanTraffic(people: number, grid: ColumnGrid): TrafficRange {
+export function meanTraffic(people: number, grid: ColumnGrid, form: ShareForm): TrafficRange {
   const layout = layoutOf(people);
   const dimension = grid.lows.length;
-  const count = centreAndBall(layout, grid);
+  const count = centreAndBall(layout, grid, form);
   count.number(layout.words);
   count.open(1);
   count.product(dimension);
@@ -37,22 +38,23 @@ export function meanTraffic(people: number, grid: ColumnGrid): TrafficRange {
 
 /** Of a robust mean. */
 export function robustMeanTraffic(
-  people: number, grid: ColumnGrid, design: RoundsDesign,
+  people: number, design: SealedRobustDesign,
 ): TrafficRange {
   const layout = layoutOf(people);
   return {
-    least: robustTraffic(layout, grid, design, false),
-    most: robustTraffic(layout, grid, design, true),
+    least: robustTraffic(layout, design, false), most: robustTraffic(layout, design, true),
   };
 }
 
-function centreAndBall({ words, padded }: Layout, grid: ColumnGrid): TrafficCount {
+function centreAndBall(
+  { words, padded }: Layout, grid: ColumnGrid, form: ShareForm,
+): TrafficCount {
   const { bits, lows: { length: dimension } } = grid;
   const [values, planes] = [dimension * padded, dimension * words];
   const count = new TrafficCount();
-  count.bits(values, { from: bits - binBits, end: bits + 1 });
-  count.from0(2 * values);
-  count.number(planes);
+  count.bits(form.count * padded, { from: bits - binBits, end: bits + 1 });
+  count.from0(2 * form.count * padded);
+  count.number(form.count * words);
   const histogram = (): void => {
     count.oneHot(binBits, planes);
     count.tally(columnBins * dimension, words);
@@ -63,6 +65,7 @@ function centreAndBall({ words, padded }: Layout, grid: ColumnGrid): TrafficCoun
   histogram();
   count.product(padded);
   count.bits(padded, { from: outsideBit(bits), end: outsideBit(bits) + 1 });
+  if (form.count > dimension) count.and(words);
   return count;
 }
 
@@ -77,11 +80,12 @@ function binning(count: TrafficCount, values: number, words: number, range: BinR
 }
 
 function robustTraffic(
-  layout: Layout, grid: ColumnGrid, { rounds, ball, sum }: RoundsDesign, isLookedFor: boolean,
+  layout: Layout, { grid, form, published: { rounds, ball, sum } }: SealedRobustDesign,
+  isLookedFor: boolean,
 ): Traffic {
   const { words, padded } = layout;
   const dimension = grid.lows.length;
-  const count = centreAndBall(layout, grid);
+  const count = centreAndBall(layout, grid, form);
   const histogram = (range: BinRange): void => {
     binning(count, padded, words, range);
     count.oneHot(binBits, words);

@@ -1,7 +1,7 @@
 import { concatBytes, utf8 } from '../../base/bytes.js';
 import { boxOverheadBytes } from '../../signing/boxes.js';
 import type { Signing } from '../../signing/contract.js';
-import { packedBytes, unpackValues, type ShareForm } from './form.js';
+import { entryBytes, unpackEntry, type EntryForm } from './form.js';
 import { UnusableEntryError } from './unusable.js';
 
 /** Servers of a sealed study, by number. */
@@ -31,12 +31,12 @@ export interface EntryPlace {
  * | 32 | ephemeral X25519 key, one for the three boxes |
  * | 3 x 32 | commitments to s0, to s1, and to r and u2 |
  * | 112 | box of server 0: the binding, s0, s1 |
- * | 112 + packed row | box of server 1: the binding, s1, r, u2 |
- * | 112 + packed row | box of server 2: the binding, r, u2, s0 |
+ * | 112 + packed rows | box of server 1: the binding, s1, r, u2 |
+ * | 112 + packed rows | box of server 2: the binding, r, u2, s0 |
  *
- * s0 and s1 are seeds of 32 bytes, which expand to the first two components of the row. u2 is the
- * third component, packed. r is a salt of 32 bytes. Server 0 knows the first two components, and
- * without the salt it could try rows against the third commitment.
+ * s0 and s1 are seeds of 32 bytes, which expand to the first two components of the rows, one row
+ * for each question. u2 is the third component, packed. r is a salt of 32 bytes. Server 0 knows the
+ * first two components, and without the salt it could try rows against the third commitment.
  */
 export interface EntryBody extends EntryPlace {
   readonly ephemeralKey: Uint8Array;
@@ -48,17 +48,17 @@ export const seedBytes = 32;
 const headBytes = 32 + 8 + 8 + 32 + 3 * 32;
 
 /** Bytes of what the box of a server holds. */
-export function plainBytes(server: ServerIndex, form: ShareForm): number {
-  return 3 * seedBytes + (server === 0 ? 0 : packedBytes(form));
+export function plainBytes(server: ServerIndex, forms: EntryForm): number {
+  return 3 * seedBytes + (server === 0 ? 0 : entryBytes(forms));
 }
 
-function boxBytes(server: ServerIndex, form: ShareForm): number {
-  return plainBytes(server, form) + boxOverheadBytes;
+function boxBytes(server: ServerIndex, forms: EntryForm): number {
+  return plainBytes(server, forms) + boxOverheadBytes;
 }
 
 /** Bytes of the body of every entry of a study. */
-export function bodyBytes(form: ShareForm): number {
-  return servers.reduce((sum, server) => sum + boxBytes(server, form), headBytes);
+export function bodyBytes(forms: EntryForm): number {
+  return servers.reduce((sum, server) => sum + boxBytes(server, forms), headBytes);
 }
 
 /** The bytes of a body. */
@@ -74,10 +74,10 @@ export function encodeBody(body: EntryBody): Uint8Array {
 
 /**
  * Reads a body. The fields are copies.
- * @throws UnusableEntryError('length') unless the bytes are as many as the form has.
+ * @throws UnusableEntryError('length') unless the bytes are as many as the forms have.
  */
-export function decodeBody(bytes: Uint8Array, form: ShareForm): EntryBody {
-  const wanted = bodyBytes(form);
+export function decodeBody(bytes: Uint8Array, forms: EntryForm): EntryBody {
+  const wanted = bodyBytes(forms);
   if (bytes.length !== wanted) {
     throw new UnusableEntryError(
       'length', `a sealed entry of this study has ${wanted} bytes, and this one ${bytes.length}`,
@@ -93,7 +93,7 @@ export function decodeBody(bytes: Uint8Array, form: ShareForm): EntryBody {
     studyId, epoch: numbers.getBigUint64(0), sequence: numbers.getBigUint64(8),
     ephemeralKey: take(32),
     commitments: servers.map(() => take(32)),
-    boxes: servers.map((server) => take(boxBytes(server, form))),
+    boxes: servers.map((server) => take(boxBytes(server, forms))),
   };
 }
 
@@ -125,14 +125,17 @@ export function commitmentTo(
   return digest(signing, 'commitment', Uint8Array.of(component), content);
 }
 
-/** The component that a seed expands to: the first bits of SHA-512(label, seed, 0), (.., 1), ... */
+/**
+ * The component that a seed expands to, for each question: the first bits of SHA-512(label, seed,
+ * 0), (.., 1), ... An entry of 16 questions has far fewer than the 256 blocks that a byte counts.
+ */
 export function expandSeed(
-  { sha512 }: Sha512, seed: Uint8Array, form: ShareForm,
-): Uint32Array {
-  const packed = new Uint8Array(packedBytes(form));
+  { sha512 }: Sha512, seed: Uint8Array, forms: EntryForm,
+): readonly Uint32Array[] {
+  const packed = new Uint8Array(entryBytes(forms));
   for (let at = 0; at < packed.length; at += 64) {
     const block = sha512(concatBytes(utf8('keelson sealed seed'), seed, Uint8Array.of(at / 64)));
     packed.set(block.subarray(0, packed.length - at), at);
   }
-  return unpackValues(packed, form);
+  return unpackEntry(packed, forms);
 }

@@ -1,15 +1,16 @@
 import { assert } from '../../base/assert.js';
+import { concatBytes } from '../../base/bytes.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import { sealedLimits } from '../../base/sealed-limits.js';
 
 /**
- * The form of a contributor's shares. Any list of values is a valid one, so no bytes that somebody
- * sends can be anything but a row.
+ * The form of a contributor's shares for one question. Any list of values is a valid one, so no
+ * bytes that somebody sends can be anything but a row.
  */
 export interface ShareForm {
   /** `numbers` are shared by sums modulo 2^bits, `bin` is shared by exclusive or. */
   readonly kind: 'numbers' | 'bin';
-  /** Values of a row; 1 for a bin. */
+  /** Values of a row, with one more where a contributor may have none; 1 for a bin. */
   readonly count: number;
   /** Of each value: 8 to 20 for numbers, 1 to 8 for a bin. */
   readonly bits: number;
@@ -21,7 +22,7 @@ export const binBitsMax = 8;
 /** @throws InvalidParameterError when the form is outside the limits. */
 export function checkForm({ kind, count, bits }: ShareForm): void {
   const [least, most, countMax] = kind === 'bin'
-    ? [1, binBitsMax, 1] : [numberBits.least, numberBits.most, columnsMax];
+    ? [1, binBitsMax, 1] : [numberBits.least, numberBits.most, columnsMax + 1];
   const isWhole = Number.isInteger(count) && Number.isInteger(bits);
   if (isWhole && count >= 1 && count <= countMax && bits >= least && bits <= most) return;
   throw new InvalidParameterError(
@@ -45,6 +46,29 @@ export function packValues(values: Uint32Array, form: ShareForm): Uint8Array {
     packed[at >>> 3]! |= bit << (at & 7);
   }
   return packed;
+}
+
+/**
+ * The forms of the questions of a study, in their order. An entry holds a row for each of them, and
+ * each row begins at a byte of its own: an entry for one question is that question's row.
+ */
+export type EntryForm = readonly ShareForm[];
+
+/** Bytes of the packed rows of an entry. */
+export function entryBytes(forms: EntryForm): number {
+  return forms.reduce((sum, form) => sum + packedBytes(form), 0);
+}
+
+/** Packs the rows of an entry, one after the other. */
+export function packEntry(rows: readonly Uint32Array[], forms: EntryForm): Uint8Array {
+  return concatBytes(...forms.map((form, i) => packValues(rows[i]!, form)));
+}
+
+/** The row for each question. */
+export function unpackEntry(packed: Uint8Array, forms: EntryForm): readonly Uint32Array[] {
+  let at = 0;
+  return forms.map((form) =>
+    unpackValues(packed.subarray(at, (at += packedBytes(form))), form));
 }
 
 /** Reads packed values. Bits left over are not looked at. */

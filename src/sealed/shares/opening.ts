@@ -7,13 +7,13 @@ import {
   after, bindingOf, commitmentTo, decodeBody, expandSeed, plainBytes, seedBytes,
   type EntryBody, type ServerIndex,
 } from './body.js';
-import { packedBytes, unpackValues, type ShareForm } from './form.js';
+import { entryBytes, unpackEntry, type EntryForm } from './form.js';
 import { UnusableEntryError } from './unusable.js';
 
 /** What a server opens its boxes with. */
 export interface BoxOptions {
   readonly server: ServerIndex;
-  readonly form: ShareForm;
+  readonly forms: EntryForm;
   /** 32 bytes: the server's secret box key for this epoch. */
   readonly boxSecret: Uint8Array;
 }
@@ -26,11 +26,14 @@ export interface OpeningOptions extends BoxOptions {
   readonly epoch: bigint;
 }
 
-/** What a server holds of a row: component i and component i + 1 (modulo 3). */
+/** What a server holds of a row for one question: component i and component i + 1 (modulo 3). */
 export interface RowShare {
   readonly own: Uint32Array;
   readonly next: Uint32Array;
 }
+
+/** What a server holds of an entry: for each question its share of a row. */
+export type EntryShare = readonly Sealed<RowShare>[];
 
 /** The parts of the platform that opening an entry needs. */
 type Opening = Pick<Signing, 'sha512' | 'x25519'>;
@@ -43,8 +46,8 @@ type Opening = Pick<Signing, 'sha512' | 'x25519'>;
 export function openEntry(
   signing: Opening, contributor: Verifier, body: Uint8Array, signature: Uint8Array,
   { frontKey, studyId, epoch, ...box }: OpeningOptions,
-): Sealed<RowShare> {
-  const entry = decodeBody(body, box.form);
+): EntryShare {
+  const entry = decodeBody(body, box.forms);
   if (!equalBytes(entry.studyId, studyId)) {
     throw new UnusableEntryError('study', 'the entry is of another study');
   }
@@ -69,12 +72,12 @@ export function openEntry(
  */
 export function openBoxOf(
   signing: Opening, contributorKey: Uint8Array, entry: EntryBody,
-  { server, form, boxSecret }: BoxOptions,
-): Sealed<RowShare> {
+  { server, forms, boxSecret }: BoxOptions,
+): EntryShare {
   const plain = openBox(
     signing, entry.boxes[server]!, server, entry.ephemeralKey, boxSecret,
   );
-  if (plain?.length !== plainBytes(server, form)) {
+  if (plain?.length !== plainBytes(server, forms)) {
     throw new UnusableEntryError('box', `the box of server ${server} does not open`);
   }
   const binding = bindingOf(signing, contributorKey, entry);
@@ -82,19 +85,18 @@ export function openBoxOf(
     throw new UnusableEntryError('copied', 'the box was sealed for another entry');
   }
   const lengthOf = (component: ServerIndex): number =>
-    (component === 2 ? seedBytes + packedBytes(form) : seedBytes);
+    (component === 2 ? seedBytes + entryBytes(forms) : seedBytes);
   const ownEnd = seedBytes + lengthOf(server);
-  const read = (component: ServerIndex, content: Uint8Array): Uint32Array => {
+  const read = (component: ServerIndex, content: Uint8Array): readonly Uint32Array[] => {
     if (!equalBytes(commitmentTo(signing, component, content), entry.commitments[component]!)) {
       throw new UnusableEntryError(
         'commitment', `component ${component} is not the one that the entry commits to`,
       );
     }
     return component === 2
-      ? unpackValues(content.subarray(seedBytes), form) : expandSeed(signing, content, form);
+      ? unpackEntry(content.subarray(seedBytes), forms) : expandSeed(signing, content, forms);
   };
-  return Sealed.of({
-    own: read(server, plain.subarray(seedBytes, ownEnd)),
-    next: read(after(server), plain.subarray(ownEnd)),
-  });
+  const own = read(server, plain.subarray(seedBytes, ownEnd));
+  const next = read(after(server), plain.subarray(ownEnd));
+  return forms.map((_, i) => Sealed.of({ own: own[i]!, next: next[i]! }));
 }

@@ -5,11 +5,11 @@ import type { Signing } from '../../signing/contract.js';
 import {
   bindingOf, commitmentTo, encodeBody, expandSeed, seedBytes, servers, type EntryPlace,
 } from './body.js';
-import { checkForm, difference, packValues, type ShareForm } from './form.js';
+import { checkForm, difference, packEntry, type EntryForm } from './form.js';
 
-/** What sealing needs besides the row. */
+/** What sealing needs besides the rows. */
 export interface SealingOptions {
-  readonly form: ShareForm;
+  readonly forms: EntryForm;
   readonly place: EntryPlace;
   /** 32 bytes: the Ed25519 key of the contributor. */
   readonly contributorKey: Uint8Array;
@@ -18,36 +18,38 @@ export interface SealingOptions {
 }
 
 /**
- * The body that a contributor signs and sends: its row in shares, a box for each server, and
- * commitments (see EntryBody). Every call draws fresh seeds and a fresh ephemeral key.
+ * The body that a contributor signs and sends: a row for each question in shares, a box for each
+ * server, and commitments (see EntryBody). Every call draws fresh seeds and a fresh ephemeral key.
  *
- * Claim. Whoever reads all that one server holds learns nothing of the row from it.
- * Why. Server 0 holds two seeds, which are independent of the row, and a commitment with a salt
+ * Claim. Whoever reads all that one server holds learns nothing of the rows from it.
+ * Why. Server 0 holds two seeds, which are independent of the rows, and a commitment with a salt
  * that it does not know. Server 1 holds u1 and u2 = u - u0 - u1, and u0 is the output of a seed
  * that it does not know. Server 2 holds u2 and u0, and lacks u1 likewise. The commitments to the
  * seeds are hashes of 256 random bits. Boxes of others do not open without their keys.
- * @param values - `form.count` whole numbers below 2^bits.
- * @throws InvalidParameterError for values that do not fit the form, or a key of another length.
+ * @param rows - for each form `count` whole numbers below 2^bits.
+ * @throws InvalidParameterError for values that do not fit their form, or a key of another length.
  */
-export function sealRow(
-  signing: Pick<Signing, 'sha512' | 'randomBytes'>, values: Uint32Array,
-  { form, place, contributorKey, boxKeys }: SealingOptions,
+export function sealEntry(
+  signing: Pick<Signing, 'sha512' | 'randomBytes'>, rows: readonly Uint32Array[],
+  { forms, place, contributorKey, boxKeys }: SealingOptions,
 ): Uint8Array {
-  checkForm(form);
-  if (values.length !== form.count || values.some((value) => value >= 2 ** form.bits)) {
+  forms.forEach((form, i) => {
+    checkForm(form);
+    const values = rows[i]!;
+    if (values.length === form.count && values.every((value) => value < 2 ** form.bits)) return;
     throw new InvalidParameterError(
       `a row is ${form.count} whole numbers below ${2 ** form.bits}`, { length: values.length },
     );
-  }
+  });
   if (boxKeys.length !== 3 || boxKeys.some((key) => key.length !== 32)) {
     throw new InvalidParameterError('a row is sealed for three box keys of 32 bytes');
   }
   const [s0, s1, salt, secret] = servers.map(() => signing.randomBytes(seedBytes))
     .concat(signing.randomBytes(seedBytes)) as [Uint8Array, Uint8Array, Uint8Array, Uint8Array];
-  const rest = difference(
-    difference(values, expandSeed(signing, s0, form), form), expandSeed(signing, s1, form), form,
-  );
-  const salted = concatBytes(salt, packValues(rest, form));
+  const [first, second] = [s0, s1].map((seed) => expandSeed(signing, seed, forms));
+  const rest = forms.map((form, i) =>
+    difference(difference(rows[i]!, first![i]!, form), second![i]!, form));
+  const salted = concatBytes(salt, packEntry(rest, forms));
   const binding = bindingOf(signing, contributorKey, place);
   const plains = [[s0, s1], [s1, salted], [salted, s0]];
   return encodeBody({

@@ -10,42 +10,59 @@ export interface SharedQuestion {
   readonly parameters: ParameterValues;
   /** Columns of a row. */
   readonly columns: number;
+  /** Whether a contributor may have no row in this question. Absent: each has one. */
+  readonly isPartial?: boolean;
+  /**
+   * The number of public keys by which the answer is split. A row then begins with the place of its
+   * key. Absent: it is not split.
+   */
+  readonly keys?: number;
   readonly sealed: {
     readonly bits: number;
     readonly range?: readonly (readonly [number, number])[];
   };
 }
 
+/** A contributor's row for a question, as its estimator sees it; null: it has none. */
+export type SharedRow = ArrayLike<number> | null;
+
 /** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
 export interface SharePlan {
   readonly form: ShareForm;
-  readonly valuesOf: (row: ArrayLike<number>) => Uint32Array;
+  readonly valuesOf: (row: SharedRow) => Uint32Array;
 }
 
 /**
  * The estimators whose sealed answers are read from counts: a contributor shares the number of its
  * bin. Whatever else has a sealed program takes numbers on the grid of the columns.
  */
-const binPlans: Readonly<Record<string, (given: ParameterValues, column: number) => SharePlan>> = {
-  count: (given, column) => {
+const binPlans: Readonly<Record<string, (question: SharedQuestion) => SharePlan>> = {
+  count: ({ parameters: given, keys }) => {
     const threshold = given['threshold'];
-    if (threshold === undefined) return binPlan(2, () => 1);
     const isBelow = given['side'] === 'below';
-    return binPlan(2, (row) => Number(row[column]! < Number(threshold) === isBelow));
+    const place = columnOf(given) + Number(keys !== undefined);
+    const isCounted = (row: ArrayLike<number>): boolean =>
+      threshold === undefined || row[place]! < Number(threshold) === isBelow;
+    if (keys === undefined) return binPlan(2, false, (row) => Number(isCounted(row)));
+    return binPlan(keys, true, (row) => (isCounted(row) ? row[0]! : null));
   },
-  histogram: (given, column) => {
+  histogram: (question) => {
+    const { parameters: given, isPartial = false } = unsplit(question);
     const edges = given['edges'] as readonly number[] | undefined;
     if (edges === undefined) {
       throw new InvalidParameterError(
         'a sealed histogram has public bins: give edges', { path: 'parameters.edges' },
       );
     }
-    return binPlan(edges.length + 1, (row) =>
+    const column = columnOf(given);
+    return binPlan(edges.length + 1, isPartial, (row) =>
       edges.reduce((bin, edge) => bin + Number(edge <= row[column]!), 0));
   },
-  quantile: (given, column) => {
-    const cells = sealedCells(given);
-    return binPlan(cells.cells, (row) => {
+  quantile: (question) => {
+    const { parameters: given, isPartial = false } = unsplit(question);
+    const cells = sealedCells(question);
+    const column = columnOf(given);
+    return binPlan(cells.cells, isPartial, (row) => {
       const width = (cells.high - cells.low) / cells.cells;
       const cell = Math.floor((row[column]! - cells.low) / width);
       return Math.min(cells.cells - 1, Math.max(0, cell));
@@ -53,37 +70,81 @@ const binPlans: Readonly<Record<string, (given: ParameterValues, column: number)
   },
 };
 
+const columnOf = (given: ParameterValues): number => Number(given['column'] ?? 0);
+
+/** @throws InvalidParameterError for a question whose answer is split by keys. */
+function unsplit(question: SharedQuestion): SharedQuestion {
+  if (question.keys === undefined) return question;
+  throw new InvalidParameterError(
+    `a sealed ${question.estimator} has no answer for each group: leave by out, or ask for a count`,
+    { path: 'by' },
+  );
+}
+
 /**
  * The plan of contributors' shares from a study's facts alone: so a client needs no program.
+ *
+ * Where a contributor may have no row, that is one more value of the same form, so that no server
+ * learns who has none: the number of the bin past those that are opened, or an entry past those of
+ * the row, whose highest bit says that there is a row. A count of everybody needs none: who has no
+ * row is in the bin that is not opened anyway.
  * `test/sealed/share-plan.test.ts` compares it with what each program wants.
  * @throws InvalidParameterError when the facts give no bins or no grid, with the remedy.
  */
 export function sharePlanOf(question: SharedQuestion): SharePlan {
-  const { estimator, parameters: given } = question;
-  if (Object.hasOwn(binPlans, estimator)) {
-    return binPlans[estimator]!(given, Number(given['column'] ?? 0));
-  }
-  const grid = sealedGrid(question);
+  const { estimator, columns, isPartial = false } = question;
+  if (Object.hasOwn(binPlans, estimator)) return binPlans[estimator]!(question);
+  const grid = sealedGrid(unsplit(question));
+  const form = gridForm(columns, grid, isPartial);
+  return { form, valuesOf: (row) => stepsOrNone(row, grid, form) };
+}
+
+/** @param isPartial - whether a contributor may be in no bin, which takes one more number. */
+function binPlan(
+  bins: number, isPartial: boolean, binOf: (row: ArrayLike<number>) => number | null,
+): SharePlan {
+  checkBins(bins, isPartial);
+  const none = isPartial ? bins : 0;
   return {
-    form: { kind: 'numbers', count: question.columns, bits: grid.bits },
-    valuesOf: (row) => stepsOfRow(row, grid),
+    form: binForm(bins + Number(isPartial)),
+    valuesOf: (row) => Uint32Array.of(row === null ? none : binOf(row) ?? none),
   };
 }
 
-function binPlan(bins: number, binOf: (row: ArrayLike<number>) => number): SharePlan {
-  if (bins > 2 ** binBitsMax) {
-    throw new InvalidParameterError(
-      `there are ${bins} bins, and a sealed study has ${2 ** binBitsMax} at most: use fewer`,
-    );
-  }
-  return {
-    form: { kind: 'bin', count: 1, bits: Math.max(1, 32 - Math.clz32(bins - 1)) },
-    valuesOf: (row) => Uint32Array.of(binOf(row)),
-  };
+/** @throws InvalidParameterError for more bins than a sealed study has. */
+export function checkBins(bins: number, isPartial: boolean): void {
+  const most = 2 ** binBitsMax - Number(isPartial);
+  if (bins <= most) return;
+  throw new InvalidParameterError(
+    `there are ${bins} bins, and a sealed ${isPartial ? 'question that not everybody answers'
+      : 'study'} has ${most} at most: use fewer`,
+  );
 }
 
-/** The cells of a sealed quantile: as many as its resolution asks for, or 256. */
-export function sealedCells(given: ParameterValues): {
+/** The form of one of so many numbers. */
+export function binForm(numbers: number): ShareForm {
+  return { kind: 'bin', count: 1, bits: Math.max(1, 32 - Math.clz32(numbers - 1)) };
+}
+
+/** The form of rows on a grid. */
+export function gridForm(columns: number, { bits }: ColumnGrid, isPartial: boolean): ShareForm {
+  return { kind: 'numbers', count: columns + Number(isPartial), bits };
+}
+
+/**
+ * A row in steps. Where the form has an entry past the columns, its highest bit says whether there
+ * is a row; without one all entries are 0.
+ */
+export function stepsOrNone(row: SharedRow, grid: ColumnGrid, { count }: ShareForm): Uint32Array {
+  const values = new Uint32Array(count);
+  if (row === null) return values;
+  values.set(stepsOfRow(row, grid));
+  if (count > grid.lows.length) values[count - 1] = 2 ** (grid.bits - 1);
+  return values;
+}
+
+/** The cells of a sealed quantile: as many as its resolution asks for, or all that there may be. */
+export function sealedCells({ parameters: given, isPartial = false }: SharedQuestion): {
   readonly low: number; readonly high: number; readonly cells: number;
 } {
   const [low, high] = [Number(given['low']), Number(given['high'])];
@@ -91,7 +152,7 @@ export function sealedCells(given: ParameterValues): {
     throw new InvalidParameterError('low is below high', { path: 'parameters.low' });
   }
   const resolution = given['resolution'];
-  const most = 2 ** binBitsMax;
+  const most = 2 ** binBitsMax - Number(isPartial);
   const cells = resolution === undefined ? most : Math.ceil((high - low) / Number(resolution));
   if (cells > most) {
     throw new InvalidParameterError(
@@ -111,7 +172,8 @@ export function sealedGrid(
 ): ColumnGrid {
   if (range === undefined) {
     throw new InvalidParameterError(
-      `a sealed ${estimator} needs the range of each column: give sealed.range`,
+      `a sealed ${estimator} needs the range of each column: give sealed.range, or low and high of `
+        + 'the columns',
       { path: 'sealed.range' },
     );
   }

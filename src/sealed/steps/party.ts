@@ -112,6 +112,14 @@ export class Party {
     return new Uint32Array(Uint8Array.from(message.subarray(messageHeadBytes)).buffer);
   }
 
+  /**
+   * Begins the program of a question. From the second on, its place is in the digest of all later
+   * messages: a server that is still at another question cannot be misunderstood.
+   */
+  turnTo(question: number): void {
+    if (question > 0) this.noteOpened(Uint32Array.of(question));
+  }
+
   /** Adds opened numbers to the digest of later messages. */
   noteOpened(numbers: Uint32Array): void {
     const bytes = new Uint8Array(digestBytes + 4 * numbers.length);
