@@ -23,6 +23,7 @@ export type { ErrorCode, LocalCode, WireCode } from '../src/base/error-codes.js'
 export {
   InvalidInputError, InvalidParameterError, KeelsonError, WireError, type KeelsonErrorOptions,
 } from '../src/base/errors.js';
+export { deviationsAsNormal } from '../src/base/noise-deviations.js';
 export type {
   Finding, FindingReason, Interval95, NewerReason, Outcome, RefusalReason, RefusedOutcome,
   RunningRelease, Uncertainty, ValueOutcome,

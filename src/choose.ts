@@ -11,7 +11,8 @@ import {
   count, covariance, distribution, gaussian, histogram, mean, mixture, mixture1d, primeHeavy,
   quantile, ratio, robustMean, share, stableCovariance, sum,
 } from './estimators/index.js';
-import { planWithin, targetOf, type PlanOptions } from './plan.js';
+import { planWithin, type PlanOptions } from './plan.js';
+import { targetAlone } from './privacy/accounting/target.js';
 
 /** What somebody wants to know about the contributors. */
 export const questionNames = [
@@ -251,7 +252,7 @@ export function chooseEstimator(options: ChooseOptions): Choice | Infeasible {
   } = options;
   checkDimension(columns);
   checkParticipation(participation);
-  const target = targetOf({ epsilon, delta });
+  const target = targetAlone({ epsilon, delta });
   const facts = { dimension: columns, cohort, participation, target };
   return chooseWithin(question, parameters, facts);
 }

@@ -8,7 +8,9 @@ import { checkDimension, checkParticipation } from './estimators/contract/given.
 import type { ParametersOf } from './estimators/contract/named.js';
 import { parseParameters } from './estimators/contract/parameters.js';
 import { amountToNumber } from './privacy/accounting/amount.js';
-import { lessFor, resolvePureTarget, privacyTarget } from './privacy/accounting/target.js';
+import { analyticGaussianSigma } from './privacy/accounting/analytic-gaussian.js';
+import { isReleaseWithin } from './privacy/accounting/loss-distribution/index.js';
+import { lessFor, resolvePureTarget, targetAlone } from './privacy/accounting/target.js';
 
 /** What `plan` takes. All of it is public. */
 export interface PlanOptions<Name extends string = string> {
@@ -51,11 +53,6 @@ export function plan<Name extends string>(options: PlanOptions<Name>): Plan | In
   return planWithin(estimator, parameters, { dimension: columns, cohort, participation, target });
 }
 
-/** Pure where delta is 0. @throws InvalidParameterError where one is out of range. */
-export function targetOf(options: Pick<PlanOptions, 'epsilon' | 'delta'>): PrivacyTarget {
-  return options.delta === 0 ? resolvePureTarget(options) : privacyTarget(options);
-}
-
 /** What `plan` and `estimate` check alike. */
 export function checkedPlan(
   {
@@ -71,7 +68,7 @@ export function checkedPlan(
         + 'findEstimator(name) returns',
     );
   }
-  const target = targetOf({ epsilon, delta });
+  const target = targetAlone({ epsilon, delta });
   const facts = { dimension, estimator: estimator.name };
   return { target, parameters: parseParameters(estimator.parameters, parameters, facts) };
 }
@@ -87,24 +84,95 @@ export function plannerOf(
 }
 
 /**
- * Several pure mechanisms share a target of zCDP, and their epsilons add up to more than the
- * target's. Each round plans with less and comes nearer to it from above.
+ * Several pure mechanisms may together have more epsilon than the target. Each round plans with
+ * less and comes nearer to it from above.
  */
 const pureRounds = 4;
 /** A usual delta. It shows whether a plan fails only because there is none. */
 const probeDelta = 1e-6;
+/** The zCDP of a release alone is raised at most so far, in so many steps of bisection. */
+const raiseMost = 3;
+const raiseRounds = 4;
 
 /**
  * The estimator's plan. For a pure target the plan is pure and within the target's epsilon, or the
  * answer says why there is none.
+ *
+ * For a release alone it is the better of two. One is pure within epsilon. The other is within
+ * (epsilon, delta), with the most zCDP that was found to be.
+ *
+ * Claim: a release alone is (epsilon, deltaTotal)-DP.
+ * Proof. A pure plan within epsilon is, and one within the target's zCDP and delta (target). Of any
+ * other the composed losses of its events were compared with (epsilon, deltaTotal). These events
+ * are all that it draws, they follow from public facts, and so does the choice between the plans.
  */
 export function planWithin(
   estimator: Estimator, parameters: ParameterValues, facts: StudyFacts,
 ): Plan | Infeasible {
-  const attempt = (target: PrivacyTarget): Plan | Infeasible =>
-    estimator.plan(parameters, { ...facts, target });
-  const { target } = facts;
-  if (target.isPure !== true) return attempt(target);
+  const { isAlone, ...target } = facts.target;
+  const attempt: Attempt = (asked) => estimator.plan(parameters, { ...facts, target: asked });
+  if (target.isPure === true) return purePlan(estimator, attempt, target);
+  const plain = attempt(target);
+  if (isAlone !== true) return plain;
+  const pure =
+    purePlan(estimator, attempt, resolvePureTarget({ epsilon: target.epsilon, delta: 0 }));
+  if (pure.kind === 'infeasible') {
+    return plain.kind === 'infeasible' ? nearer(plain, pure) : raised(attempt, target, plain);
+  }
+  if (plain.kind === 'infeasible') return pure;
+  const most = attempt({ ...target, rho: target.rho * raiseMost });
+  if (most.kind === 'plan' && isLessNoise(pure, most)) return pure;
+  const best = raised(attempt, target, plain);
+  return isLessNoise(pure, best) ? pure : best;
+}
+
+type Attempt = (target: PrivacyTarget) => Plan | Infeasible;
+
+/** Of two refusals, the one that asks for fewer people. */
+function nearer(plain: Infeasible, pure: Infeasible): Infeasible {
+  return (pure.cohortNeeded ?? Infinity) < (plain.cohortNeeded ?? Infinity) ? pure : plain;
+}
+
+/** A pure plan that also promises as much under attack, and errs less. */
+function isLessNoise(pure: Plan, other: Plan): boolean {
+  return pure.guarantee.corruptionMax >= other.guarantee.corruptionMax
+    && pure.facts['errorsAreIn'] === other.facts['errorsAreIn']
+    && pure.expectedError(0).total < other.expectedError(0).total;
+}
+
+/**
+ * The plan with the most zCDP that stays within (epsilon, deltaTotal) by the composed losses of its
+ * events. First as much as Gaussian noise alone may have, by its exact curve.
+ */
+function raised(attempt: Attempt, target: PrivacyTarget, plain: Plan): Plan {
+  const { epsilon, deltaTotal, rho } = target;
+  const tried = (factor: number): Plan | null => {
+    const plan = attempt({ ...target, rho: rho * factor });
+    return plan.kind === 'plan' && isWithin(plan, target) ? plan : null;
+  };
+  const gaussian = (1 - 2 ** -16) / (2 * analyticGaussianSigma(epsilon, deltaTotal) ** 2 * rho);
+  let best = tried(gaussian);
+  if (best?.events.every(({ kind }) => kind === 'gaussian' || kind === 'symmetric-gaussian')) {
+    return best;
+  }
+  let [low, high] = best === null ? [1, gaussian] : [gaussian, raiseMost];
+  for (let round = 0; round < raiseRounds; round++) {
+    const middle = (low + high) / 2;
+    const found = tried(middle);
+    if (found === null) high = middle;
+    else [low, best] = [middle, found];
+  }
+  return best ?? plain;
+}
+
+function isWithin({ events, arms }: Plan, { epsilon, deltaTotal }: PrivacyTarget): boolean {
+  const disjoint = arms.length > 1 ? arms.map(({ name }) => name) : [];
+  return isReleaseWithin({ events, disjoint }, { epsilon, delta: deltaTotal });
+}
+
+function purePlan(
+  estimator: Estimator, attempt: Attempt, target: PrivacyTarget,
+): Plan | Infeasible {
   let asked = target;
   for (let round = 0; round < pureRounds; round++) {
     const found = attempt(asked);
@@ -116,7 +184,7 @@ export function planWithin(
     // The cost is rounded up, so a plan that meets the target exactly may be a unit above it.
     const reached = amountToNumber(epsilon);
     if (reached <= target.epsilon * (1 + 2 ** -40)) return found;
-    asked = lessFor(asked, reached);
+    asked = lessFor(asked, reached, target.epsilon);
   }
   return notPure(estimator, target);
 }

@@ -15,8 +15,8 @@ export interface PrivacyStatement {
 }
 
 /**
- * The (epsilon, delta) statement that was asked for, which the plan's cost meets by construction,
- * and the zCDP amount that is charged. A pure plan states its own epsilon and delta 0; one with a
+ * The (epsilon, delta) statement that was asked for, which the plan meets (`planWithin`), and the
+ * zCDP amount that is charged. A pure plan states its own epsilon and delta 0; one with a
  * cost at one order only states the epsilon that this comes to.
  */
 export function statementOf(

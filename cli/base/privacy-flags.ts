@@ -2,7 +2,7 @@ import type { ArgsDef } from 'citty';
 import type { Participation, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import { participationWords } from '../../src/estimators/contract/given.js';
 import {
-  epsilonRange, resolvePureTarget, privacyTarget, rhoRange, targetFromRho,
+  epsilonRange, rhoRange, targetAlone, targetFromRho,
 } from '../../src/privacy/accounting/target.js';
 import { UsageError } from './errors.js';
 import { numberFlag } from './numbers.js';
@@ -67,7 +67,7 @@ export function targetOfFlags(flags: PrivacyFlags): PrivacyTarget {
     return targetFromRho(numberFlag(rho, '--epsilon rho', rhoRange), delta);
   }
   const epsilon = numberFlag(flags.epsilon, '--epsilon', epsilonRange);
-  return isPure ? resolvePureTarget({ epsilon, delta }) : privacyTarget({ epsilon, delta });
+  return targetAlone({ epsilon, delta });
 }
 
 /** The text after `rho=` in the value of `--epsilon`; undefined if it does not begin so. */

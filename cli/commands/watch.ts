@@ -2,6 +2,7 @@ import { ReleaseSeries, subscribe, type VerifiedRelease } from '../../client/ind
 import { findingText, partsByName } from '../../client/words.js';
 import { toHex } from '../../src/base/bytes.js';
 import { ifFalseText } from '../../src/base/findings.js';
+import { noiseDeviations } from '../../src/base/noise-deviations.js';
 import type { Question } from '../../src/base/questions.js';
 import { runningText } from '../../src/base/running-totals.js';
 import { deviations95 } from '../../src/numerics/normal.js';
@@ -190,7 +191,7 @@ function showAnswer(
     return;
   }
   const names = labels.length === estimate.length ? labels : [];
-  const noise = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation : [];
+  const noise = noiseDeviations(uncertainty) ?? [];
   estimate.forEach((value, i) => {
     const half = noise[i] === undefined ? null : deviations95 * noise[i];
     const deviation = half === null ? '' : formatNumber(noise[i]!, half);

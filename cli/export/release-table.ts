@@ -2,6 +2,7 @@ import { answerKeys } from '../../src/answers/describe.js';
 import { typesOfColumns } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { leftOutText } from '../../src/answers/left-out.js';
+import { noiseDeviations } from '../../src/base/noise-deviations.js';
 import type { ValueOutcome } from '../../src/base/outcome.js';
 import { entriesOf } from '../../src/base/parts.js';
 import type { Question } from '../../src/base/questions.js';
@@ -104,11 +105,12 @@ function* rowsOf(
     return;
   }
   const { estimate, uncertainty, interval95, intervalIfFalse95 } = outcome;
+  const deviations = noiseDeviations(uncertainty);
   const places = placesOf(outcome, asked, document);
   for (let i = 0; i < rowsOfValue(outcome); i++) {
     const { key, part, name, isAnswered } = places[i]!;
     const numbers = [
-      estimate[i], uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[i] : undefined,
+      estimate[i], deviations?.[i],
       interval95?.low[i], interval95?.high[i],
       intervalIfFalse95?.low[i], intervalIfFalse95?.high[i],
     ].map((number) => (isAnswered ? finite(number) : null));

@@ -1,5 +1,5 @@
 import {
-  type ColumnType, type ColumnWords, type Interval95,
+  deviationsAsNormal, type ColumnType, type ColumnWords, type Interval95,
   type Measured, type Question, type RefusedOutcome, type ReleaseBody, type StudyDocument,
   type ValueOutcome,
 } from '../../client/index.js';
@@ -161,16 +161,15 @@ export function intervalOf(outcome: ValueOutcome, place: number): readonly [numb
   const value = numberAt(outcome, place);
   if (value === null) return null;
   if (interval !== undefined) return endsOf(interval, place);
-  const deviation = uncertainty.kind === 'gaussian'
-    ? uncertainty.standardDeviation[place] : undefined;
+  const deviation = deviationsAsNormal(uncertainty)?.[place];
   if (deviation === undefined) return null;
   return [value - 1.96 * deviation, value + 1.96 * deviation];
 }
 
 /** Standard deviation of the noise in one number; 0 where the release does not say. */
 function deviationOf({ uncertainty }: ValueOutcome, place: number): number {
-  const deviation = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation[place] : 0;
-  return deviation !== undefined && Number.isFinite(deviation) ? deviation : 0;
+  const deviation = deviationsAsNormal(uncertainty)?.[place] ?? 0;
+  return Number.isFinite(deviation) ? deviation : 0;
 }
 
 /** The two ends; null where the release says that nothing is known. An open end is infinite. */

@@ -69,6 +69,7 @@ function hasShape(
 function numbersOf(uncertainty: Uncertainty): readonly number[] {
   switch (uncertainty.kind) {
     case 'gaussian': return uncertainty.standardDeviation;
+    case 'laplace': return uncertainty.scale;
     case 'relative': return [uncertainty.operator];
     case 'grid': return [uncertainty.spacing];
     case 'none': return [];

@@ -1,3 +1,4 @@
+import { noiseDeviations } from '../base/noise-deviations.js';
 import { refusalReasons, type Outcome } from '../base/outcome.js';
 import type { Plan } from '../estimators/contract/estimator.js';
 
@@ -46,8 +47,9 @@ export function writeOutput(
   copy(outcome.estimate, target, offset + headColumns, entries);
   const { uncertainty } = outcome;
   const second = offset + headColumns + entries;
-  if (uncertainty.kind === 'gaussian') {
-    copy(uncertainty.standardDeviation, target, second, entries);
+  const deviations = noiseDeviations(uncertainty);
+  if (deviations !== null) {
+    copy(deviations, target, second, entries);
     for (let i = 0; i < entries; i++) {
       const unit = target[second + i]!;
       target[second + entries + i] = unit > 0

@@ -7,6 +7,8 @@ import type { NamedPart } from './parts.js';
  */
 export type Uncertainty =
   | { readonly kind: 'gaussian'; readonly standardDeviation: readonly number[] }
+  /** Noise with odds of exp(-|z| / scale) by number. Its deviation is at most sqrt 2 scales. */
+  | { readonly kind: 'laplace'; readonly scale: readonly number[] }
   | { readonly kind: 'relative'; readonly operator: number }
   | { readonly kind: 'grid'; readonly spacing: number }
   | { readonly kind: 'none' };

@@ -10,6 +10,8 @@ const rootTwoPi = 2.5066282746310002;
 
 /** 95 % of normal numbers are within this many standard deviations of the mean. */
 export const deviations95 = 1.96;
+/** The same of Laplace noise: log(20) scales, which are sqrt 2 to a deviation. */
+export const laplaceDeviations95 = 2.118313;
 
 /**
  * exp(-x^2 / 2) with the error of one exponential: x is split so that its leading part has an exact

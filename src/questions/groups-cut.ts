@@ -1,3 +1,4 @@
+import { assert } from '../base/assert.js';
 import { Sensitive } from '../base/brands.js';
 import { findingsMax } from '../base/findings.js';
 import type { Finding, Outcome, ValueOutcome } from '../base/outcome.js';
@@ -102,6 +103,7 @@ function withEndsMoved(
 
 /** What is left of a target for the answer itself. */
 export function besideGroupsCut(target: PrivacyTarget): PrivacyTarget {
+  assert(target.isAlone !== true, 'a target alone is not divided');
   const { delta, deltaTotal } = target;
   if (target.isPure === true) {
     // A plan may pass a pure target by a factor of 1 + 2^-40; see planWithin.

@@ -1,4 +1,5 @@
 import { utf8 } from '../base/bytes.js';
+import { assert } from '../base/assert.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
 import { peopleMaxOf, type PeopleFacts } from '../base/people.js';
@@ -242,6 +243,7 @@ const unit = 2 ** -64;
  */
 function shareOfTarget(target: PrivacyTarget, share: number, deltaParts: number): PrivacyTarget {
   if (share === 100) return target;
+  assert(target.isAlone !== true, 'a target alone is not divided');
   const { deltaTotal } = target;
   if (target.isPure === true) {
     const epsilon = shareOf(target.epsilon, share / 100) * (1 - 2 ** -39) - unit;

@@ -1,3 +1,4 @@
+import { deviationsAsNormal } from '../base/noise-deviations.js';
 import type { Outcome } from '../base/outcome.js';
 import type { ReleaseBody } from '../wire/messages.js';
 import { LocalLevel, smoothedLevels, type Level, type Measured } from './local-level.js';
@@ -96,8 +97,8 @@ export class NumberSeries {
  * The answers to one question over the releases of a log: each number with its totals and its
  * smoothed line. All of it is computed from published numbers, so it costs no privacy.
  *
- * Only numbers with Gaussian noise of known deviation take part. An epoch that was refused, or a
- * key without an answer, is a gap.
+ * Only numbers with Gaussian or Laplace noise of known size take part. An epoch that was refused,
+ * or a key without an answer, is a gap.
  */
 export class QuestionSeries {
   /** In the order of the estimate; empty until there is an answer with known noise. */
@@ -119,8 +120,7 @@ export class QuestionSeries {
   take(epoch: number, outcome: Outcome): void {
     if (this.#fault !== null) return;
     const isValue = outcome.kind === 'value';
-    const noise = isValue && outcome.uncertainty.kind === 'gaussian'
-      ? outcome.uncertainty.standardDeviation : null;
+    const noise = isValue ? deviationsAsNormal(outcome.uncertainty) : null;
     if (!isValue || noise?.length !== outcome.estimate.length) {
       this.#unknown ||= isValue;
       if (this.numbers.length === 0) this.#early.push(epoch);

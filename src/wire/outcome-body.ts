@@ -166,6 +166,8 @@ function uncertaintyToWire(uncertainty: Uncertainty): sent.v1.Uncertainty.$Prope
   switch (uncertainty.kind) {
     case 'gaussian':
       return { gaussian: { standardDeviation: [...uncertainty.standardDeviation] } };
+    case 'laplace':
+      return { laplace: { scale: [...uncertainty.scale] } };
     case 'relative':
       return { relativeOperator: uncertainty.operator };
     case 'grid':
@@ -182,6 +184,8 @@ function uncertaintyFromWire(uncertainty: read.v1.Uncertainty | null): Uncertain
       const gaussian = uncertainty.gaussian as read.v1.GaussianUncertainty;
       return { kind: 'gaussian', standardDeviation: gaussian.standardDeviation };
     }
+    case 'laplace':
+      return { kind: 'laplace', scale: (uncertainty.laplace as read.v1.LaplaceUncertainty).scale };
     case 'relativeOperator':
       return {
         kind: 'relative', operator: present(uncertainty.relativeOperator, 'relative operator'),

@@ -16,7 +16,6 @@ import {
 } from '../../src/estimators/run.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
-import { pureForRho } from '../../src/privacy/accounting/conversion.js';
 import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
@@ -220,7 +219,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       expect(chargeFits(plan.cost, target)).toBe(true);
       // The rho of several pure events is less than that of their epsilons together.
       const { rho, epsilon } = plan.cost;
-      const pure = epsilon === null ? 0 : amountToNumber(epsilon) / pureForRho(target.rho);
+      const pure = epsilon === null ? 0 : amountToNumber(epsilon) / Math.sqrt(2 * target.rho);
       expect(Math.max(pure, amountToNumber(rho) / target.rho)).toBeGreaterThan(0.99);
       expect(new Set(plan.events.map(({ name }) => name)).size).toBe(plan.events.length);
       const cohorts = new Set(plan.arms.map(({ name }) => name));

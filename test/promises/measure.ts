@@ -1,8 +1,12 @@
 import { makeRows } from '../../bench/accuracy/data.js';
 import { chooseWithin } from '../../src/choose.js';
 import type { Plan } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { findEstimator } from '../../src/estimators/registry.js';
+import { planWithin } from '../../src/plan.js';
+import { targetAlone } from '../../src/privacy/accounting/target.js';
 import type { Interval95, ValueOutcome } from '../../src/base/outcome.js';
-import { planOf, releaseOf, factsOf } from '../support/offline.js';
+import { factsOf, planOf, releaseOf } from '../support/offline.js';
 import { noiseNameOf, settingsOf, type Cell } from './cells.js';
 import { stones } from './stones.js';
 import { truthOf, type MadeRows } from './truths.js';
@@ -69,9 +73,25 @@ function leftOutOf({ findings = [] }: ValueOutcome): number {
   return findings.find(({ reason }) => reason === 'cluster-apart')?.amounts[0] ?? 0;
 }
 
-/** `auto` is what is recommended for a covariance. */
+/** Counts and what is made of them have less noise where they are asked alone. */
+const ofCounts: ReadonlySet<string> =
+  new Set(['count', 'share', 'histogram', 'quantile', 'sum', 'ratio']);
+
+/**
+ * Those of `ofCounts` are planned as one release alone, as `estimate` does; others as a release of
+ * a study. `auto` is what is recommended for a covariance.
+ */
 function planFor(cell: Cell): Plan {
   const facts = factsOf(cell.columns, cell.people, cell.epsilon);
+  if (ofCounts.has(cell.estimator)) {
+    const { epsilon, deltaTotal: delta } = facts.target;
+    const estimator = findEstimator(cell.estimator);
+    const parameters = parseParameters(estimator.parameters, settingsOf(cell), facts);
+    const plan =
+      planWithin(estimator, parameters, { ...facts, target: targetAlone({ epsilon, delta }) });
+    if (plan.kind === 'infeasible') throw new Error(`infeasible: ${plan.reason}`);
+    return plan;
+  }
   if (cell.estimator !== 'auto') return planOf(cell.estimator, settingsOf(cell), facts);
   const choice = chooseWithin('covariance', settingsOf(cell), facts);
   if (choice.kind !== 'choice') throw new Error(choice.reason);

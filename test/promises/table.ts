@@ -276,43 +276,43 @@ export const table: readonly Row[] = [
 
   ['subspace none 20000x2 line none', 0, null],
 
-  ['count none 20000x1 normal none', 0.00018, 0.0012, { seeds: 8, quick: true }],
+  ['count none 20000x1 normal none', 0.0001, 0.00039, { seeds: 8, quick: true }],
 
-  ['share none 20000x1 normal none', 0.00047, 0.0012, { seeds: 8, quick: true }],
+  ['share none 20000x1 normal none', 0.00012, 0.00041, { seeds: 8, quick: true }],
 
-  ['histogram none 20000x1 normal none', 0.0011, 0.0017, { seeds: 8, quick: true }],
+  ['histogram none 20000x1 normal none', 0.0005, 0.00077, { seeds: 8, quick: true }],
 
   ['quantile none 20000x1 normal none', 0.034, null, { seeds: 8, quick: true }],
 
   ['distribution none 20000x1 normal none', 0.031, 0.0087, { seeds: 3, quick: true }],
 
-  ['count none 20000x1 exponential none', 0.0002, 0.0012, { seeds: 8 }],
+  ['count none 20000x1 exponential none', 0.0001, 0.00039, { seeds: 8 }],
 
-  ['share none 20000x1 exponential none', 0.00041, 0.0012, { seeds: 8 }],
+  ['share none 20000x1 exponential none', 0.00012, 0.00039, { seeds: 8 }],
 
-  ['histogram none 20000x1 exponential none', 0.00065, 0.0017, { seeds: 8 }],
+  ['histogram none 20000x1 exponential none', 0.0005, 0.00077, { seeds: 8 }],
 
   ['quantile none 20000x1 exponential none', 0.031, null, { seeds: 8 }],
 
   ['distribution none 20000x1 exponential none', 0.021, 0.0087, { seeds: 3 }],
 
-  ['count none 20000x1 likert none', 0.0002, 0.0012, { seeds: 8 }],
+  ['count none 20000x1 likert none', 0.0001, 0.00039, { seeds: 8 }],
 
-  ['share none 20000x1 likert none', 0.00023, 0.0014, { seeds: 8 }],
+  ['share none 20000x1 likert none', 0.00013, 0.00054, { seeds: 8 }],
 
-  ['histogram none 20000x1 likert none', 0.0011, 0.0017, { seeds: 8 }],
+  ['histogram none 20000x1 likert none', 0.0005, 0.00077, { seeds: 8 }],
 
   ['quantile none 20000x1 likert none', 0.039, null, { seeds: 8 }],
 
   ['distribution none 20000x1 likert none', 0.33, 0.0087, { seeds: 3 }],
 
-  ['sum none 20000x2 exponential none', 0.017, 0.067, { seeds: 8 }],
+  ['sum none 20000x2 exponential none', 0.013, 0.033, { seeds: 8 }],
 
-  ['ratio none 20000x2 exponential none', 0.015, 0.047, { seeds: 8 }],
+  ['ratio none 20000x2 exponential none', 0.005, 0.023, { seeds: 8 }],
 
-  ['sum none 20000x2 likert none', 0.024, 0.067, { seeds: 8 }],
+  ['sum none 20000x2 likert none', 0.012, 0.033, { seeds: 8 }],
 
-  ['ratio none 20000x2 likert none', 0.0046, 0.015, { seeds: 8 }],
+  ['ratio none 20000x2 likert none', 0.0018, 0.007, { seeds: 8 }],
 
-  ['sum none 20000x2 pareto none', 0.025, 0.067, { seeds: 8 }],
+  ['sum none 20000x2 pareto none', 0.0065, 0.033, { seeds: 8 }],
 ];

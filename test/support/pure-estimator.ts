@@ -1,7 +1,6 @@
 import type { Estimator } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
-import { pureForRho } from '../../src/privacy/accounting/conversion.js';
 import type { LaplaceEvent } from '../../src/privacy/accounting/events.js';
 
 /**
@@ -19,7 +18,7 @@ export function pureEstimator(parts: number): Estimator {
         parameters, { ...facts, target: { rho: 0.1, delta: 1e-7, epsilon: 1, deltaTotal: 1e-6 } },
       );
       if (plan.kind === 'infeasible') return plan;
-      const scale = 1 / pureForRho(facts.target.rho / parts);
+      const scale = Math.sqrt(parts) / facts.target.epsilon;
       const events = Array.from({ length: parts }, (_, i): LaplaceEvent =>
         ({
           kind: 'laplace', name: `part-${i}`, cohort: 'all', dimension: 1, sensitivity: 1, scale,

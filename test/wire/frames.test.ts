@@ -109,6 +109,9 @@ const uncertainty = fc.oneof(
     kind: fc.constant('gaussian' as const),
     standardDeviation: fc.array(double, { minLength: 1, maxLength: 12 }),
   }),
+  fc.record({
+    kind: fc.constant('laplace' as const), scale: fc.array(double, { minLength: 1, maxLength: 12 }),
+  }),
   fc.record({ kind: fc.constant('relative' as const), operator: double }),
   fc.record({ kind: fc.constant('grid' as const), spacing: double }),
   fc.record({ kind: fc.constant('none' as const) }),

@@ -128,8 +128,9 @@ SCHEMA: Dict[str, List[Field]] = {
     "Part": [(1, "name", "string", 0), (2, "shape", "uint*", 0)],
     "Uncertainty": [
         (1, "gaussian", "GaussianUncertainty", 0), (2, "relative_operator", "double", 0),
-        (3, "grid_spacing", "double", 0)],
+        (3, "grid_spacing", "double", 0), (4, "laplace", "LaplaceUncertainty", 0)],
     "GaussianUncertainty": [(1, "standard_deviation", "double*", 0)],
+    "LaplaceUncertainty": [(1, "scale", "double*", 0)],
     "Refused": [(1, "reason", "string", 0), (2, "text", "string", 0)],
     "Cost": [
         (1, "epsilon", "double", 0), (2, "delta", "double", 0), (3, "rho_amount", "string", 0),

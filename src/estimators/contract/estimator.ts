@@ -331,8 +331,8 @@ export interface Plan {
    */
   readonly reach?: readonly Reach[];
   /**
-   * Standard deviation of the privacy noise per output coordinate, in data units; empty when not
-   * Gaussian, or when the units themselves are found privately.
+   * Standard deviation of the privacy noise per output coordinate, in data units; empty when the
+   * noise is of no one law, or when the units themselves are found privately.
    */
   readonly noise: readonly number[];
   /**

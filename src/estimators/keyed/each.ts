@@ -5,7 +5,6 @@ import { protocolLimits } from '../../base/limits.js';
 import type { Outcome } from '../../base/outcome.js';
 import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
-import { pureForRho } from '../../privacy/accounting/conversion.js';
 import { shareOf } from '../../privacy/accounting/target.js';
 import type { Mechanisms } from '../../privacy/mechanisms/contract.js';
 import { renamed } from '../../privacy/mechanisms/renamed.js';
@@ -134,7 +133,7 @@ function partOf(
   const share = 1 - sizesShare;
   // Pure costs are shared as epsilon, and rho is its square by two.
   const rho = target.isPure === true
-    ? (pureForRho(target.rho) * share / times) ** 2 / 2 * (1 - 2 ** -50)
+    ? (target.epsilon * share / times) ** 2 / 2 * (1 - 2 ** -50)
     : shareOf(target.rho, share) / times * (1 - 2 ** -50);
   return {
     ...target, rho,

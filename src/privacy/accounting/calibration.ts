@@ -129,8 +129,8 @@ function widened(asked: Gridded & { readonly sensitivity: number }, rounding: nu
 }
 
 /**
- * Discrete Laplace noise: scale = sensitivity / epsilon, rounded up to an integer number of steps.
- * `sensitivity` is L1.
+ * Discrete Laplace noise: scale = sensitivity / epsilon, rounded up to a whole number of steps, or
+ * of 2^-20 of the scale where steps are coarser than that. `sensitivity` is L1.
  */
 export function laplaceEvent(
   asked: Place & Gridded & {
@@ -141,10 +141,31 @@ export function laplaceEvent(
   checkSpending(name, { sensitivity: asked.sensitivity, epsilon, dimension });
   const grid = chosenGrid(asked.sensitivity / epsilon, asked);
   const sensitivity = widened(asked, 2 * grid * dimension);
-  const steps = Math.max(1, Math.ceil((sensitivity / epsilon / grid) * (1 + 2 ** -50)));
   return checked({
-    kind: 'laplace', name, cohort, dimension, sensitivity, scale: steps * grid, grid,
+    kind: 'laplace', name, cohort, dimension, sensitivity,
+    scale: scaleFor(sensitivity, epsilon, grid), grid,
   });
+}
+
+/**
+ * The smallest multiple s of a unit with sensitivity / s <= epsilon exactly. On a grid of 1 the
+ * noise of counts would be much too large if its scale were a whole number.
+ */
+function scaleFor(sensitivity: number, epsilon: number, grid: number): number {
+  const scale = sensitivity / epsilon;
+  const unit = Math.min(
+    grid, powerOfTwoBelow(Math.min(Math.max(scale / stepsPerDeviation, 2 ** -300), 2 ** 300)),
+  );
+  const [over, allowed] = [ratioOfDouble(sensitivity), ratioOfDouble(epsilon)];
+  const suffices = (candidate: number): boolean => {
+    const under = ratioOfDouble(candidate);
+    return over.numerator * under.denominator * allowed.denominator
+      <= allowed.numerator * over.denominator * under.numerator;
+  };
+  let units = Math.max(1, Math.ceil(scale / unit));
+  if (units > 2 ** 53) return units * (1 + 2 ** -50) * unit;
+  while (!suffices(units * unit)) units += Math.max(1, units * 2 ** -52);
+  return units * unit;
 }
 
 interface ThresholdOptions extends Place, Gridded {

@@ -3,7 +3,9 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { checkObject } from '../../base/given.js';
 import { amountUnit, capOf, zeroAmount, type Amount } from './amount.js';
 import { chargeOf, chargeUnder, freshBalance, releasesThatFit, type Charge } from './budget.js';
-import { epsilonOfApproximateZcdp, rhoForApproximateZcdp, rhoOfPure } from './conversion.js';
+import {
+  epsilonOfApproximateZcdp, pureForRho, rhoForApproximateZcdp, rhoOfPure,
+} from './conversion.js';
 import type { BudgetRule } from './cost.js';
 
 /**
@@ -18,8 +20,17 @@ export interface PrivacyTarget {
   /** The requested guarantee: (epsilon, deltaTotal). */
   readonly epsilon: number;
   readonly deltaTotal: number;
-  /** The budget accepts only pure costs. Estimators that can draw pure noise do so. Never false. */
+  /**
+   * Only pure costs are accepted. Estimators that can draw pure noise do so, and `epsilon` is what
+   * they may spend. Never false.
+   */
   readonly isPure?: true;
+  /**
+   * No other release shares a budget with this one. So its plan may spend (epsilon, deltaTotal) by
+   * whichever account allows the least noise; see `planWithin`. Estimators do not look at it. Never
+   * false.
+   */
+  readonly isAlone?: true;
   /**
    * The order of the Renyi budget that pays. An estimator whose cost is known at one order only
    * plans for this order.
@@ -189,11 +200,27 @@ export function resolvePureTarget(asked: Statement): PrivacyTarget {
 }
 
 /**
- * A smaller pure target, for a plan that needed `epsilon` and must stay within the target. The
- * epsilon of a pure mechanism grows with the square root of its zCDP.
+ * A smaller pure target, for a plan that needed `reached` and must stay within `allowed`. The zCDP
+ * of a pure mechanism grows with the square of its epsilon.
  */
-export function lessFor(target: PrivacyTarget, epsilon: number): PrivacyTarget {
-  return { ...target, rho: target.rho * (target.epsilon / epsilon) ** 2 * (1 - 2 ** -40) };
+export function lessFor(target: PrivacyTarget, reached: number, allowed: number): PrivacyTarget {
+  const factor = (allowed / reached) * (1 - 2 ** -40);
+  return { ...target, rho: target.rho * factor ** 2, epsilon: target.epsilon * factor };
+}
+
+/** What one pure mechanism may spend of a target, also where other noise would be allowed. */
+export function pureEpsilonOf({ isPure, epsilon, rho }: PrivacyTarget): number {
+  return isPure === true ? epsilon : pureForRho(rho);
+}
+
+/**
+ * The target of one release that shares its budget with no other. Pure where delta is 0.
+ * @throws InvalidParameterError when epsilon is not in [1e-6, 100], or delta is neither 0 nor in
+ *   [1e-100, 0.5).
+ */
+export function targetAlone(asked: Statement): PrivacyTarget {
+  if (asked.delta === 0) return resolvePureTarget(asked);
+  return { ...privacyTarget(asked), isAlone: true };
 }
 
 /**

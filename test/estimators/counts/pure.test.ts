@@ -18,10 +18,16 @@ let bench: Bench;
 beforeEach(() => { bench = new Bench(); });
 afterEach(() => bench.close());
 
+/** Standard deviation of whole numbers with odds of exp(-|z| / scale). */
+function geometric(scale: number): number {
+  const q = Math.exp(-1 / scale);
+  return Math.sqrt(2 * q) / (1 - q);
+}
+
 const cohort = 2000;
 const queries = [
-  ['count', { threshold: 0.5, column: 0 }, Math.SQRT2],
-  ['histogram', { edges: [-1, 0, 1], column: 0 }, 2 * Math.SQRT2],
+  ['count', { threshold: 0.5, column: 0 }, geometric(1)],
+  ['histogram', { edges: [-1, 0, 1], column: 0 }, geometric(2)],
   ['sum', { cap: 2 }, 2 * Math.SQRT2 / 0.95],
   ['quantile', { low: -5, high: 5, column: 0 }, 0],
 ] as const;

@@ -3,7 +3,6 @@ import { Released } from '../../../base/brands.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
@@ -136,7 +135,7 @@ function choiceCost(
   { target }: StudyFacts, choices: number,
 ): { readonly rho: number } | { readonly epsilon: number } {
   const share = 1 - presentShare;
-  if (target.isPure === true) return { epsilon: shareOf(pureForRho(target.rho), share) / choices };
+  if (target.isPure === true) return { epsilon: shareOf(target.epsilon, share) / choices };
   return { rho: shareOf(target.rho, share) };
 }
 

@@ -1,6 +1,5 @@
-import { ln } from '../../../base/elementary.js';
 import type { Interval95, Outcome } from '../../../base/outcome.js';
-import { deviations95 } from '../../../numerics/normal.js';
+import { deviations95, laplaceDeviations95 } from '../../../numerics/normal.js';
 import type { PrivacyTarget } from '../../contract/estimator.js';
 import { finiteValue } from '../../contract/outcomes.js';
 
@@ -85,7 +84,7 @@ export function quotientOf(fraction: NoisyFraction, z: number): Quotient | null 
  * 95 % within log(20) scales, which are sqrt 2 to a deviation. Of a sum of two more is within.
  */
 export function deviationsCovering({ isPure }: PrivacyTarget): number {
-  return isPure === true ? ln(20) / Math.SQRT2 : deviations95;
+  return isPure === true ? laplaceDeviations95 : deviations95;
 }
 
 /** Quotients, row-major in `shape`; null where there is no answer. */

@@ -3,7 +3,6 @@ import { ln } from '../../../base/elementary.js';
 import { findingsMax } from '../../../base/findings.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
@@ -180,7 +179,7 @@ function capChoice({ dimension, target }: StudyFacts): ExponentialEvent {
     name: 'caps', cohort: wholeArm.name, candidates: capsTried, sensitivity: 1,
     times: dimension,
     ...(target.isPure === true
-      ? { epsilon: shareOf(pureForRho(target.rho), capsShare) / dimension }
+      ? { epsilon: shareOf(target.epsilon, capsShare) / dimension }
       : { rho: shareOf(target.rho, capsShare) }),
   });
 }

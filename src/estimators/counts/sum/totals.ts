@@ -1,4 +1,5 @@
 import type { Released, Sensitive } from '../../../base/brands.js';
+import { multipliedNoise } from '../../../base/noise-deviations.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { Plan, PrivacyTarget, StudyFacts } from '../../contract/estimator.js';
@@ -94,14 +95,10 @@ export function releaseTotals(
     const estimate = Array.from(noisy, (total, i) => total * unitOf(i));
     // Rounding moves each contributor's value by at most half a step.
     const half = totals.interval95([0]).high[0]! + cohort / (2 * stepsPerUnit);
-    const { uncertainty } = totals;
     const answer = finiteValue({
       estimate,
       shape,
-      uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty : {
-        ...uncertainty,
-        standardDeviation: uncertainty.standardDeviation.map((sigma, i) => sigma * unitOf(i)),
-      },
+      uncertainty: multipliedNoise(totals.uncertainty, unitOf),
       interval95: intervalAbout(estimate, (i) => half * unitOf(i)),
       scale: units,
     }, 'a total is', 'give a smaller cap or range');

@@ -3,7 +3,6 @@ import type { Released } from '../../../base/brands.js';
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
@@ -121,7 +120,7 @@ function planSelect(values: ParameterValues, facts: StudyFacts): Plan | Infeasib
   const rules: ContestRules = { alpha, zeta, cap: facts.cohort };
   const share = 1 - presentShare;
   const cost = target.isPure === true
-    ? { epsilon: shareOf(pureForRho(target.rho), share) }
+    ? { epsilon: shareOf(target.epsilon, share) }
     : { rho: shareOf(target.rho, share) };
   const choice = exponentialEvent({
     name: 'choice', cohort: cohortName, candidates: list.length, sensitivity: 1, ...cost,

@@ -2,7 +2,6 @@ import { ln } from '../../../base/elementary.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { countGrid, laplaceEvent } from '../../../privacy/accounting/calibration.js';
-import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { GaussianEvent, LaplaceEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
@@ -31,7 +30,7 @@ export function tooManyColumns({ dimension }: StudyFacts): Infeasible | null {
  */
 export function presentEvent(target: PrivacyTarget, share: number): GaussianEvent | LaplaceEvent {
   if (target.isPure !== true) return countEvent('present', shareOf(target.rho, share));
-  const epsilon = pureForRho(target.rho) * share;
+  const epsilon = shareOf(target.epsilon, share);
   return laplaceEvent({
     name: 'present', cohort: rowsCohort, dimension: 1, sensitivity: 1, epsilon,
     grid: countGrid(1 / epsilon),

@@ -2,7 +2,6 @@ import { ln } from '../../../base/elementary.js';
 import { Released } from '../../../base/brands.js';
 import { normalQuantile } from '../../../numerics/normal.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
@@ -79,7 +78,7 @@ function rangeStart(options: StartOptions, radius: Float64Array): Start {
   const event = exponentialEvent({
     name: 'start', cohort: rowsCohort, candidates: count, sensitivity: rankUnit, times: dimension,
     ...(target.isPure === true
-      ? { epsilon: (pureForRho(target.rho) * share) / dimension }
+      ? { epsilon: shareOf(target.epsilon, share) / dimension }
       : { rho: shareOf(target.rho, share) }),
   });
   return {

@@ -2,8 +2,8 @@ import { ln, pow } from '../../../base/elementary.js';
 import type { Released } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
+import { pureEpsilonOf } from '../../../privacy/accounting/target.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type {
   ExpectedError, FinishedSummaries, Infeasible, ParameterValues, Plan, StudyFacts,
@@ -62,7 +62,7 @@ export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan
   if (!(target.rho > 0)) {
     return infeasible('pure privacy needs a positive rho', 'ask for a positive epsilon');
   }
-  const epsilon = pureForRho(target.rho);
+  const epsilon = pureEpsilonOf(target);
   const share = optionalNumberOf(values, 'centre-part') ?? usualCentrePart;
   const moment = momentOf(values);
   const means = designGroupMeans({

@@ -1,4 +1,4 @@
-import { pureForRho } from '../../../privacy/accounting/conversion.js';
+import { pureEpsilonOf } from '../../../privacy/accounting/target.js';
 import type {
   Infeasible, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
@@ -79,7 +79,7 @@ function budgetOf(
   const radius = given / scale;
   return {
     kind: 'budget', budget: privacy === 'pure'
-      ? { privacy, epsilon: pureForRho(rho), radius } : { privacy, rho, radius },
+      ? { privacy, epsilon: pureEpsilonOf(target), radius } : { privacy, rho, radius },
   };
 }
 

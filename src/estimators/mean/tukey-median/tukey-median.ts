@@ -4,7 +4,6 @@ import { InvalidParameterError } from '../../../base/errors.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { normalQuantile } from '../../../numerics/normal.js';
 import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import { pureForRho } from '../../../privacy/accounting/conversion.js';
 import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type {
@@ -121,7 +120,7 @@ function designFor(request: DesignRequest): PooledDesign | TooFew | Infeasible {
   const pick = exponentialEvent({
     name: 'choice', cohort: rowsCohort, candidates: candidateCount(dimension), sensitivity: 1,
     ...(target.isPure === true
-      ? { epsilon: pureForRho(target.rho) * shares.choice }
+      ? { epsilon: shareOf(target.epsilon, shares.choice) }
       : { rho: shareOf(target.rho, shares.choice) }),
   });
   const cohortNeeded =

@@ -1,5 +1,6 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import { checkList, checkObject } from '../../../base/given.js';
+import { analyticGaussianDelta } from '../analytic-gaussian.js';
 import { checkEvents } from '../event-check.js';
 import type { MechanismEvent } from '../events.js';
 import { ComposedLoss } from './composition.js';
@@ -35,9 +36,9 @@ const nothing: StudyLoss = { epsilon: () => 0, delta: () => 0 };
 
 /**
  * The privacy loss of releases whose events were fixed in advance. It composes the loss
- * distributions of their events instead of adding rho. It is for reports only. It does not decide
- * on a budget: if releases are chosen after seeing earlier ones, the proven rule is to add rho and
- * delta (budget.ts).
+ * distributions of their events instead of adding rho. It reports, and decides on the noise of one
+ * release alone (`isReleaseWithin`). It does not decide on a budget: if releases are chosen after
+ * seeing earlier ones, the proven rule is to add rho and delta (budget.ts).
  *
  * Claim: for neighbours as in events.ts, everything released is (epsilon, delta)-DP. Each event is
  * replaced by a pair of distributions that is at least as easy to distinguish (pieces.ts). Pairs
@@ -73,6 +74,33 @@ export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | 
     few.map(({ piece, times }) => ({ loss: lossOfPiece(piece, step), times })),
   );
 }
+
+/**
+ * Whether one release is (epsilon, delta)-DP, as far as the composed losses of its events show it.
+ * So it may decide on the noise of a release that shares its budget with no other: all its events
+ * are fixed before any data. False where an event has no piece, or none is drawn.
+ *
+ * Gaussian pieces alone are one piece, and its curve is known exactly (analytic-gaussian): a loss
+ * that is moved up by `shift` at epsilon is one that is not moved, at epsilon - shift.
+ */
+export function isReleaseWithin(
+  release: ChargedEvents, { epsilon, delta }: { readonly epsilon: number; readonly delta: number },
+): boolean {
+  checkEvents(release.events);
+  const pieces = piecesOfRelease(release);
+  if (pieces === null || pieces.length === 0) return false;
+  const [first, ...others] = gathered(pieces);
+  if (others.length === 0 && first!.piece.kind === 'gaussian') {
+    const { square, shift, delta: failing } = first!.piece;
+    if (!(epsilon > shift && failing < delta)) return false;
+    const curve = analyticGaussianDelta((epsilon - shift) * down, down / Math.sqrt(square));
+    return failing + curve / down <= delta;
+  }
+  return lossOfReleases([release])!.delta(epsilon) <= delta;
+}
+
+/** Lowers a number by more than the rounding errors of what is computed from it. */
+const down = 1 - 2 ** -36;
 
 /**
  * The pieces of one release: those of arms that add up, and the worst pieces of disjoint
