@@ -55,7 +55,7 @@ function reduced(
   const own = reduction.empty();
   reduction.add(own, {
     values, rows, ranks: Float64Array.from({ length: rows }, uniform),
-    texts: types?.map(({ type }) => (type === 'text' ? texts : null)),
+    texts: types?.map(({ type }) => (type === 'text' ? texts ?? [] : null)),
   }, { keySecret: () => signing.randomBytes(32) });
   return reduction.rowsOf(own);
 }

@@ -217,7 +217,7 @@ describe('a sealed study of several questions', () => {
   minutes: { estimator: mean, columns: [minutes], parameters: { scale: [4] } }
   means: { estimator: count, by: { column: by, groups: [bus, car], groupsMax: 1 } }
 contribution: { rowsMax: 1 }`,
-      cohort: 20, epsilon: 50,
+      cohort: 40, epsilon: 50,
     });
     await until(() => stage.front.hub.studies()[0]!.epoch === 1n);
     const rowOf = (i: number): Readonly<Record<string, number | string>> => ({
