@@ -111,26 +111,45 @@ describe('ComposedLoss', () => {
     },
   );
 
-  it('adds (epsilon, delta) losses to the binomial formula, from above', () => {
-    const [epsilon0, delta0, times] = [0.2, 1e-8, 30];
-    const loss =
-      composed({ kind: 'approximate', epsilon: epsilon0, delta: delta0 }, times, epsilon0 / 32);
-    const up = 1 / (1 + Math.exp(-epsilon0));
-    for (const epsilon of [0.5, 2, 4]) {
-      let [sum, choose] = [0, 1];
-      for (let k = 0; k <= times; k++) {
-        const total = (times - 2 * k) * epsilon0;
-        if (total > epsilon) {
-          sum += choose * up ** (times - k) * (1 - up) ** k * -Math.expm1(epsilon - total);
+  it('covers every split of a shift over several numbers with Laplace noise', () => {
+    // Exact laws on the grid 1, cut where less than 1e-15 of the mass is left.
+    for (const [scale, splits] of [
+      [1, [[4], [3, 1], [2, 2], [2, 1, 1]]], [2.5, [[3], [2, 1], [1, 1, 1]]],
+      [0.5, [[2], [1, 1]]],
+    ] as const) {
+      const q = Math.exp(-1 / scale);
+      const reach = Math.ceil(18 * scale);
+      const law = (shift: number): number[] => Array.from({ length: 2 * reach + 1 }, (_, i) =>
+        ((1 - q) / (1 + q)) * q ** Math.abs(i - reach - shift));
+      const product = (laws: readonly number[][]): number[] => laws.reduce(
+        (all, own) => all.flatMap((mass) => own.map((other) => mass * other)), [1],
+      );
+      const sensitivity = splits[0].reduce((sum: number, each) => sum + each, 0);
+      for (const shifts of splits) {
+        const { length: dimension } = shifts;
+        const loss = lossOf([{ events: [{
+          kind: 'laplace', name: 'numbers', cohort: 'rows', dimension, sensitivity, scale, grid: 1,
+        }] }]);
+        const left = product(shifts.map(() => law(0)));
+        const right = product(shifts.map(law));
+        for (const epsilon of [0, 0.25, 0.5, 1, 1.7, 2.9, sensitivity / scale - 1e-3]) {
+          expect(loss.delta(epsilon), `${shifts.join()} ${epsilon}`)
+            .toBeGreaterThanOrEqual(excess(left, right, epsilon) * (1 - 1e-9));
         }
-        choose *= (times - k) / (k + 1);
+        // One number alone: the discrete pair is met up to its grid.
+        if (dimension === 1) {
+          expect(loss.delta(0)).toBeLessThan(1.1 * excess(left, right, 0) + 0.05);
+        }
       }
-      const truth = 1 - (1 - delta0) ** times * (1 - sum);
-      expect(loss.delta(epsilon)).toBeGreaterThanOrEqual(truth * (1 - 1e-12));
-      expect(loss.delta(epsilon)).toBeLessThan(1.01 * truth);
     }
-    expect(loss.epsilon(29 * delta0)).toBe(Infinity);
-    expect(loss.epsilon(100 * delta0)).toBeLessThan(30 * epsilon0);
+  });
+
+  it('charges the losses of many numbers as those of one', () => {
+    const numbers = (dimension: number, sensitivity: number): MechanismEvent => ({
+      kind: 'laplace', name: 'numbers', cohort: 'rows', dimension, sensitivity, scale: 4, grid: 1,
+    });
+    expect(pieceOf(numbers(9, 2))).toEqual(pieceOf(numbers(1, 2)));
+    expect(pieceOf(numbers(9, 2))).not.toEqual(pieceOf(numbers(9, 1)));
   });
 
   it('covers every choice of odds that an exponential mechanism allows, and one choice '

@@ -103,14 +103,6 @@ export function lossOfPiece(piece: Piece, step: number): Loss {
       builder.density((loss) => Math.exp((loss - epsilon) / 2) / over, -epsilon, epsilon, 0.25);
       return builder.finish();
     }
-    case 'approximate': {
-      const { epsilon, delta } = piece;
-      const builder = new LossBuilder(step, -epsilon, epsilon);
-      builder.infinite(delta);
-      builder.atom(epsilon, (1 - delta) / (1 + Math.exp(-epsilon)));
-      builder.atom(-epsilon, (1 - delta) / (1 + Math.exp(epsilon)));
-      return builder.finish();
-    }
   }
 }
 

@@ -1,5 +1,5 @@
 import { ln, pow } from '../../../base/elementary.js';
-import type { KeySumsEvent, MechanismEvent } from '../events.js';
+import type { KeySumsEvent, LaplaceEvent, MechanismEvent } from '../events.js';
 
 /**
  * A pair of distributions (P, Q) that is at least as easy to distinguish as what one event draws
@@ -11,15 +11,14 @@ import type { KeySumsEvent, MechanismEvent } from '../events.js';
  * - gaussian: the loss log(P/Q) is N(mu^2 / 2, mu^2) under P, moved up by `shift`. With probability
  *   `delta` it reveals everything. See `gaussian` below for the reason.
  * - laplace: one-dimensional Laplace noise with a shift of epsilon scales, its loss moved up by
- *   `shift`.
+ *   `shift`. It also covers several numbers with independent noise of one scale whose shifts add up
+ *   to epsilon scales; see `laplace` below.
  * - bounded: the log-odds of any two outcomes change by at most epsilon (the exponential
  *   mechanism). Two outcomes with losses t and t - epsilon attain the largest difference above. It
  *   is (1 - e^((x - epsilon)/2))^2 / (1 - e^-epsilon) at a = e^x, |x| <= epsilon, for the best t =
  *   (x + epsilon) / 2 (Dong, Durfee, Rogers 2020). This is convex in a, so it belongs to a pair.
  *   The loss of that pair has the density e^((x - epsilon)/2) / (2 (1 - e^-epsilon)) on (-epsilon,
  *   epsilon).
- * - approximate: any (epsilon, delta)-DP mechanism (Kairouz, Oh, Viswanath 2015). Its losses are
- *   epsilon and -epsilon. With probability delta it reveals everything.
  */
 export type Piece =
   | {
@@ -27,8 +26,7 @@ export type Piece =
     readonly delta: number;
   }
   | { readonly kind: 'laplace'; readonly epsilon: number; readonly shift: number }
-  | { readonly kind: 'bounded'; readonly epsilon: number }
-  | { readonly kind: 'approximate'; readonly epsilon: number; readonly delta: number };
+  | { readonly kind: 'bounded'; readonly epsilon: number };
 
 /** A piece, and how many times it is drawn. */
 export interface Repeated {
@@ -85,13 +83,8 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
     }
     case 'key-sums':
       return keySumsPiece(event);
-    case 'laplace': {
-      const epsilon = (event.sensitivity / event.scale) * upwards;
-      if (event.dimension > 1) return once({ kind: 'approximate', epsilon, delta: 0 });
-      return once({
-        kind: 'laplace', epsilon, shift: 2 * logCosh(event.grid / event.scale / 2) * upwards,
-      });
-    }
+    case 'laplace':
+      return laplace(event);
     case 'wishart-mask':
     case 'affine-mask':
       return null;
@@ -165,6 +158,28 @@ function gaussian(event: Shifted, perCoordinate = 1, delta = 0): Repeated | null
 }
 
 /**
+ * Claim: a shift of L1 length D, split over several numbers in any way, is no easier to see than
+ * one number that is shifted by D.
+ *
+ * Proof. Let a test of size at most a see a shift of one number by s with power at most 1 - f_s(a).
+ * For continuous noise with a log-concave density, f_s(a) = F(F^-1(1 - a) - s): the best test is a
+ * threshold, and 1 - f_s moves it by s. So 1 - f_t(1 - f_s(a)) = 1 - f_(s + t)(a). Shift one number
+ * after the other. Given all other numbers, a test of size a against the first shift has power at
+ * most 1 - f_s(a), on average too, since f_s is convex. That power is its size against the second
+ * shift, so its power against both is at most 1 - f_t(1 - f_s(a)), and so on. Discrete Laplace
+ * noise has the same f_s at the sizes of thresholds, and is linear between them: 1 - f_s takes two
+ * neighbouring sizes to two neighbouring sizes, so the equation holds between them as well.
+ *
+ * A pair with a larger power at every size is at least as easy to distinguish.
+ */
+function laplace({ sensitivity, scale, grid }: LaplaceEvent): Repeated {
+  return once({
+    kind: 'laplace', epsilon: (sensitivity / scale) * upwards,
+    shift: 2 * logCosh(grid / scale / 2) * upwards,
+  });
+}
+
+/**
  * Let q = e^(-grid / scale) for discrete Laplace noise. A set {z >= T} and a shift of s steps give
  * 1 - (q^(s-T+1) + a q^T) / (1 + q). By the inequality of the two means this is at most 1 - e^((x -
  * epsilon)/2) / cosh(grid / (2 scale)), where a = e^x. That is the largest continuous value, 1 -
@@ -178,8 +193,7 @@ function logCosh(x: number): number {
 export function varianceOf(piece: Piece): number {
   switch (piece.kind) {
     case 'gaussian': return piece.square;
-    case 'laplace':
-    case 'approximate': return Math.min(piece.epsilon, 20) ** 2;
+    case 'laplace': return Math.min(piece.epsilon, 20) ** 2;
     case 'bounded': return Math.min(piece.epsilon, 20) ** 2 / 3;
   }
 }
@@ -218,7 +232,7 @@ export function worstOf(lists: readonly (readonly Repeated[])[]): readonly Repea
   if (lists.length === 1) return lists[0]!;
   const singles = lists.map((list) =>
     gathered(list).flatMap(({ piece, times }) => new Array<Piece>(times).fill(piece)));
-  const kinds = ['gaussian', 'laplace', 'bounded', 'approximate'] as const;
+  const kinds = ['gaussian', 'laplace', 'bounded'] as const;
   return kinds.flatMap((kind) => {
     const sorted = singles.map((pieces) => pieces.filter((piece) => piece.kind === kind)
       .sort((left, right) => sizeOf(right) - sizeOf(left)));
