@@ -98,7 +98,7 @@ async function lineOfMean(run, scale, made) {
     `${seed} ${estimator}`);
   if (outcome.kind !== 'value') return { ...run, scale, ...outcome };
   const { estimate, interval95, intervalIfFalse95, radiusIfFalse95, findings = [] } = outcome;
-  const own = outcome.scale ?? estimate.map(() => 1);
+  const own = outcome.spread ?? estimate.map(() => 1);
   const fromHonest = difference(estimate, made.honestMean);
   return {
     ...run, scale, kind: 'value',
@@ -110,7 +110,7 @@ async function lineOfMean(run, scale, made) {
     holdsIfFalse: holding(intervalIfFalse95, findings, made.truth),
     radius: radiusIfFalse95 ?? null,
     inScales: Math.hypot(...fromHonest.map((entry, j) => entry / own[j])),
-    scales: scaleRange(outcome.scale, rows),
+    scales: scaleRange(outcome.spread, rows),
     findings: outcome.findings === undefined ? null : findings.map(({ reason }) => reason),
   };
 }

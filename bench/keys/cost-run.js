@@ -89,7 +89,7 @@ async function short() {
   if (result.kind === 'failed') throw result.failure;
   return {
     planning, planningProcessor: (user + system) / 1e6, release: seconds(released),
-    found: result.outcome.keys.length,
+    found: result.outcome.groups.length,
   };
 }
 

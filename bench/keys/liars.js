@@ -211,7 +211,7 @@ export async function forgedBy({ people, runs, seed }) {
       const own = `${seed} ${part} ${run}`;
       const shownBy = async (attack) => (await answersOf(study, [
         ...crowd, ...liarsOf(attack, liars, crowd, own).map(fitted),
-      ], own)).get('apps').keys;
+      ], own)).get('apps').groups;
       forged += (await shownBy('forge-keys')).filter(isForged).length;
       const left = await shownBy('evict-keys');
       lost += sure.filter((app) => !left.some(([key]) => key === app)).length;

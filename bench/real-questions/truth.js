@@ -42,8 +42,8 @@ export function judged({ question, types }, answer, rows) {
     found.push(column === undefined ? 1 : row[column]);
   }
   const numbers = numbersOf(question, types[column] ?? {});
-  const keys = by.length === 0 ? [''] : answer.keys.map((key) => [key].flat().join(', '));
-  const width = answer.keys === undefined ? 0 : answer.estimate.length / keys.length;
+  const keys = by.length === 0 ? [''] : answer.groups.map((key) => [key].flat().join(', '));
+  const width = answer.groups === undefined ? 0 : answer.estimate.length / keys.length;
   const lines = keys.flatMap((key, i) => numbers.map(([part, of], j) =>
     lineOf(answer, width * i + j, answer.answered?.[i] ?? true, {
       key: `${key}${part}`, truth: of(people.get(key) ?? []),

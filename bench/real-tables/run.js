@@ -112,7 +112,7 @@ function judgedInterval(interval, at, truth, unit) {
 
 /** One number of an answer beside the truth. Errors and half-widths are in the column's unit. */
 function judged(outcome, at, truth, unit) {
-  const { interval95, intervalIfFalse95, scale, findings = [] } = outcome;
+  const { interval95, intervalIfFalse95, spread, findings = [] } = outcome;
   const own = judgedInterval(interval95, at, truth, unit);
   const ifFalse = judgedInterval(intervalIfFalse95, at, truth, unit);
   const reasons = findings.filter(({ columns }) => columns.length === 0 || columns.includes(at))
@@ -121,7 +121,7 @@ function judged(outcome, at, truth, unit) {
     error: rounded(Math.abs(outcome.estimate[at] - truth) / unit),
     half: own.half, isCovered: own.holds, halfIfFalse: ifFalse.half,
     isCoveredIfFalse: ifFalse.holds,
-    scale: scale === undefined ? null : rounded(scale[at] / unit), findings: reasons,
+    spread: spread === undefined ? null : rounded(spread[at] / unit), findings: reasons,
     // Whether the release explains why the interval has no end. null: it has both ends.
     saysWhy: own.holds !== null && own.half === null
       ? reasons.some((reason) => reasonsForNoInterval.has(reason)) : null,

@@ -61,9 +61,11 @@ function atPlaces(plan: Plan, places: number): Plan {
     release: async (summaries, mechanisms, compute) => (await plan.release(
       summaries, mechanisms, compute, Sensitive.of(keys),
     )).map((outcome): Outcome => {
-      if (outcome.kind === 'refused' || outcome.keys === undefined) return outcome;
+      if (outcome.kind === 'refused' || outcome.groups === undefined) return outcome;
       const estimate = new Array<number>(places).fill(0);
-      outcome.keys.forEach(([place], i) => { estimate[Number(place)] = outcome.estimate[i] ?? 1; });
+      outcome.groups.forEach(([place], i) => {
+        estimate[Number(place)] = outcome.estimate[i] ?? 1;
+      });
       return { ...outcome, estimate, shape: [places], uncertainty: { kind: 'none' } };
     }),
   };

@@ -49,7 +49,7 @@ export function distributionRows(
 /** One "note:" for each finding, in lines that fit the terminal. */
 export function printFindings(
   findings: readonly Finding[] | undefined, columns: readonly string[], output: Output,
-  keys?: ValueOutcome['keys'],
+  keys?: ValueOutcome['groups'],
 ): void {
   const named = columns.map(lineText);
   printNotes((findings ?? []).map((finding) => findingText(finding, named, keys)), output);

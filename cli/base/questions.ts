@@ -62,8 +62,8 @@ export function answersJson(
     return [question, {
       ...partsByName(outcome), outcome: kind, ...value, estimate: answeredNumbers(value),
       findings: findings?.map((each) =>
-        ({ ...each, text: findingText(each, columns, outcome.keys) })),
-      ...(outcome.keys === undefined && labels.length === outcome.estimate.length && { labels }),
+        ({ ...each, text: findingText(each, columns, outcome.groups) })),
+      ...(outcome.groups === undefined && labels.length === outcome.estimate.length && { labels }),
       leftOut: leftOutText(asked[i]!, document), ...charge,
     }];
   });
@@ -82,14 +82,14 @@ export function printAnswers(
     const split = by === undefined ? '' : ` by ${by.columns.map(lineText).join(', ')}`;
     output.text();
     output.text(`${question}: ${estimator}${over}${split}`);
-    if (outcome.kind === 'value' && outcome.keys !== undefined && outcome.running !== undefined) {
+    if (outcome.kind === 'value' && outcome.groups !== undefined && outcome.running !== undefined) {
       output.text(runningText(outcome.running));
     }
     if (outcome.kind === 'refused') {
       wrap(`no answer (${outcome.reason}): ${outcome.text}`, terminalColumns)
         .forEach((line) => output.text(line));
-    } else if (outcome.keys !== undefined) {
-      printKeys({ ...outcome, keys: outcome.keys }, { labels, columns }, output);
+    } else if (outcome.groups !== undefined) {
+      printKeys({ ...outcome, keys: outcome.groups }, { labels, columns }, output);
     } else {
       printAnswer(outcome, { labels, columns, parameters }, output);
     }

@@ -173,12 +173,12 @@ function showAnswer(
     return;
   }
   const { estimate, shape, uncertainty, interval95, intervalIfFalse95, parts } = outcome;
-  const { radiusIfFalse95, scale, running } = outcome;
+  const { radiusIfFalse95, spread, running } = outcome;
   const findings = outcome.findings?.map((finding) =>
     ({ ...finding, text: findingText(finding, columns) }));
   output.jsonLine({
     ...partsByName(outcome), ...facts, estimate, shape, parts, uncertainty, interval95,
-    intervalIfFalse95, radiusIfFalse95, scale, findings, running, ...spent,
+    intervalIfFalse95, radiusIfFalse95, spread, findings, running, ...spent,
   });
   const distribution = distributionRows(outcome, labels);
   if (parts !== undefined) {

@@ -28,7 +28,7 @@ export interface EstimateResult {
   readonly interval95?: Interval95;
   readonly intervalIfFalse95?: Interval95;
   readonly radiusIfFalse95?: number;
-  readonly scale?: readonly number[];
+  readonly spread?: readonly number[];
   readonly findings?: readonly FindingInWords[];
   readonly shape: readonly number[];
   /** Each part is also a member of the result, under its name and nested in its shape. */
@@ -154,9 +154,9 @@ export function described(outcome: Outcome, privacy: PrivacyStatement, size: Siz
     return { outcome: 'refused', reason, text, charged: true, ...empty, ...size, privacy };
   }
   const { estimate, shape, uncertainty, interval95, parts } = outcome;
-  const { intervalIfFalse95, radiusIfFalse95, scale } = outcome;
+  const { intervalIfFalse95, radiusIfFalse95, spread } = outcome;
   const findings = outcome.findings?.map((finding) =>
-    ({ ...finding, text: findingText(finding, size.columns, outcome.keys) }));
+    ({ ...finding, text: findingText(finding, size.columns, outcome.groups) }));
   return {
     // The parts come first, so that no name of a part can replace a member below.
     ...partsByName(outcome),
@@ -167,7 +167,7 @@ export function described(outcome: Outcome, privacy: PrivacyStatement, size: Siz
     ...(interval95 === undefined ? {} : { interval95 }),
     ...(intervalIfFalse95 === undefined ? {} : { intervalIfFalse95 }),
     ...(radiusIfFalse95 === undefined ? {} : { radiusIfFalse95 }),
-    ...(scale === undefined ? {} : { scale }),
+    ...(spread === undefined ? {} : { spread }),
     ...(findings === undefined ? {} : { findings }),
     shape,
     ...(parts === undefined ? {} : { parts }),

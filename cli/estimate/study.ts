@@ -30,9 +30,9 @@ import { described, ownLabelsOf, type EstimateResult } from './estimation.js';
 
 /** The answer to one question of a study. */
 export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
-  /** The keys of a split answer, the first axis of `shape`; with several columns each is a list. */
-  readonly keys?: readonly (string | readonly string[])[];
-  /** Whether each key has an answer; absent: all have. */
+  /** Of a split answer, the first axis of `shape`; with several columns each group is a list. */
+  readonly groups?: readonly (string | readonly string[])[];
+  /** Whether each group has an answer; absent: all have. */
   readonly answered?: readonly boolean[];
   /** Which rows and keys do not count, in sentences. */
   readonly leftOut: readonly string[];
@@ -205,10 +205,10 @@ function answerOf(
   const answer = {
     ...described(outcome, { ...cost, epsilon: 0, neighbours: '' }, size), privacy: cost,
   };
-  if (outcome.kind === 'refused' || outcome.keys === undefined) return answer;
-  const { keys, answered } = outcome;
+  if (outcome.kind === 'refused' || outcome.groups === undefined) return answer;
+  const { groups, answered } = outcome;
   return {
-    ...answer, keys: keys.map((key) => (key.length === 1 ? key[0]! : key)),
+    ...answer, groups: groups.map((group) => (group.length === 1 ? group[0]! : group)),
     ...(answered !== undefined && { answered }),
   };
 }
@@ -242,8 +242,8 @@ export function printStudy(
     if (answer.outcome === 'refused') {
       wrap(`refused: ${answer.reason}: ${answer.text}`, terminalColumns)
         .forEach((line) => output.text(line));
-    } else if (answer.keys !== undefined) {
-      const keys = answer.keys.map((key) => [key].flat());
+    } else if (answer.groups !== undefined) {
+      const keys = answer.groups.map((key) => [key].flat());
       printKeys({ ...answer, keys }, { labels: labelsOf(name), columns: answer.columns }, output);
     } else {
       const { labels, columns } = answer;

@@ -20,11 +20,11 @@ export const releaseColumns = [
   { name: 'question', type: 'text' },
   { name: 'estimator', type: 'text' },
   /** Of a split answer; a JSON list if it is split by several columns. */
-  { name: 'key', type: 'text' },
+  { name: 'group', type: 'text' },
   { name: 'part', type: 'text' },
   /** What the number is about: a column, a counted name, or its place in the answer. */
   { name: 'name', type: 'text' },
-  /** `value`, `no-answer` (of one key), or `refused`. */
+  /** `value`, `no-answer` (of one group), or `refused`. */
   { name: 'outcome', type: 'text' },
   { name: 'reason', type: 'text' },
   { name: 'estimate', type: 'number' },
@@ -85,8 +85,8 @@ export class ReleaseExport {
   }
 }
 
-function rowsOfValue({ estimate, keys = [] }: ValueOutcome): number {
-  return estimate.length === 0 ? keys.length : estimate.length;
+function rowsOfValue({ estimate, groups = [] }: ValueOutcome): number {
+  return estimate.length === 0 ? groups.length : estimate.length;
 }
 
 function* rowsOf(
@@ -134,14 +134,14 @@ interface PlaceInAnswer {
 
 /** What each number of an answer is. */
 function placesOf(
-  { estimate, shape, keys, answered, parts }: ValueOutcome, asked: Question,
+  { estimate, shape, groups, answered, parts }: ValueOutcome, asked: Question,
   document: StudyDocument,
 ): readonly PlaceInAnswer[] {
   const { columns, estimator, parameters } = asked;
-  if (keys !== undefined) {
+  if (groups !== undefined) {
     // An answer of keys alone has a row for each key, without numbers.
-    const stride = keys.length === 0 ? 0 : Math.max(1, estimate.length / keys.length);
-    return keys.flatMap((key, i) => Array.from({ length: stride }, (_, place): PlaceInAnswer => ({
+    const stride = groups.length === 0 ? 0 : Math.max(1, estimate.length / groups.length);
+    return groups.flatMap((key, i) => Array.from({ length: stride }, (_, place): PlaceInAnswer => ({
       key: key.length === 1 ? key[0]! : JSON.stringify(key), part: null,
       name: estimate.length === 0 ? '' : nameOf(shape.slice(1), place, columns),
       isAnswered: answered?.[i] !== false,

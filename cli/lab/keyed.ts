@@ -163,7 +163,7 @@ export class KeyedPeople implements EpochPeople {
   }
 
   /** How far each number of an answer is from the truth. Keys without an answer are left out. */
-  #farFrom({ estimate, keys, answered }: Extract<Outcome, { kind: 'value' }>): readonly number[] {
+  #farFrom({ estimate, groups, answered }: Extract<Outcome, { kind: 'value' }>): readonly number[] {
     if (this.study.of !== 'apps') {
       return distances(estimate, this.#byRegion(this.#honest))
         .filter((_, region) => answered?.[region] !== false);
@@ -172,7 +172,7 @@ export class KeyedPeople implements EpochPeople {
     for (const [, , app] of this.#honest) {
       people.set(madeUpTexts[app!]!, (people.get(madeUpTexts[app!]!) ?? 0) + 1);
     }
-    return estimate.map((count, i) => Math.abs(count - (people.get(keys![i]![0]!) ?? 0)));
+    return estimate.map((count, i) => Math.abs(count - (people.get(groups![i]![0]!) ?? 0)));
   }
 
   #byRegion(sent: readonly Float64Array[]): readonly number[] {

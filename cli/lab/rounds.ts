@@ -63,8 +63,8 @@ export function answerOf(
     outcome: outcome.kind,
     ...(outcome.kind === 'refused' && { reason: outcome.reason }),
     estimate: outcome.kind === 'value' ? outcome.estimate : null,
-    ...(outcome.kind === 'value' && outcome.keys !== undefined
-      && { keys: outcome.keys.map((key) => key.join(', ')) }),
+    ...(outcome.kind === 'value' && outcome.groups !== undefined
+      && { keys: outcome.groups.map((key) => key.join(', ')) }),
     error,
     promised,
     epsilonSpent: release.ledger.epsilonSpent,

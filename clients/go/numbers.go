@@ -136,19 +136,19 @@ func max(one, other int) int {
 }
 
 func groupsOf(value *wire.Value) [][]string {
-	if len(value.Keys) == 0 {
+	if len(value.Groups) == 0 {
 		return nil
 	}
 	count := 0
 	if len(value.Shape) > 0 {
 		count = int(value.Shape[0])
 	}
-	isSplit := count > 0 && len(value.Keys)%count == 0
+	isSplit := count > 0 && len(value.Groups)%count == 0
 	require(isSplit, "malformed", "the groups are not the first axis")
-	size := len(value.Keys) / count
+	size := len(value.Groups) / count
 	groups := make([][]string, count)
 	for i := range groups {
-		groups[i] = value.Keys[i*size : (i+1)*size]
+		groups[i] = value.Groups[i*size : (i+1)*size]
 	}
 	return groups
 }

@@ -31,12 +31,12 @@ export type KeyOrder = (typeof keyOrders)[number];
 
 /** The keys of a split answer and their numbers; null for an answer that is not split. */
 export function keyedOf(asked: Asked, outcome: ValueOutcome): KeyedPicture | null {
-  const { keys, estimate } = outcome;
-  if (keys === undefined) return null;
-  const size = keys.length === 0 ? 1 : estimate.length / keys.length;
+  const { groups, estimate } = outcome;
+  if (groups === undefined) return null;
+  const size = groups.length === 0 ? 1 : estimate.length / groups.length;
   const words = size === 0 ? [] : wordsOfAll(asked, outcome);
-  const doubts = keyDoubts(keys);
-  const rows = keys.map((key, row): KeyRow => {
+  const doubts = keyDoubts(groups);
+  const rows = groups.map((key, row): KeyRow => {
     const places = words.map((_, i) => row * size + i);
     return {
       parts: key.map(shownKey),

@@ -147,8 +147,10 @@ export type { ValueOutcome };
  * One number of an estimate; null if it has none there, or if it belongs to a key without an
  * answer.
  */
-export function numberAt({ estimate, keys, answered }: ValueOutcome, place: number): number | null {
-  const size = estimate.length / (keys?.length ?? 1);
+export function numberAt(
+  { estimate, groups, answered }: ValueOutcome, place: number,
+): number | null {
+  const size = estimate.length / (groups?.length ?? 1);
   return answered?.[Math.floor(place / size)] === false ? null : estimate[place] ?? null;
 }
 
@@ -265,7 +267,7 @@ export class History {
     }
     this.rows.push({
       epoch: release.epoch, closedAtMs: release.closedAtMs, refusal: isValue ? null : outcome,
-      keys: isValue ? outcome.keys?.length ?? null : null,
+      keys: isValue ? outcome.groups?.length ?? null : null,
     });
     this.epochs.push(Number(release.epoch));
     this.times.push(Math.max(this.times.at(-1) ?? 0, Number(release.closedAtMs)));

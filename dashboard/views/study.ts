@@ -209,8 +209,8 @@ function Findings({ outcome, columns, picture }: {
   const left = findings.length - findingsShown;
   return html`<${Notice} tone="accent" title="Before you rely on this answer">
     ${findings.slice(0, findingsShown).map((finding, i) => html`<p key=${i}>${
-      finding.key !== undefined && keys[finding.key] !== undefined
-      && html`<span><bdi>${keyName(keys[finding.key]!)}</bdi>: </span>`}${
+      finding.group !== undefined && keys[finding.group] !== undefined
+      && html`<span><bdi>${keyName(keys[finding.group]!)}</bdi>: </span>`}${
       findingText(finding, names)}</p>`)}
     ${left > 0 && html`<p>The log says ${whole(left)} more of this kind.</p>`}<//>`;
 }

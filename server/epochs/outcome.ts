@@ -59,11 +59,11 @@ function isWhole(
 
 /** Of keys that were found there may be fewer than planned, but not none. */
 function hasShape(
-  { keys = [], shape }: ValueOutcome, { outputShape, findsKeys }: Planned,
+  { groups = [], shape }: ValueOutcome, { outputShape, findsKeys }: Planned,
 ): boolean {
   if (findsKeys !== true) return sameShape(shape, outputShape);
-  return keys.length >= 1 && keys.length <= outputShape[0]!
-    && sameShape(shape, [keys.length, ...outputShape.slice(1)]);
+  return groups.length >= 1 && groups.length <= outputShape[0]!
+    && sameShape(shape, [groups.length, ...outputShape.slice(1)]);
 }
 
 function numbersOf(uncertainty: Uncertainty): readonly number[] {

@@ -44,8 +44,8 @@ export function describeAnswer(asked: Described, outcome?: ValueOutcome): readon
     checkList(outcome.estimate, 'the estimate of an answer is a list of numbers');
   }
   const own = describeNumbers(asked, outcome);
-  return outcome?.keys === undefined ? own
-    : outcome.keys.flatMap((group) => own.map((number) => ({ ...number, group })));
+  return outcome?.groups === undefined ? own
+    : outcome.groups.flatMap((group) => own.map((number) => ({ ...number, group })));
 }
 
 /**
@@ -60,11 +60,11 @@ export function describeNumbers(asked: Described, outcome?: ValueOutcome): reado
 
 /** The description that a release states, worked out from the facts of its study. */
 export function numbersByFacts(asked: Described, outcome?: ValueOutcome): readonly NumberInfo[] {
-  const groups = outcome?.keys?.length ?? 1;
+  const groups = outcome?.groups?.length ?? 1;
   // No group was found, or there is no answer yet.
   const size = outcome === undefined || groups === 0
     ? undefined : outcome.estimate.length / groups;
-  const own = describedBy(asked, outcome?.keys === undefined ? outcome : undefined);
+  const own = describedBy(asked, outcome?.groups === undefined ? outcome : undefined);
   if (own !== null && (size === undefined || own.length === size)) return own;
   return unexplained(asked.columns, size ?? asked.columns.length, outcome?.parts);
 }
@@ -96,7 +96,7 @@ export function describedQuestions(study: DescribedStudy): readonly Described[] 
 /** An answer that says what its numbers are, as a release does. */
 export function describedOutcome(asked: Described, outcome: Outcome): Outcome {
   // Where no group was found there are no numbers.
-  if (outcome.kind === 'refused' || outcome.keys?.length === 0) return outcome;
+  if (outcome.kind === 'refused' || outcome.groups?.length === 0) return outcome;
   return { ...outcome, numbers: numbersByFacts(asked, outcome) };
 }
 

@@ -2,7 +2,7 @@ import { checkList, checkObject } from './given.js';
 import type { Finding, Interval95, ValueOutcome } from './outcome.js';
 import { quotedText } from './shown-text.js';
 
-/** Findings in words, and what intervals, scales and findings of a value must be. */
+/** Findings in words, and what intervals, spreads and findings of a value must be. */
 
 /** Most findings of one value. */
 export const findingsMax = 64;
@@ -15,7 +15,7 @@ const shownMost = 8;
 /**
  * A finding in plain sentences, for people who see the answer.
  * @param columnNames - of the study; a column without a name is "column 3", counted from 1.
- * @param keys - of an answer that is split: a finding about one key begins with it.
+ * @param groups - of an answer that is split: a finding about one group begins with it.
  * @throws InvalidParameterError for something that is not a finding.
  * @example
  * import { findingText } from 'keelson';
@@ -23,12 +23,12 @@ const shownMost = 8;
  * console.log(text);
  */
 export function findingText(
-  finding: Finding, columnNames: readonly string[], keys?: ValueOutcome['keys'],
+  finding: Finding, columnNames: readonly string[], groups?: ValueOutcome['groups'],
 ): string {
   const text = textOfFinding(finding, columnNames);
-  const { key } = finding;
-  if (key === undefined) return text;
-  return `${keys?.[key]?.map(quotedText).join(', ') ?? `Key ${key + 1}`}: ${text}`;
+  const { group } = finding;
+  if (group === undefined) return text;
+  return `${groups?.[group]?.map(quotedText).join(', ') ?? `Group ${group + 1}`}: ${text}`;
 }
 
 function textOfFinding(finding: Finding, columnNames: readonly string[]): string {
@@ -152,13 +152,13 @@ export function isUnbounded(low: number, high: number): boolean {
 }
 
 /**
- * Why the intervals, the scale, the findings or the place of a value cannot be published or read,
+ * Why the intervals, the spread, the findings or the place of a value cannot be published or read,
  * in words; null when they can.
  * @param columns - number of columns of the study. Absent: columns are not counted.
  */
 export function valueFault(value: ValueOutcome, columns?: number): string | null {
   const {
-    estimate, interval95, intervalIfFalse95, radiusIfFalse95, scale, findings, running,
+    estimate, interval95, intervalIfFalse95, radiusIfFalse95, spread, findings, running,
   } = value;
   for (const interval of [interval95, intervalIfFalse95]) {
     if (interval !== undefined && !isInterval(interval, estimate.length)) {
@@ -170,8 +170,8 @@ export function valueFault(value: ValueOutcome, columns?: number): string | null
       && !(Number.isFinite(radiusIfFalse95) && radiusIfFalse95 >= 0)) {
     return 'the radius is not a finite number from 0 on';
   }
-  if (scale !== undefined && !isScale(scale, columns)) {
-    return 'the scale is not a finite number from 0 on for each column';
+  if (spread !== undefined && !isSpread(spread, columns)) {
+    return 'the spread is not a finite number from 0 on for each column';
   }
   if (running !== undefined && !(running.released.length === estimate.length
       && running.released.every(Number.isFinite) && Number.isInteger(running.position)
@@ -181,28 +181,28 @@ export function valueFault(value: ValueOutcome, columns?: number): string | null
   if (findings !== undefined && findings.length > findingsMax) {
     return `there are more than ${findingsMax} findings`;
   }
-  return findings?.every((finding) => isFinding(finding, columns, value.keys?.length)) === false
-    ? 'a finding has no proper reason, names a column or a key that is not there, or holds an '
+  return findings?.every((finding) => isFinding(finding, columns, value.groups?.length)) === false
+    ? 'a finding has no proper reason, names a column or a group that is not there, or holds an '
       + 'amount that is not finite'
     : null;
 }
 
 /**
- * Why a value that is split by keys cannot say which keys have an answer; null when it can. Without
- * any key that has none, `answered` is left out, so that an answer has one form.
+ * Why a value that is split by groups cannot say which of them have an answer; null when it can.
+ * Without any group that has none, `answered` is left out, so that an answer has one form.
  */
 export function unansweredFault(
   { estimate, shape, interval95, intervalIfFalse95 }: ValueOutcome,
   answered: readonly boolean[],
 ): string | null {
-  if (answered.length !== shape[0]) return 'answered is not one flag for each key';
-  if (!answered.includes(false)) return 'answered is stated, and every key has an answer';
+  if (answered.length !== shape[0]) return 'answered is not one flag for each group';
+  if (!answered.includes(false)) return 'answered is stated, and every group has an answer';
   const stride = estimate.length / answered.length;
   const intervals = [interval95, intervalIfFalse95].filter((each) => each !== undefined);
   const isEmpty = (place: number): boolean => estimate[place] === 0
     && intervals.every(({ low, high }) => isUnbounded(low[place]!, high[place]!));
   return estimate.every((_, place) => answered[Math.floor(place / stride)]! || isEmpty(place))
-    ? null : 'a key without an answer has a number or an interval';
+    ? null : 'a group without an answer has a number or an interval';
 }
 
 function isInterval({ low, high }: Interval95, entries: number): boolean {
@@ -210,15 +210,15 @@ function isInterval({ low, high }: Interval95, entries: number): boolean {
     end <= high[i]! && end < Infinity && high[i]! > -Infinity);
 }
 
-function isScale(scale: readonly number[], columns: number | undefined): boolean {
-  return (columns === undefined || scale.length === columns)
-    && scale.every((unit) => Number.isFinite(unit) && unit >= 0);
+function isSpread(spread: readonly number[], columns: number | undefined): boolean {
+  return (columns === undefined || spread.length === columns)
+    && spread.every((unit) => Number.isFinite(unit) && unit >= 0);
 }
 
 function isFinding(
-  { reason, columns, amounts, key = 0 }: Finding, count = Infinity, keys = Infinity,
+  { reason, columns, amounts, group = 0 }: Finding, count = Infinity, groups = Infinity,
 ): boolean {
-  return reasonPattern.test(reason) && Number.isInteger(key) && key >= 0 && key < keys
+  return reasonPattern.test(reason) && Number.isInteger(group) && group >= 0 && group < groups
     && columns.every((column) => Number.isInteger(column) && column >= 0 && column < count)
     && amounts.every(Number.isFinite);
 }

@@ -65,8 +65,8 @@ export interface Finding {
   readonly reason: FindingReason | NewerReason;
   /** Indexes of the columns that it is about, from 0; empty: all of them together. */
   readonly columns: readonly number[];
-  /** The place in `keys` of the key that it is about; absent: not about one key. */
-  readonly key?: number;
+  /** The place in `groups` of the group that it is about; absent: not about one group. */
+  readonly group?: number;
   /**
    * Numbers for the sentence. `cluster-apart`: the share of the rows left out, then the mean of all
    * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of
@@ -96,13 +96,13 @@ export interface ValueOutcome {
   readonly estimate: readonly number[];
   readonly shape: readonly number[];
   /**
-   * The keys of an answer that is split: the first axis of `shape`. Each key has a part for each
+   * The groups of an answer that is split: the first axis of `shape`. Each has a part for each
    * column of the question's `by`.
    */
-  readonly keys?: readonly (readonly string[])[];
+  readonly groups?: readonly (readonly string[])[];
   /**
-   * Whether each key has an answer; absent: all have. A key without one has zeros in `estimate` and
-   * no interval.
+   * Whether each group has an answer; absent: all have. A group without one has zeros in `estimate`
+   * and no interval.
    */
   readonly answered?: readonly boolean[];
   /** The parts of the estimate, if it has more than one or a name of its own; see base/parts. */
@@ -113,18 +113,18 @@ export interface ValueOutcome {
   /** Holds even if the stated share of the rows is false and looks like honest ones. */
   readonly intervalIfFalse95?: Interval95;
   /**
-   * Radius of a ball about the estimate that holds the honest mean even then, in units of `scale`
-   * in each column.
+   * Radius of a ball about the estimate that holds the honest mean even then, in units of
+   * `spread` in each column.
    */
   readonly radiusIfFalse95?: number;
   /** The unit of each column that the estimator worked in: given, or found privately. */
-  readonly scale?: readonly number[];
+  readonly spread?: readonly number[];
   /** What people should know of the rows before they rely on the answer. */
   readonly findings?: readonly Finding[];
   /** Of a running total: the estimate is a total over the epochs of a series, up to this one. */
   readonly running?: RunningRelease;
   /**
-   * What each number is, in the order of the estimate; of a split answer, those of one key, which
+   * What each number is, in the order of the estimate; of a split answer, those of one group, which
    * are the same for each. A release states it, and its server signs it. Absent in an answer that
    * was not released: `describeAnswer` works it out.
    */

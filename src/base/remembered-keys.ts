@@ -38,7 +38,7 @@ export class RememberedKeys {
       const outcome = outcomes[i]!;
       const found = this.#remembered.get(name);
       if (outcome.kind === 'value') {
-        this.#remembered.set(name, { keys: (outcome.keys ?? []).slice(0, remember), age: 1 });
+        this.#remembered.set(name, { keys: (outcome.groups ?? []).slice(0, remember), age: 1 });
       } else if (found !== undefined) {
         found.age += 1;
         if (found.age > releasesRemembered) this.#remembered.delete(name);

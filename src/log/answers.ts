@@ -67,26 +67,26 @@ function keysFault(
   document: StudyDocument, question: Question, outcome: ValueOutcome,
 ): string | null {
   const { by } = question;
-  const { keys } = outcome;
-  if (by === undefined) return keys === undefined ? null : 'it has keys, and is not split';
+  const { groups } = outcome;
+  if (by === undefined) return groups === undefined ? null : 'it has keys, and is not split';
   const [number] = describeNumbers(question);
   // How many keys there are, in one number: it shows none.
   if (number?.kind === 'groups') {
-    return keys === undefined && outcome.estimate.length === 1
+    return groups === undefined && outcome.estimate.length === 1
       ? null : 'it has keys, and counts them';
   }
-  if (keys === undefined) return 'it has no keys, and is split';
+  if (groups === undefined) return 'it has no keys, and is split';
   const isAlone = by.discover?.answer === 'groups';
-  if (keys.length > 0 && isAlone !== (outcome.estimate.length === 0)) {
+  if (groups.length > 0 && isAlone !== (outcome.estimate.length === 0)) {
     return isAlone ? 'it has numbers, and shows keys alone' : 'it has keys without numbers';
   }
-  if (by.discover !== undefined) return foundKeysFault(document, by, keys)
+  if (by.discover !== undefined) return foundKeysFault(document, by, groups)
     ?? (number?.kind === 'count' && !isFalling(outcome.estimate)
       ? 'the keys are not in the order of their counts' : null);
   const listed = publicKeys(by, document);
   if (listed === null) return 'the keys are not those of the study';
   const inRange = listed.filter((key) => !isOther(document, by, key));
-  return sameKeys(keys, listed) || sameKeys(keys, inRange)
+  return sameKeys(groups, listed) || sameKeys(groups, inRange)
     ? null : 'the keys are not those of the study';
 }
 

@@ -20,7 +20,7 @@ export class RememberedCheck {
     for (const [i, { name }] of this.questions.entries()) {
       const outcome = outcomes[i]!;
       if (outcome.kind === 'refused') continue;
-      const shown = new Set((outcome.keys ?? []).map((key) => JSON.stringify(key)));
+      const shown = new Set((outcome.groups ?? []).map((key) => JSON.stringify(key)));
       if (known.get(name)?.every((key) => shown.has(JSON.stringify(key))) === false) {
         return `the answer to ${name} lacks a key that the study remembers`;
       }

@@ -240,7 +240,7 @@ export function namedOutcome(
   if (outcome.kind === 'refused') {
     return { ...outcome, text: withColumnNames(outcome.text, question.columns) };
   }
-  return keys === undefined ? outcome : { ...outcome, keys };
+  return keys === undefined ? outcome : { ...outcome, groups: keys };
 }
 
 function leftBefore(question: string, before: SeriesBefore | undefined): Uint8Array | null {

@@ -127,14 +127,14 @@ export class QuestionSeries {
       for (const number of this.numbers) number.take({ epoch, value: null, deviation: 0 });
       return;
     }
-    const { estimate, keys, answered, running } = outcome;
+    const { estimate, groups, answered, running } = outcome;
     if (running !== undefined) {
       this.#fault = 'running-total';
       return;
     }
-    const size = estimate.length / (keys?.length ?? 1);
-    if (this.numbers.length === 0) this.#begin(estimate.length, keys, size);
-    this.#fault = JSON.stringify(keys ?? null) !== this.#keys ? 'keys-change'
+    const size = estimate.length / (groups?.length ?? 1);
+    if (this.numbers.length === 0) this.#begin(estimate.length, groups, size);
+    this.#fault = JSON.stringify(groups ?? null) !== this.#keys ? 'keys-change'
       : estimate.length !== this.numbers.length ? 'shape-changes' : null;
     if (this.#fault !== null) {
       this.numbers = [];

@@ -27,8 +27,8 @@ export class RunningSums {
   constructor(readonly question: string, private readonly separation: number) {}
 
   /** The keys of the answer; null where it is not split, or there is none yet. */
-  get keys(): ValueOutcome['keys'] | null {
-    return this.#newest?.keys ?? null;
+  get keys(): ValueOutcome['groups'] | null {
+    return this.#newest?.groups ?? null;
   }
 
   /** Numbers of an answer; 0 before the first one. */

@@ -56,9 +56,9 @@ export class Places<T> {
 }
 
 /** How many numbers a value describes: all, or those of one key of a split answer. */
-export function describedEntries({ estimate, keys }: ValueOutcome): number {
-  if (keys === undefined) return estimate.length;
-  return keys.length === 0 ? 0 : estimate.length / keys.length;
+export function describedEntries({ estimate, groups }: ValueOutcome): number {
+  if (groups === undefined) return estimate.length;
+  return groups.length === 0 ? 0 : estimate.length / groups.length;
 }
 
 /**

@@ -37,13 +37,13 @@ export function outcomeToWire(
       intervalIfFalseLow: [...(outcome.intervalIfFalse95?.low ?? [])],
       intervalIfFalseHigh: [...(outcome.intervalIfFalse95?.high ?? [])],
       radiusIfFalse: outcome.radiusIfFalse95 ?? 0,
-      scale: [...(outcome.scale ?? [])],
+      spread: [...(outcome.spread ?? [])],
       findings: (outcome.findings ?? []).map((finding) => ({
         reason: finding.reason, columns: [...finding.columns], amounts: [...finding.amounts],
-        key: finding.key === undefined ? 0 : finding.key + 1,
+        group: finding.group === undefined ? 0 : finding.group + 1,
       })),
-      keys: (outcome.keys ?? []).flat(),
-      answered: bitsOf(outcome.answered?.length ?? 0, (key) => outcome.answered![key]!),
+      groups: (outcome.groups ?? []).flat(),
+      answered: bitsOf(outcome.answered?.length ?? 0, (group) => outcome.answered![group]!),
       running: outcome.running === undefined ? null : {
         position: uint32(outcome.running.position, 'position of a running total'),
         released: [...outcome.running.released],
@@ -85,15 +85,15 @@ export function outcomeFromWire(
     ...(intervalIfFalse95 !== null && { intervalIfFalse95 }),
     // Not 0: NaN is looked at below.
     ...(value.radiusIfFalse !== 0 && { radiusIfFalse95: value.radiusIfFalse }),
-    ...(value.scale.length > 0 && { scale: value.scale }),
+    ...(value.spread.length > 0 && { spread: value.spread }),
     ...(value.findings.length > 0 && {
       findings: value.findings.map((finding) => ({
         reason: storedNow(oldReasons, finding.reason ?? ''), columns: finding.columns ?? [],
-        amounts: finding.amounts ?? [], ...(finding.key && { key: finding.key - 1 }),
+        amounts: finding.amounts ?? [], ...(finding.group && { group: finding.group - 1 }),
       })),
     }),
-    ...((value.keys.length > 0 || value.shape[0] === 0)
-      && { keys: keysFromWire(value.keys, value.shape) }),
+    ...((value.groups.length > 0 || value.shape[0] === 0)
+      && { groups: groupsFromWire(value.groups, value.shape) }),
     ...(value.answered.length > 0 && { answered: answeredFromWire(value.answered, value.shape) }),
     ...(value.running && {
       running: { position: value.running.position ?? 0, released: value.running.released ?? [] },
@@ -112,8 +112,8 @@ function intervalFromWire(low: readonly number[], high: readonly number[]): Inte
 
 function checkValue(value: ValueOutcome, columns: number | undefined): void {
   const entries = entriesOf(value.shape);
-  // An answer may be keys alone, without numbers; or nobody's key was found.
-  const isEmpty = entries === 0 && value.keys === undefined;
+  // An answer may be groups alone, without numbers; or nobody's group was found.
+  const isEmpty = entries === 0 && value.groups === undefined;
   if (entries !== value.estimate.length || isEmpty) {
     throw malformed(`an estimate of shape ${value.shape.join(' x ')} does not have `
       + `${value.estimate.length} entries`);
@@ -122,41 +122,43 @@ function checkValue(value: ValueOutcome, columns: number | undefined): void {
   if (fault !== null) throw malformed(`the value cannot be read: ${fault}`);
   const partFault = value.parts === undefined ? null : partsFault(value.parts, value.shape);
   if (partFault !== null) throw malformed(`the estimate is not made of its parts: ${partFault}`);
-  const keyFault = keysFault(value);
-  if (keyFault !== null) throw malformed(`the estimate is not split by its keys: ${keyFault}`);
+  const groupFault = groupsFault(value);
+  if (groupFault !== null) {
+    throw malformed(`the estimate is not split by its groups: ${groupFault}`);
+  }
 }
 
-/** Why the keys of a value do not fit its estimate; null when they do, or when it has none. */
-function keysFault(value: ValueOutcome): string | null {
-  const { keys, answered, shape } = value;
-  if (keys === undefined) return answered === undefined ? null : 'answered is without keys';
-  const size = keys[0]?.length ?? 0;
-  if (keys.length !== shape[0]) {
-    return `${keys.length} keys are not the first axis of ${shape.join(' x ')}`;
+/** Why the groups of a value do not fit its estimate; null when they do, or when it has none. */
+function groupsFault(value: ValueOutcome): string | null {
+  const { groups, answered, shape } = value;
+  if (groups === undefined) return answered === undefined ? null : 'answered is without groups';
+  const size = groups[0]?.length ?? 0;
+  if (groups.length !== shape[0]) {
+    return `${groups.length} groups are not the first axis of ${shape.join(' x ')}`;
   }
-  if (keys.length > questionLimits.keys) {
-    return `it has ${keys.length} keys, more than ${questionLimits.keys}`;
+  if (groups.length > questionLimits.keys) {
+    return `it has ${groups.length} groups, more than ${questionLimits.keys}`;
   }
-  // Nobody's key may have been found.
-  if (keys.length === 0) return answered === undefined ? null : 'answered is without keys';
-  if (size < 1 || size > questionLimits.byColumns || keys.some((key) => key.length !== size)) {
-    return `each key has the same number of parts, from 1 to ${questionLimits.byColumns}`;
+  // Nobody's group may have been found.
+  if (groups.length === 0) return answered === undefined ? null : 'answered is without groups';
+  if (size < 1 || size > questionLimits.byColumns || groups.some(({ length }) => length !== size)) {
+    return `each group has the same number of parts, from 1 to ${questionLimits.byColumns}`;
   }
   return answered === undefined ? null : unansweredFault(value, answered);
 }
 
-/** The flat list of parts, cut into `shape[0]` keys of the same size. */
-function keysFromWire(flat: readonly string[], [count = 0]: readonly number[]): string[][] {
+/** The flat list of parts, cut into `shape[0]` groups of the same size. */
+function groupsFromWire(flat: readonly string[], [count = 0]: readonly number[]): string[][] {
   const size = count === 0 ? flat.length : flat.length / count;
   if (!Number.isInteger(size) || (count === 0 && size > 0)) {
-    throw malformed(`${flat.length} parts of keys are not ${count} keys of the same size`);
+    throw malformed(`${flat.length} parts of groups are not ${count} groups of the same size`);
   }
   return Array.from({ length: count }, (_, i) => flat.slice(i * size, (i + 1) * size));
 }
 
 function answeredFromWire(bits: Uint8Array, [count = 0]: readonly number[]): boolean[] {
   if (bits.length !== Math.ceil(count / 8)) {
-    throw malformed(`answered has ${bits.length} bytes, not a bit for each of ${count} keys`);
+    throw malformed(`answered has ${bits.length} bytes, not a bit for each of ${count} groups`);
   }
   if (hasUnusedBits(bits, count)) throw malformed('answered has unused bits that are not 0');
   return Array.from({ length: count }, (_, i) => bitAt(bits, i) === 1);

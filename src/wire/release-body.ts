@@ -133,9 +133,9 @@ function checkAnswers(answers: readonly Answer[]): void {
     );
   }
   const keys = answers.reduce((sum, { outcome }) =>
-    sum + (outcome.kind === 'value' ? outcome.keys?.length ?? 0 : 0), 0);
+    sum + (outcome.kind === 'value' ? outcome.groups?.length ?? 0 : 0), 0);
   if (keys > questionLimits.keys) {
-    throw malformed(`a release has ${keys} keys, more than ${questionLimits.keys}`);
+    throw malformed(`a release has ${keys} groups, more than ${questionLimits.keys}`);
   }
 }
 

@@ -30,14 +30,14 @@ describe('the description of an answer', () => {
 
   it('takes the groups of a split answer from the outcome', () => {
     const asked = { ...minutes, estimator: 'sum', parameters: { cap: [5] } };
-    const keys = [['north'], ['south']];
-    const split = describeAnswer(asked, valueOf([3, 4], { keys, shape: [2, 1] }));
-    expect(split.map(({ group }) => group)).toEqual(keys);
-    expect(describeAnswer(asked, valueOf([], { keys: [], shape: [0, 1] }))).toEqual([]);
+    const groups = [['north'], ['south']];
+    const split = describeAnswer(asked, valueOf([3, 4], { groups, shape: [2, 1] }));
+    expect(split.map(({ group }) => group)).toEqual(groups);
+    expect(describeAnswer(asked, valueOf([], { groups: [], shape: [0, 1] }))).toEqual([]);
     expect(describeAnswer(asked)).toMatchObject([{ kind: 'total', each: [0, 5], least: 0 }]);
     // Keys alone have no numbers.
     const alone = { estimator: 'count', columns: [], parameters: {} };
-    expect(describeAnswer(alone, valueOf([], { keys, shape: [2, 0] }))).toEqual([]);
+    expect(describeAnswer(alone, valueOf([], { groups, shape: [2, 0] }))).toEqual([]);
   });
 
   it('takes the bins that a release found from the outcome', () => {

@@ -13,8 +13,9 @@ const question = (name: string, remember?: number): Question => ({
   },
 });
 const questions = [question('two', 2), question('none')];
-const shown = (...keys: readonly string[]): Outcome => ({
-  kind: 'value', estimate: keys.map(() => 1), shape: [keys.length], keys: keys.map((key) => [key]),
+const shown = (...groups: readonly string[]): Outcome => ({
+  kind: 'value', estimate: groups.map(() => 1), shape: [groups.length],
+  groups: groups.map((key) => [key]),
   uncertainty: { kind: 'none' },
 });
 const refused: Outcome = { kind: 'refused', reason: 'interrupted', text: 'interrupted' };

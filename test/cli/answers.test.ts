@@ -19,7 +19,7 @@ const value: ValueOutcome = {
   kind: 'value', estimate: [1, 2], shape: [2], uncertainty: { kind: 'none' },
   interval95: { low: [0, -Infinity], high: [2, Infinity] },
   intervalIfFalse95: { low: [-1, -Infinity], high: [3, Infinity] },
-  radiusIfFalse95: 0.5, scale: [1, 4], findings: [finding],
+  radiusIfFalse95: 0.5, spread: [1, 4], findings: [finding],
 };
 
 describe('an answer with more than its numbers', () => {
@@ -93,7 +93,7 @@ describe('an answer with more than its numbers', () => {
     expect(JSON.parse(JSON.stringify(result))).toMatchObject({
       interval95: { low: [0, null], high: [2, null] },
       intervalIfFalse95: { low: [-1, null], high: [3, null] },
-      radiusIfFalse95: 0.5, scale: [1, 4],
+      radiusIfFalse95: 0.5, spread: [1, 4],
       findings: [{ ...finding, text: findingText(finding, ['x', 'y']) }],
     });
   });

@@ -27,7 +27,7 @@ const asked = [...shared, '--cohort', String(people), '--participation', 'secret
 
 interface Answer {
   readonly estimate: readonly number[];
-  readonly keys?: readonly string[];
+  readonly groups?: readonly string[];
   readonly interval95: { readonly low: readonly number[]; readonly high: readonly number[] };
 }
 
@@ -45,7 +45,7 @@ async function answer(words: readonly string[]): Promise<Answer> {
 
 describe('keelson estimate with --where and --groups-max', () => {
   it('finds groups that nobody listed, of rows that pass the tests', async () => {
-    const { keys, estimate } = await answer([
+    const { groups: keys, estimate } = await answer([
       'count', rows, ...asked, '--group-by', 'app', '--groups', 'discover', '--groups-max', '2',
       '--where', 'minutes>=20', '--where', 'minutes < 70', '--where', 'region!=north',
       '--type', 'region=category:north,south',
@@ -58,7 +58,7 @@ describe('keelson estimate with --where and --groups-max', () => {
   });
 
   it('adds up values by groups that nobody listed', async () => {
-    const { keys, estimate } = await answer([
+    const { groups: keys, estimate } = await answer([
       'sum', rows, ...asked, '--columns', 'minutes', '--set', 'cap=200', '--group-by', 'app',
       '--groups', 'discover', '--groups-max', '2',
     ]);
@@ -92,7 +92,7 @@ budget: { epsilon: 1, delta: 1e-6 }
     ]);
     const fromFile = await answer(['--study', study, rows, '--contributor', 'id']);
     expect(fromFlags).toEqual(fromFile);
-    expect(fromFlags.keys).toEqual(['north', 'south']);
+    expect(fromFlags.groups).toEqual(['north', 'south']);
     expect(fromFlags.interval95.low[0]).toBeLessThan(49.5);
     expect(fromFlags.interval95.high[0]).toBeGreaterThan(49.5);
   });
@@ -234,8 +234,8 @@ budget: { epsilon: 8, delta: 1e-5 }
     const words = ['count', file('many.csv', ['id,app', ...many].join('\n')), '--contributor', 'id',
       '--cohort', '9000', '--participation', 'secret', '--epsilon', '8',
       '--delta', '1e-6', '--group-by', 'app', '--groups-max', '1'];
-    expect((await answer([...words, '--groups', 'discover'])).keys).toHaveLength(100);
-    expect((await answer([...words, '--groups', 'discover:500'])).keys).toHaveLength(150);
+    expect((await answer([...words, '--groups', 'discover'])).groups).toHaveLength(100);
+    expect((await answer([...words, '--groups', 'discover:500'])).groups).toHaveLength(150);
     const none = await keelson(['estimate', ...words, '--groups', 'discover:0']);
     expect([none.status, none.stderr]).toEqual([2, expect.stringContaining('discover:') as string]);
   });
@@ -245,7 +245,7 @@ budget: { epsilon: 8, delta: 1e-5 }
       '--group-by', 'minutes', '--groups', 'discover', '--groups-max', '2'];
     const refused = await keelson(['estimate', ...words('integer')]);
     expect(refused.stderr).toContain('give it one, as in --type year=integer:1990..2029');
-    expect((await answer(words('integer:0..99'))).keys!.length).toBeGreaterThan(50);
+    expect((await answer(words('integer:0..99'))).groups!.length).toBeGreaterThan(50);
   });
 });
 

@@ -31,13 +31,13 @@ const logged = await sampleLog(2, {
     answers: [...body.answers, {
       question: 'found', estimator: 'count', parameters: '{}', rhoAmount: 0n, deltaAmount: 0n,
       outcome: {
-        kind: 'value' as const, estimate: [41], shape: [1], keys: [['=A1+1']],
+        kind: 'value' as const, estimate: [41], shape: [1], groups: [['=A1+1']],
         uncertainty: { kind: 'none' as const },
       },
     }, {
       question: 'alone', estimator: 'count', parameters: '{}', rhoAmount: 0n, deltaAmount: 0n,
       outcome: {
-        kind: 'value' as const, estimate: [], shape: [2, 0], keys: [['maps'], ['chess']],
+        kind: 'value' as const, estimate: [], shape: [2, 0], groups: [['maps'], ['chess']],
         uncertainty: { kind: 'none' as const },
       },
     }],
@@ -74,22 +74,22 @@ describe('keelson verify --export', () => {
     expect(rows.length).toBe(22);
     expect(rows[0]).toEqual({
       release: 0, epoch: 5, closed_at_ms: 1_767_225_600_000, question: 'delays',
-      estimator: 'prime', key: null, part: null, name: 'minutes', outcome: 'value', reason: null,
+      estimator: 'prime', group: null, part: null, name: 'minutes', outcome: 'value', reason: null,
       estimate: 8.25, deviation: 0.5, low95: 7.25, high95: 9.25, low_if_false95: null,
       high_if_false95: null, rho: 1 / 160, delta: 4e12 / 2 ** 64,
       epsilon_spent: expect.any(Number) as unknown, left_out: null,
     });
     expect(rows[1]).toMatchObject({
-      question: 'regions', key: '["false","north"]', estimate: 251, low95: 238,
+      question: 'regions', group: '["false","north"]', estimate: 251, low95: 238,
     });
     expect(rows[3]).toMatchObject({ outcome: 'no-answer', estimate: null, low95: null });
     expect(rows[7]).toMatchObject({
       question: 'quiet', outcome: 'refused', reason: 'subsamples-disagree', estimate: null,
     });
-    expect(rows[8]).toMatchObject({ key: '=A1+1', estimate: 41 });
-    expect(rows[9]).toMatchObject({ key: 'maps', outcome: 'value', estimate: null, low95: null });
+    expect(rows[8]).toMatchObject({ group: '=A1+1', estimate: 41 });
+    expect(rows[9]).toMatchObject({ group: 'maps', outcome: 'value', estimate: null, low95: null });
     expect(rows[10]).toMatchObject({
-      question: 'alone', key: 'chess',
+      question: 'alone', group: 'chess',
       left_out: expect.stringContaining('A person counts under at most 1 key') as unknown,
     });
     expect(rows[21]).toMatchObject({ release: 1, epoch: 7 });

@@ -127,7 +127,7 @@ describe('answers to several questions', () => {
       }],
     } as unknown as StudyDocument;
     const outcome = {
-      kind: 'value', estimate: [1, 2, 3, 4], shape: [2, 2], keys: [['north'], ['south']],
+      kind: 'value', estimate: [1, 2, 3, 4], shape: [2, 2], groups: [['north'], ['south']],
       uncertainty: { kind: 'none' },
     };
     printAnswers([{ question: 'spread', estimator: 'quantile', outcome } as unknown as Answer],

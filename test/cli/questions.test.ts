@@ -40,7 +40,7 @@ const seeded = { environment: { KEELSON_INSECURE_SEED: 'a test' } };
 interface Answers {
   readonly questions: Readonly<Record<string, {
     readonly outcome: string; readonly estimate: readonly number[];
-    readonly keys?: readonly string[]; readonly privacy: { readonly rho: number };
+    readonly groups?: readonly string[]; readonly privacy: { readonly rho: number };
   }>>;
   readonly privacy: { readonly epsilon: number; readonly delta: number; readonly rho: number };
 }
@@ -82,7 +82,7 @@ describe('a study of several questions on the command line', () => {
     expect(Object.keys(questions)).toEqual(['late', 'regions', 'delays']);
     const { late, regions, delays } = questions;
     expect(Math.abs(late!.estimate[0]! - 1_000)).toBeLessThan(60);
-    expect(regions!.keys).toEqual(['north', 'south']);
+    expect(regions!.groups).toEqual(['north', 'south']);
     expect(Math.abs(regions!.estimate[0]! - 2_000)).toBeLessThan(60);
     expect(Math.abs(regions!.estimate[1]! - 1_000)).toBeLessThan(60);
     expect(Math.abs(delays!.estimate[0]! - 60)).toBeLessThan(5);
@@ -161,16 +161,16 @@ budget: { epsilon: 40, delta: 1e-5 }
     const { questions } = JSON.parse(stdout) as Answers;
     const near = (name: string, place: number, count: number): void =>
       expect(Math.abs(questions[name]!.estimate[place]! - count)).toBeLessThan(60);
-    expect(questions['listed']!.keys).toEqual(['maps', 'Zürich', 'none']);
+    expect(questions['listed']!.groups).toEqual(['maps', 'Zürich', 'none']);
     near('listed', 0, 2_000);
     near('listed', 1, 1_000);
     near('listed', 2, 0);
     near('maps', 0, 2_000);
     near('nowhere', 0, 1_500);
-    expect(questions['found']!.keys).toEqual(['maps', 'Zürich']);
+    expect(questions['found']!.groups).toEqual(['maps', 'Zürich']);
     near('found', 0, 2_000);
     near('found', 1, 1_000);
-    expect(questions['pairs']!.keys).toEqual([['maps', 'the "B"'], ['Zürich', 'the "B"']]);
+    expect(questions['pairs']!.groups).toEqual([['maps', 'the "B"'], ['Zürich', 'the "B"']]);
     near('pairs', 0, 1_000);
     near('pairs', 1, 500);
     expect(questions['rare'])

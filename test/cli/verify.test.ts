@@ -43,7 +43,7 @@ describe('keelson verify', () => {
         answers: [...body.answers, {
           question: 'found', estimator: 'count', parameters: '{}', rhoAmount: 0n, deltaAmount: 0n,
           outcome: {
-            kind: 'value' as const, estimate: [41], shape: [1], keys: [['north']],
+            kind: 'value' as const, estimate: [41], shape: [1], groups: [['north']],
             uncertainty: { kind: 'none' as const },
           },
         }],

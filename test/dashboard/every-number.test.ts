@@ -147,7 +147,7 @@ describe.each(all.map((each) => [each.name, each] as const))('%s', (_, answered)
   });
 
   it('has a name and unit for each number', () => {
-    const ofKey = outcome.keys === undefined ? numbers : wordsOfAll(asked, outcome);
+    const ofKey = outcome.groups === undefined ? numbers : wordsOfAll(asked, outcome);
     const names = ofKey.map(({ name, unit, format }) =>
       [name, unit, format].filter((part) => part !== '').join(' | '));
     const shown = names.length <= 16 ? names : [...names.slice(0, 12), '...', names.at(-1)!];

@@ -17,7 +17,7 @@ const doubtful = valueOf([8.26, 731.5], [1, 16], {
   interval95: { low: [7.26, -Infinity], high: [9.26, Infinity] },
   intervalIfFalse95: { low: [2.8, -Infinity], high: [13.7, Infinity] },
   radiusIfFalse95: 0.3,
-  scale: [24, 361],
+  spread: [24, 361],
   findings: [
     { reason: 'skewed', columns: [0], amounts: [] },
     { reason: 'cluster-apart', columns: [], amounts: [0.031, 8.1, 706] },

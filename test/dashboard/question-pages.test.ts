@@ -99,7 +99,7 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     const [delays, , apps, change] = ridesAnswers();
     const sizes = [402, 251, 198, 149, 9];
     stage.publish('rides', [delays!, valueOf(sizes, [26, 1e6, 26, 26, 26], {
-      keys: [['north'], ['south'], ['east'], ['west'], ['other']],
+      groups: [['north'], ['south'], ['east'], ['west'], ['other']],
     }), apps!, change!]);
     const page = await open(`${stage.page('rides')}/regions`);
     await says(page, 'h2', 'Contributors by region');

@@ -15,7 +15,7 @@ afterAll(() => stage.end());
 
 type AnswersByName =
   Readonly<Record<string, {
-    readonly outcome: string; readonly keys?: readonly unknown[];
+    readonly outcome: string; readonly groups?: readonly unknown[];
     readonly honest: readonly number[]; readonly plannedError: number;
   }>>;
 const answersIn = (line: JsonLine): AnswersByName => line['questions'] as AnswersByName;
@@ -100,7 +100,7 @@ describe('keelson demo --json', () => {
       for (const name of ['late-people', 'late-share', 'people-by-part', 'distances']) {
         expect([name, answers[name]!.outcome]).toEqual([name, 'value']);
       }
-      expect(answers['people-by-part']!.keys).toEqual([['morning'], ['afternoon'], ['evening']]);
+      expect(answers['people-by-part']!.groups).toEqual([['morning'], ['afternoon'], ['evening']]);
     }
     expect((summary['studies'] as unknown[])[2]).toEqual({
       study: 'flights-ten', releases: 2, questions: questions.length, refused: aNumber,

@@ -53,7 +53,7 @@ budget: { epsilon: 100, delta: 1e-5, scope: study }
 interface Shown {
   readonly outcome: string;
   readonly estimate: readonly number[];
-  readonly keys?: readonly (readonly string[])[];
+  readonly groups?: readonly (readonly string[])[];
   readonly labels?: readonly string[];
   readonly findings?: readonly object[];
   readonly rhoAmount: string;
@@ -121,7 +121,7 @@ describe('one contribution', () => {
     near('per-stop', [45 / 3.5], 4);
     near('middle', [45], 20);
     near('stops', [50, 150, 100], 15);
-    expect(questions['regions']!.keys).toEqual([['north'], ['south']]);
+    expect(questions['regions']!.groups).toEqual([['north'], ['south']]);
     expect(questions['spread']!.outcome).toBe('value');
   });
 

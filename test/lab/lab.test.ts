@@ -107,8 +107,8 @@ describe('answers by key', () => {
   const rides = labData.find(({ name }) => name === 'rides')!;
   const facts = { data: rides, contributors: 2_000, epochMs: 5000, epsilon: 2, promise: 0.1 };
   const studies = labStudies(facts, usualEstimators(rides));
-  const outcome = (estimate: readonly number[], keys: readonly string[]): Outcome => ({
-    kind: 'value', estimate, shape: [estimate.length], keys: keys.map((key) => [key]),
+  const outcome = (estimate: readonly number[], groups: readonly string[]): Outcome => ({
+    kind: 'value', estimate, shape: [estimate.length], groups: groups.map((key) => [key]),
     uncertainty: { kind: 'gaussian', standardDeviation: estimate.map(() => 1) },
   });
   const judged = (name: string, own: Outcome) => {

@@ -275,7 +275,7 @@ describe('release log', () => {
       expect(await faultOf(only('delays', { parameters: '{"scale":[40]}' }))).toBe(mismatch);
       expect(await faultOf(only('delays', { rhoAmount: 1n }))).toBe(mismatch);
       expect(await faultOf(only('quiet', { deltaAmount: 1n }))).toBe(mismatch);
-      const wide = { ...answersBody.answers[0]!.outcome as ValueOutcome, scale: [40, 1] };
+      const wide = { ...answersBody.answers[0]!.outcome as ValueOutcome, spread: [40, 1] };
       expect(await faultOf(only('delays', { outcome: wide }))).toBe(mismatch);
       const reversed = await sampleLog(1, {
         facts: questionsDocument,
@@ -291,13 +291,13 @@ describe('release log', () => {
 
     it('finds keys that are not those of the facts', async () => {
       const malformed = '2 keys-malformed';
-      const keys = split.keys!;
-      const unsplit = without(split, 'keys', 'answered');
+      const keys = split.groups!;
+      const unsplit = without(split, 'groups', 'answered');
       for (const outcome of [
-        { ...split, keys: keys.toReversed() }, unsplit,
-        { ...split, keys: keys.map(([, region]) => [region!]) },
+        { ...split, groups: keys.toReversed() }, unsplit,
+        { ...split, groups: keys.map(([, region]) => [region!]) },
       ]) expect(await faultOf(only('regions', { outcome }))).toBe(malformed);
-      const alone = { ...unsplit, estimate: [8], shape: [1], keys: [['north']] };
+      const alone = { ...unsplit, estimate: [8], shape: [1], groups: [['north']] };
       const plain = without(alone, 'interval95');
       expect(await faultOf(only('delays', { outcome: plain }))).toBe(malformed);
     });
@@ -311,14 +311,14 @@ describe('release log', () => {
         questions: questionsDocument.questions.map((each, i) =>
           (i === 1 ? { ...each, by: { columns: ['stops'], groupsMax: 1 } } : each)),
       };
-      const of = async (...keys: readonly string[]) =>
+      const of = async (...groups: readonly string[]) =>
         fault((await sampleLog(1, {
           facts,
           changeAnswers: (body) => ({ ...body, answers: body.answers.map((answer, i) => (i !== 1
             ? answer : {
               ...answer, outcome: {
-                kind: 'value' as const, estimate: keys.map(() => 3), shape: [keys.length],
-                keys: keys.map((key) => [key]), uncertainty: { kind: 'none' as const },
+                kind: 'value' as const, estimate: groups.map(() => 3), shape: [groups.length],
+                groups: groups.map((key) => [key]), uncertainty: { kind: 'none' as const },
               },
             })) }),
         })).lines);
@@ -337,7 +337,7 @@ describe('release log', () => {
               by: { columns: ['late'], groupsMax: 1, discover: { top: 2, prefilter: 1 } },
           } : each)),
       };
-      const of = async (keys: readonly string[][], estimate: readonly number[]) =>
+      const of = async (groups: readonly string[][], estimate: readonly number[]) =>
         fault((await sampleLog(1, {
           facts,
           changeAnswers: (body) => ({
@@ -345,7 +345,7 @@ describe('release log', () => {
             answers: body.answers.map((answer) => (answer.question !== 'regions' ? answer : {
               ...answer,
               outcome: {
-                kind: 'value' as const, estimate, shape: [estimate.length], keys,
+                kind: 'value' as const, estimate, shape: [estimate.length], groups,
                 uncertainty: { kind: 'none' as const },
               },
             })),
@@ -367,14 +367,14 @@ describe('release log', () => {
         ...questionsDocument, questions: questionsDocument.questions.map((each, i) =>
           (i === 1 ? { ...each, by, parameters } : each)),
       };
-      const of = async (estimate: readonly number[], keys?: readonly string[][]) =>
+      const of = async (estimate: readonly number[], groups?: readonly string[][]) =>
         fault((await sampleLog(1, {
           facts,
           changeAnswers: (body) => ({ ...body, answers: body.answers.map((answer, i) => (i !== 1
             ? answer : {
               ...answer, parameters: canonicalJson(parameters), outcome: {
                 kind: 'value' as const, estimate, shape: [estimate.length],
-                uncertainty: { kind: 'none' as const }, ...(keys !== undefined && { keys }),
+                uncertainty: { kind: 'none' as const }, ...(groups !== undefined && { groups }),
               },
             })) }),
         })).lines);
@@ -387,7 +387,7 @@ describe('release log', () => {
       const of = async (answer: 'groups' | undefined, estimate: readonly number[]) => {
         const discover = { top: 2, prefilter: 1, ...(answer !== undefined && { answer }) };
         const by = { columns: ['late'], groupsMax: 1, discover };
-        const keys = [['true'], ['false']];
+        const groups = [['true'], ['false']];
         return fault((await sampleLog(1, {
           facts: {
             ...questionsDocument, questions: questionsDocument.questions.map((each, i) =>
@@ -396,7 +396,7 @@ describe('release log', () => {
           changeAnswers: (body) => ({ ...body, answers: body.answers.map((each, i) => (i !== 1
             ? each : {
               ...each, outcome: {
-                kind: 'value' as const, estimate, keys, uncertainty: { kind: 'none' as const },
+                kind: 'value' as const, estimate, groups, uncertainty: { kind: 'none' as const },
                 shape: estimate.length === 0 ? [2, 0] : [2],
               },
             })) }),
@@ -424,12 +424,12 @@ describe('release log', () => {
           changeAnswers: (body) => ({
             ...body,
             answers: body.answers.map((answer) => {
-              const keys = shown[Number(body.index)]!.map((key) => [key]);
+              const groups = shown[Number(body.index)]!.map((key) => [key]);
               return answer.question !== 'regions' ? answer : {
                 ...answer,
                 outcome: {
-                  kind: 'value' as const, estimate: keys.map((_, i) => 9 - i),
-                  shape: [keys.length], keys, uncertainty: { kind: 'none' as const },
+                  kind: 'value' as const, estimate: groups.map((_, i) => 9 - i),
+                  shape: [groups.length], groups, uncertainty: { kind: 'none' as const },
                 },
               };
             }),

@@ -163,7 +163,7 @@ def check_form(release):
     if len(release.answers) > 16:
         raise ProtocolError("malformed: more than 16 answers")
     values = [one.outcome.value for one in release.answers]
-    if sum(value.shape[0] for value in values if len(value.keys) > 0 and len(value.shape) > 0) > 4096:
+    if sum(value.shape[0] for value in values if len(value.groups) > 0 and len(value.shape) > 0) > 4096:
         raise ProtocolError("malformed: more than 4,096 keys")
     for outcome in [one.outcome for one in release.answers] or [release.outcome]:
         if outcome.HasField("value"):
@@ -172,12 +172,12 @@ def check_form(release):
 
 def check_keys(value):
     """Section 7: the keys split the first axis, and `answered` has a bit for each."""
-    if len(value.keys) == 0:
+    if len(value.groups) == 0:
         if value.answered:
             raise ProtocolError("malformed: answered without keys")
         return
     count = value.shape[0] if len(value.shape) > 0 else 0
-    if count == 0 or len(value.keys) % count != 0 or not 1 <= len(value.keys) // count <= 3:
+    if count == 0 or len(value.groups) % count != 0 or not 1 <= len(value.groups) // count <= 3:
         raise ProtocolError("malformed: the keys are not the first axis")
     if value.answered:
         bits = int.from_bytes(value.answered, "little")
@@ -188,7 +188,7 @@ def check_keys(value):
 def stated_of(value, texts):
     """Section 7: what a release states of each number, or of each number of one key."""
     check_keys(value)
-    keys = len(keys_of_value(value))
+    keys = len(groups_of_value(value))
     entries = len(value.estimate) if keys == 0 else len(value.estimate) // keys
     if not value.HasField("numbers"):
         return [{"kind": "other"} for _ in range(entries)]
@@ -219,18 +219,18 @@ VALUE_LISTS = ("least", "most", "start", "end", "probability")
 WHOLE_LISTS = ("place", "of", "flag")
 
 
-def keys_of_value(value):
+def groups_of_value(value):
     """The keys of an answer that is split, each a list of parts."""
-    if len(value.keys) == 0:
+    if len(value.groups) == 0:
         return []
-    size = len(value.keys) // value.shape[0]
-    return [list(value.keys[at:at + size]) for at in range(0, len(value.keys), size)]
+    size = len(value.groups) // value.shape[0]
+    return [list(value.groups[at:at + size]) for at in range(0, len(value.groups), size)]
 
 
 def answered_of(value):
     """Which keys have an answer."""
     bits = int.from_bytes(value.answered, "little")
-    return [not value.answered or bits >> place & 1 == 1 for place in range(len(keys_of_value(value)))]
+    return [not value.answered or bits >> place & 1 == 1 for place in range(len(groups_of_value(value)))]
 
 
 def answers_of(release):
@@ -454,7 +454,7 @@ class Chain:
                 raise ProtocolError("answers-mismatch: estimator")
             if json.loads(answer.parameters) != question["parameters"]:
                 raise ProtocolError("answers-mismatch: parameters")
-            keys, by = keys_of_value(answer.outcome.value), question.get("by")
+            keys, by = groups_of_value(answer.outcome.value), question.get("by")
             if len({tuple(key) for key in keys}) < len(keys) or (by is None and len(keys) > 0):
                 raise ProtocolError("keys-malformed")
             if by is not None and "keys" in by and len(keys) > 0 and keys != by["keys"]:

@@ -7,7 +7,7 @@ import re
 import wire_pb2 as wire
 from keelson import (
     NO_KEY, NO_STUDY, Contributor, ProtocolError, answered_of, answers_of, cells_of_column, check_key,
-    keys_of, keys_of_value, message_of, read, rows_of, stated_of, study_id_of, text_of, verify,
+    keys_of, groups_of_value, message_of, read, rows_of, stated_of, study_id_of, text_of, verify,
 )
 
 BODIES = {
@@ -187,37 +187,37 @@ def check_message(kind, vector, expected, name):
 
 
 def check_answers(release, expected):
-    """The keys of every answer, and what an answer may not be."""
+    """The groups of every answer, and what an answer may not be."""
     for answer, one in zip(release.answers, expected["answers"]):
         value, outcome = answer.outcome.value, one["outcome"]
         must(answers_of(release)[answer.question] == answer.outcome, f"the answer to {answer.question}")
-        must(keys_of_value(value) == outcome.get("keys", []), "the keys")
-        keys = len(outcome.get("keys", []))
-        must(answered_of(value) == outcome.get("answered", [True] * keys), "which keys have an answer")
+        must(groups_of_value(value) == outcome.get("groups", []), "the groups")
+        groups = len(outcome.get("groups", []))
+        must(answered_of(value) == outcome.get("answered", [True] * groups), "which groups have an answer")
     for number, text in ((6, b"x"), (7, b"x"), (9, bytes.fromhex("1200"))):
         beside = release.SerializeToString() + bytes([number << 3 | 2, len(text)]) + text
         refuses(lambda: read(wire.ReleaseBody, beside), "an answer beside a list of answers")
     split = release.answers[1].outcome.value
-    for change in ({"answered": b"\xff"}, {"answered": b"\x3f"}, {"answered": b""}, {"keys": ["a"] * 5}):
+    for change in ({"answered": b"\xff"}, {"answered": b"\x3f"}, {"answered": b""}, {"groups": ["a"] * 5}):
         copy = wire.ReleaseBody()
         copy.CopyFrom(release)
         changed = copy.answers[1].outcome.value
         for name, value in change.items():
             changed.ClearField(name)
             if isinstance(value, list):
-                changed.keys.extend(value)
+                changed.groups.extend(value)
             else:
                 changed.answered = value
         if change == {"answered": b""}:
             must(answered_of(read(wire.ReleaseBody, copy.SerializeToString()).answers[1].outcome.value)
-                 == [True] * split.shape[0], "every key has an answer")
+                 == [True] * split.shape[0], "every group has an answer")
         else:
             refuses(lambda: read(wire.ReleaseBody, copy.SerializeToString()), f"{change} of a split answer")
 
 
 def check_value(value, expected):
-    """The intervals, the scale and the findings of a value. JSON has null for an infinite end."""
-    must(list(value.scale) == expected["scale"], "the scale")
+    """The intervals, the spread and the findings of a value. JSON has null for an infinite end."""
+    must(list(value.spread) == expected["spread"], "the spread")
     must(value.radius_if_false == expected["radiusIfFalse95"], "the radius")
     for name, low, high in (
         ("interval95", value.interval_low, value.interval_high),

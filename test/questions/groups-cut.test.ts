@@ -81,9 +81,9 @@ async function heldOf(
   for (let i = 0; i < runs; i++) {
     const [result] = await filled(plan, placesOf, `cut ${i}`).release(inlineCompute());
     if (result?.kind !== 'answered' || result.outcome.kind !== 'value') throw new Error('refused');
-    const { interval95, findings, keys = listed } = result.outcome;
+    const { interval95, findings, groups = listed } = result.outcome;
     told += Number(findings?.some(({ reason }) => reason === 'groups-cut') === true);
-    keys!.forEach(([key], i) => {
+    groups!.forEach(([key], i) => {
       const { low, high } = { low: interval95!.low[i]!, high: interval95!.high[i]! };
       const truth = right[places.indexOf(key!)]!;
       numbers += 1;

@@ -69,8 +69,8 @@ it('keeps a failure while rows arrive to the question that has it', async () => 
 it('names the keys of a split answer', async () => {
   const keys = [['north']];
   const [split, whole] = await released([{ ...question('split'), keys }, question('whole')]);
-  expect(split).toMatchObject({ outcome: { kind: 'value', keys } });
-  expect(whole?.kind === 'answered' && 'keys' in whole.outcome).toBe(false);
+  expect(split).toMatchObject({ outcome: { kind: 'value', groups: keys } });
+  expect(whole?.kind === 'answered' && 'groups' in whole.outcome).toBe(false);
 });
 
 it('draws different noise for each question', async () => {

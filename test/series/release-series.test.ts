@@ -53,10 +53,10 @@ describe('the series of a log', () => {
   });
 
   it('follows each key of a split answer, and not keys that change', () => {
-    const split = (keys: readonly string[], there = keys.map(() => true)): Outcome => ({
-      kind: 'value', estimate: keys.flatMap((_, i) => [i, 10 * i]), shape: [keys.length, 2],
-      keys: keys.map((key) => [key]), answered: there,
-      uncertainty: { kind: 'gaussian', standardDeviation: keys.flatMap(() => [1, 2]) },
+    const split = (groups: readonly string[], there = groups.map(() => true)): Outcome => ({
+      kind: 'value', estimate: groups.flatMap((_, i) => [i, 10 * i]), shape: [groups.length, 2],
+      groups: groups.map((key) => [key]), answered: there,
+      uncertainty: { kind: 'gaussian', standardDeviation: groups.flatMap(() => [1, 2]) },
     });
     const [series] = smooth(log([split(['a', 'b']), split(['a', 'b'], [true, false])]));
     expect(series!.numbers.map(({ key, place, total }) => [key, place, total.answered])).toEqual([

@@ -20,7 +20,7 @@ function seriesOf(values: readonly (readonly number[])[]): readonly Outcome[] {
     const { totals, deviation } = reader.take(released);
     return {
       kind: 'value', estimate: Array.from(totals), shape: [own.length],
-      keys: own.map((_, i) => [`key ${i}`]), running: { position, released },
+      groups: own.map((_, i) => [`key ${i}`]), running: { position, released },
       uncertainty: { kind: 'gaussian', standardDeviation: own.map(() => sigma * deviation) },
     };
   });

@@ -172,7 +172,7 @@ describe('what may be published', () => {
       }, { ...value, interval95: { low: [0], high: [2] } },
       { ...value, uncertainty: { kind: 'gaussian', standardDeviation: [NaN, 1] } },
       { ...value, intervalIfFalse95: { low: [0, 4], high: [2, 3] } },
-      { ...value, radiusIfFalse95: Infinity }, { ...value, scale: [1] },
+      { ...value, radiusIfFalse95: Infinity }, { ...value, spread: [1] },
       { ...value, findings: [{ reason: 'skewed', columns: [2], amounts: [] }] },
       { ...value, findings: [{ reason: 'cluster-apart', columns: [], amounts: [NaN] }] },
     ];

@@ -6,7 +6,7 @@ const valueOf = (keys: number | null, entries = keys ?? 1): ValueOutcome => ({
   kind: 'value',
   estimate: new Array<number>(entries).fill(50),
   shape: [entries],
-  ...(keys !== null && { keys: Array.from({ length: keys }, (_, i) => [`key ${i}`]) }),
+  ...(keys !== null && { groups: Array.from({ length: keys }, (_, i) => [`key ${i}`]) }),
   uncertainty: { kind: 'none' },
 });
 

@@ -151,7 +151,7 @@ describe('a study with a list of questions', () => {
     await nextEpoch(hub);
     const [unfit, other] = released(studyId);
     expect(unfit!.outcome).toMatchObject({ kind: 'refused', reason: 'numerical-failure' });
-    expect(other!.outcome).toMatchObject({ kind: 'value', keys: [['north'], ['south']] });
+    expect(other!.outcome).toMatchObject({ kind: 'value', groups: [['north'], ['south']] });
     expect([unfit!.rhoAmount, other!.rhoAmount]).toEqual(study.charges.map(({ rho }) => rho));
     await hub.close();
   });

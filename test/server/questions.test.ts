@@ -100,7 +100,7 @@ describe('a study with a list of questions', () => {
     expect(Math.abs((numbersOf(answers[0]!) as number[])[1]! - 200)).toBeLessThan(60);
     expect(Math.abs((numbersOf(answers[1]!) as number[])[1]!)).toBeLessThan(60);
     const split = answers[3]!.outcome;
-    expect(split).toMatchObject({ kind: 'value', keys: [['north'], ['south'], ['east']] });
+    expect(split).toMatchObject({ kind: 'value', groups: [['north'], ['south'], ['east']] });
     (numbersOf(answers[3]!) as number[]).forEach((count) =>
       expect(Math.abs(count - contributors / 3)).toBeLessThan(60));
     const balance = (await (await bench.store()).balances())[0]!;

@@ -93,7 +93,7 @@ describe('a study that remembers keys', { tags: ['long'] }, () => {
     }
     await hub.close();
     const keysOf = (epoch: number, question: number): string[] =>
-      [...answers[epoch]![question]!.keys!.flat()].sort();
+      [...answers[epoch]![question]!.groups!.flat()].sort();
     expect(answers.map((all) => all[3]!.estimate)).toEqual([[], [], []]);
     for (const question of [0, 1, 3]) {
       expect(keysOf(0, question)).toEqual(['chess', 'letters']);
@@ -104,8 +104,8 @@ describe('a study that remembers keys', { tags: ['long'] }, () => {
       ['chess', 'letters'], ['letters', 'maps'], ['letters'],
     ]);
     const of = (epoch: number, question: number, key: string): number => {
-      const { keys, estimate } = answers[epoch]![question]!;
-      return estimate[keys!.findIndex(([app]) => app === key)]!;
+      const { groups, estimate } = answers[epoch]![question]!;
+      return estimate[groups!.findIndex(([app]) => app === key)]!;
     };
     expect(Math.abs(of(2, 0, 'chess'))).toBeLessThan(30);
     expect(Math.abs(of(2, 1, 'maps'))).toBeLessThan(200);

@@ -238,7 +238,7 @@ describe('the log of a running total', () => {
       ...release, mechanisms: release.mechanisms.replaceAll('groups-cut', 'keys-cut'),
     }))).toEqual([null, null, null]);
     const [total, now] = releases[2]!.answers.map(({ outcome }) => outcome as ValueOutcome);
-    expect(total!.keys).toEqual([['false'], ['true']]);
+    expect(total!.groups).toEqual([['false'], ['true']]);
     expect(total!.running!.position).toBe(2);
     expect(now!.running).toBeUndefined();
     // Of a release without answers, the total alone says that it ends.

@@ -242,7 +242,7 @@ describe('marked rows', () => {
   it('of texts show only where many people have them', () => {
     const { release } = releases.find(({ document }) => document.study === 'texts')!;
     const [{ outcome }] = release.answers as [Answer];
-    expect(outcome).toMatchObject({ kind: 'value', keys: [['a text of many']] });
+    expect(outcome).toMatchObject({ kind: 'value', groups: [['a text of many']] });
   });
 
   it('are in no line of its log, at the level that says most', () => {

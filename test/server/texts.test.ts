@@ -98,11 +98,11 @@ describe('a live study with texts', () => {
       [answer.question, answer.outcome.kind === 'value' ? answer.outcome.estimate : []]));
     const found = decodeReleaseBody(body).answers[3]!.outcome;
     if (found.kind !== 'value') throw new Error(found.text);
-    expect(found.keys!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
+    expect(found.groups!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
     found.estimate.forEach((number) => expect(Math.abs(number - 60)).toBeLessThan(30));
     const totals = decodeReleaseBody(body).answers[6]!.outcome;
     if (totals.kind !== 'value') throw new Error(totals.text);
-    expect(totals.keys!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
+    expect(totals.groups!.flat().sort()).toEqual(['chess', 'letters', 'maps']);
     expect(totals.shape).toEqual([3, 1]);
     // Two in three of the 60 people of an app send 5 minutes; of chess, two in three of 60 too.
     totals.estimate.forEach((number) => expect(Math.abs(number - 200)).toBeLessThan(130));

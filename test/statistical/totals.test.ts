@@ -62,7 +62,7 @@ describe('totals over many releases', () => {
     for (let round = 0; round < draws; round++) {
       const outcome = await releaseOf(plan, 1, values, `found ${round}`);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
-      const { estimate: [estimate = NaN], interval95, scale: [cap = NaN] = [] } = outcome;
+      const { estimate: [estimate = NaN], interval95, spread: [cap = NaN] = [] } = outcome;
       const total = values.reduce((sum, [value = 0]) => sum + Math.min(value, cap), 0);
       if (interval95!.low[0]! <= total && total <= interval95!.high[0]!) covered += 1;
       squares += ((estimate - total) / cap / (plan.facts['noiseInBounds'] as number)) ** 2;

@@ -126,7 +126,7 @@ describePostgres('the people of an epoch, on two nodes', (server) => {
     const [released] = await follower.releases(studyId, 0, 1);
     const { outcome } = decodeReleaseBody(released!.body).answers[0]!;
     if (outcome.kind !== 'value') throw new Error(outcome.text);
-    expect(outcome.keys).toEqual([['chess']]);
+    expect(outcome.groups).toEqual([['chess']]);
     expect(Math.abs(outcome.estimate[0]! - people)).toBeLessThan(6);
     await follower.close();
     await leader.close();

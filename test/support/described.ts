@@ -8,8 +8,8 @@ import type { Answer, ReleaseBody } from '../../src/wire/index.js';
 /** An answer that says what its numbers are, where it does not yet. */
 export function said(outcome: Outcome, asked: Partial<Described> = {}): Outcome {
   if (outcome.kind === 'refused') return outcome;
-  const { estimate, keys, numbers } = outcome;
-  const entries = estimate.length / Math.max(1, keys?.length ?? 1);
+  const { estimate, groups, numbers } = outcome;
+  const entries = estimate.length / Math.max(1, groups?.length ?? 1);
   return numbers?.length === entries ? outcome
     : describedOutcome({ estimator: '', parameters: {}, columns: [], ...asked }, outcome);
 }

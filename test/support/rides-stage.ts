@@ -42,7 +42,7 @@ const apps = [
 ];
 
 const regions = valueOf([402, 251, 198, 149, -9], [26, 26, 26, 26, 26], {
-  keys: [['north'], ['south'], ['east'], ['west'], ['other']],
+  groups: [['north'], ['south'], ['east'], ['west'], ['other']],
 });
 
 const answered = [true, true, false, true, true, true, true, true, true, true];

@@ -32,6 +32,6 @@ export function answerTo({ question: { by }, plan, keys }: PlannedQuestion): Val
       high: estimate.map((value, i) => value + half[i]!),
     },
     ...(plan.parts !== undefined && { parts: plan.parts }),
-    ...(found !== undefined && { keys: found }),
+    ...(found !== undefined && { groups: found }),
   };
 }

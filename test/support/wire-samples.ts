@@ -97,7 +97,7 @@ export const doubtfulBody = releaseOf(said({
   interval95: { low: [7.25, -Infinity], high: [9.25, Infinity] },
   intervalIfFalse95: { low: [2.75, -Infinity], high: [13.75, Infinity] },
   radiusIfFalse95: 0.25,
-  scale: [24, 1],
+  spread: [24, 1],
   findings: [
     { reason: 'skewed', columns: [0], amounts: [] },
     { reason: 'cluster-apart', columns: [], amounts: [0.03125, 8.5, 0] },
@@ -128,7 +128,7 @@ export const answersBody: ReleaseBody = {
     {
       question: 'delays', estimator: 'prime', parameters: '{"corruption":0.1,"scale":[40]}',
       outcome: said({
-        kind: 'value', estimate: [8.25], shape: [1], scale: [40],
+        kind: 'value', estimate: [8.25], shape: [1], spread: [40],
         uncertainty: { kind: 'gaussian', standardDeviation: [0.5] },
         interval95: { low: [7.25], high: [9.25] },
       }, { estimator: 'prime', columns: ['minutes'] }),
@@ -138,7 +138,7 @@ export const answersBody: ReleaseBody = {
       question: 'regions', estimator: 'count', parameters: '{}',
       outcome: said({
         kind: 'value', estimate: [251, 198, 0, 149, -9, 12], shape: [6],
-        keys: [
+        groups: [
           ['false', 'north'], ['false', 'south'], ['false', 'other'],
           ['true', 'north'], ['true', 'south'], ['true', 'other'],
         ],

@@ -29,7 +29,7 @@ interface Vector {
 
 interface Sample extends Described {
   readonly entries: number;
-  readonly keys?: readonly (readonly string[])[];
+  readonly groups?: readonly (readonly string[])[];
   readonly parts?: ValueOutcome['parts'];
 }
 
@@ -58,7 +58,7 @@ const samples: Readonly<Record<string, Sample>> = {
   'distinct groups': { estimator: 'count', columns: [], parameters: { of: 'groups' }, entries: 1 },
   'contributors in groups': {
     estimator: 'count', columns: [], parameters: {}, entries: 3,
-    keys: [['false', 'north'], ['true', 'north'], ['true', 'Zürich']],
+    groups: [['false', 'north'], ['true', 'north'], ['true', 'Zürich']],
   },
   'share on a side': {
     ...hours, estimator: 'share', parameters: { threshold: 0.1, side: 'at-least' }, entries: 1,
@@ -115,12 +115,12 @@ const samples: Readonly<Record<string, Sample>> = {
   'an estimator of another version': { ...pair, estimator: 'from-later', entries: 5 },
 };
 
-function outcomeOf({ entries, keys, parts, ...asked }: Sample): ValueOutcome {
+function outcomeOf({ entries, groups, parts, ...asked }: Sample): ValueOutcome {
   const estimate = Array.from({ length: entries }, (_, i) => 2 + i / 4);
   const outcome = {
     kind: 'value', estimate, shape: [entries], uncertainty: { kind: 'none' },
     interval95: { low: estimate.map((each) => each - 1), high: estimate.map((each) => each + 1) },
-    ...(keys !== undefined && { keys }), ...(parts !== undefined && { parts }),
+    ...(groups !== undefined && { groups }), ...(parts !== undefined && { parts }),
   } as const;
   return { ...outcome, numbers: numbersByFacts(asked, outcome) };
 }

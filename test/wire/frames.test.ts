@@ -139,7 +139,7 @@ const described = (
   of: fc.Arbitrary<Outcome>,
 ): fc.Arbitrary<Outcome> => of.chain((each): fc.Arbitrary<Outcome> => {
   if (each.kind === 'refused') return fc.constant(each);
-  const entries = each.estimate.length / (each.keys?.length ?? 1);
+  const entries = each.estimate.length / (each.groups?.length ?? 1);
   return numbersOf(entries).map((numbers) => ({ ...each, numbers }));
 });
 const outcome = described(fc.oneof(
@@ -158,7 +158,7 @@ const outcome = described(fc.oneof(
         interval95: interval(entries),
         intervalIfFalse95: interval(entries),
         radiusIfFalse95: fc.double({ noNaN: true, noDefaultInfinity: true, min: 1e-300 }),
-        scale: fc.array(fc.double({ min: 0, max: 1e300, noNaN: true }), {
+        spread: fc.array(fc.double({ min: 0, max: 1e300, noNaN: true }), {
           minLength: columnsOfSamples, maxLength: columnsOfSamples,
         }),
         findings: fc.array(finding, { minLength: 1, maxLength: 4 }),
@@ -184,14 +184,14 @@ const outcome = described(fc.oneof(
 const keyed = described(fc.tuple(
   fc.integer({ min: 1, max: 20 }), fc.integer({ min: 1, max: 3 }), fc.integer({ min: 1, max: 2 }),
 ).chain(([count, parts, each]) => fc.record({
-  keys: fc.array(fc.array(text, { minLength: parts, maxLength: parts }), {
+  groups: fc.array(fc.array(text, { minLength: parts, maxLength: parts }), {
     minLength: count, maxLength: count,
   }),
   numbers: fc.array(double, { minLength: count * each, maxLength: count * each }),
   flags: fc.array(fc.boolean(), { minLength: count, maxLength: count }),
   isRunning: fc.boolean(),
-}).map(({ keys, numbers, flags, isRunning }) => ({
-  kind: 'value', shape: each === 1 ? [count] : [count, each], keys,
+}).map(({ groups, numbers, flags, isRunning }) => ({
+  kind: 'value', shape: each === 1 ? [count] : [count, each], groups,
   estimate: numbers.map((number, i) => (flags[Math.floor(i / each)]! ? number : 0)),
   uncertainty: { kind: 'none' },
   ...(flags.includes(false) && { answered: flags }),

@@ -226,11 +226,11 @@ describe('hostile releases', () => {
     malformed(() => wire.encodeClientFrame({ kind: 'batch', channel: 1, body: id, signature: id }));
   });
 
-  it('refuses intervals, scales and findings that cannot be', () => {
+  it('refuses intervals, spreads and findings that cannot be', () => {
     const both = { low: [1, 2], high: [3, 4] };
     const finding = { reason: 'skewed', columns: [0], amounts: [1] };
     const fine = {
-      ...value, intervalIfFalse95: both, radiusIfFalse95: 1, scale: [0, 1], findings: [finding],
+      ...value, intervalIfFalse95: both, radiusIfFalse95: 1, spread: [0, 1], findings: [finding],
     };
     expect(changed({ outcome: fine })).not.toThrow();
     for (const interval of [
@@ -247,8 +247,8 @@ describe('hostile releases', () => {
     for (const radiusIfFalse95 of [NaN, -1, Infinity]) {
       expect(malformed(changed({ outcome: { ...fine, radiusIfFalse95 } }))).toMatch(/radius/);
     }
-    for (const scale of [[1], [1, NaN], [1, -1], [1, Infinity], [1, 1, 1]]) {
-      expect(malformed(changed({ outcome: { ...fine, scale } }))).toMatch(/scale/);
+    for (const spread of [[1], [1, NaN], [1, -1], [1, Infinity], [1, 1, 1]]) {
+      expect(malformed(changed({ outcome: { ...fine, spread } }))).toMatch(/spread/);
     }
     for (const change of [
       { reason: '' }, { reason: 'Skewed' }, { reason: 'a b' }, { reason: 'x'.repeat(65) },
@@ -270,7 +270,7 @@ describe('hostile releases', () => {
     const double = (...entries: readonly number[]): Uint8Array =>
       new Uint8Array(Float64Array.from(entries).buffer);
     expect(malformed(planted(field(7, double(1, 2))))).toMatch(/interval/);
-    expect(malformed(planted(field(10, double(1))))).toMatch(/scale/);
+    expect(malformed(planted(field(10, double(1))))).toMatch(/spread/);
     expect(malformed(planted(field(11, field(1, utf8('NO')))))).toMatch(/finding/);
     expect(planted(field(11, field(1, utf8('of-a-newer-server'))))).not.toThrow();
   });
@@ -308,29 +308,29 @@ describe('hostile releases', () => {
     expect(planted(field(13, new Uint8Array(5 * 2 ** 20)))).toMatch(/more than 5242880/);
   });
 
-  it('refuses keys that do not split the answer', () => {
+  it('refuses groups that do not split the answer', () => {
     const [, regions] = samples.answersBody.answers;
     const split = regions!.outcome as ValueOutcome;
     const of = (change: Partial<ValueOutcome>) => malformed(() => wire.encodeReleaseBody({
       ...samples.answersBody, answers: [{ ...regions!, outcome: { ...split, ...change } }],
     }));
-    const keys = split.keys!;
+    const keys = split.groups!;
     for (const wrong of [[], keys.slice(1), keys.map(() => []), keys.map(() => ['', '', '', '']),
       [['one'], ...keys.slice(1)]]) {
-      expect(of({ keys: wrong })).toMatch(/split by its keys/);
+      expect(of({ groups: wrong })).toMatch(/split by its groups/);
     }
     const many = Array.from({ length: 4097 }, (_, i) => [String(i)]);
     const plain = without(split, 'answered', 'interval95');
-    const wide = { ...plain, keys: many, shape: [4097], estimate: many.map(() => 0) };
+    const wide = { ...plain, groups: many, shape: [4097], estimate: many.map(() => 0) };
     const answer = { ...regions!, outcome: wide };
     expect(malformed(() => wire.encodeReleaseBody({ ...samples.answersBody, answers: [answer] })))
-      .toMatch(/4097 keys/);
+      .toMatch(/4097 groups/);
     const half = {
-      ...plain, keys: many.slice(0, 2049), shape: [2049], estimate: wide.estimate.slice(0, 2049),
+      ...plain, groups: many.slice(0, 2049), shape: [2049], estimate: wide.estimate.slice(0, 2049),
     };
     const two = [{ ...regions!, outcome: half }, { ...regions!, outcome: half }];
     expect(malformed(() => wire.encodeReleaseBody({ ...samples.answersBody, answers: two })))
-      .toMatch(/4098 keys/);
+      .toMatch(/4098 groups/);
   });
 
   it('refuses flags and places of totals that do not fit the numbers', () => {
@@ -340,8 +340,8 @@ describe('hostile releases', () => {
       ({ ...samples.answersBody, answers: [{ ...regions!, outcome }] });
     const of = (change: Partial<ValueOutcome>) => malformed(() =>
       wire.encodeReleaseBody(bodyOf({ ...split, ...change })));
-    expect(of({ answered: [true] })).toMatch(/one flag for each key/);
-    expect(of({ answered: split.keys!.map(() => true) })).toMatch(/every key has an answer/);
+    expect(of({ answered: [true] })).toMatch(/one flag for each group/);
+    expect(of({ answered: split.groups!.map(() => true) })).toMatch(/every group has an answer/);
     expect(of({ estimate: split.estimate.map(() => 1) })).toMatch(/without an answer/);
     expect(of({ interval95: { low: split.estimate, high: split.estimate } }))
       .toMatch(/without an answer/);
@@ -350,12 +350,12 @@ describe('hostile releases', () => {
     expect(of({ running: { position: 0, released: estimate.map(() => NaN) } }))
       .toMatch(/running total/);
     expect(of({ running: { position: -1, released: estimate } })).toMatch(/running total/);
-    const bare = without(split, 'keys');
-    expect(malformed(() => wire.encodeReleaseBody(bodyOf(bare)))).toMatch(/without keys/);
+    const bare = without(split, 'groups');
+    expect(malformed(() => wire.encodeReleaseBody(bodyOf(bare)))).toMatch(/without groups/);
     // Six flags are one byte: 0b111011, as field 13 of a value.
     const good = toHex(wire.encodeReleaseBody(bodyOf(split)));
     expect(good).toContain('6a013b');
-    for (const [flags, why] of [['6a01fb', /unused bits/], ['6a013f', /every key/]] as const) {
+    for (const [flags, why] of [['6a01fb', /unused bits/], ['6a013f', /every group/]] as const) {
       const bytes = fromHex(good.replace('6a013b', flags));
       expect(malformed(() => wire.decodeReleaseBody(bytes))).toMatch(why);
     }

@@ -126,7 +126,7 @@ describe('the description of numbers in a release', () => {
   it('is once in a release for all keys of an answer', () => {
     const keyed = (count: number): Uint8Array => encodeReleaseBody(releaseOf({
       ...valueOf(count, [{ kind: 'mean', column: 'delay', unit: 'minutes' }]),
-      keys: Array.from({ length: count }, (_, i) => [String(10 + i)]),
+      groups: Array.from({ length: count }, (_, i) => [String(10 + i)]),
     }, { columns: ['delay'] }));
     // A key of two letters is 4 bytes, and its number 8.
     expect(keyed(90).length - keyed(80).length).toBe(120);

@@ -111,8 +111,8 @@ SCHEMA: Dict[str, List[Field]] = {
         (4, "interval_low", "double*", 0), (5, "interval_high", "double*", 0),
         (6, "parts", "Part*", 0),
         (7, "interval_if_false_low", "double*", 0), (8, "interval_if_false_high", "double*", 0),
-        (9, "radius_if_false", "double", 0), (10, "scale", "double*", 0),
-        (11, "findings", "Finding*", 0), (12, "keys", "string*", 0), (13, "answered", "bytes", 0),
+        (9, "radius_if_false", "double", 0), (10, "spread", "double*", 0),
+        (11, "findings", "Finding*", 0), (12, "groups", "string*", 0), (13, "answered", "bytes", 0),
         (14, "running", "RunningRelease", 0), (15, "numbers", "Numbers", 0)],
     "Numbers": [
         (1, "values", "double*", 0), (2, "kind", "uint*", 0), (3, "column", "uint*", 0),
@@ -124,7 +124,7 @@ SCHEMA: Dict[str, List[Field]] = {
     "RunningRelease": [(1, "position", "uint", 0), (2, "released", "double*", 0)],
     "Finding": [
         (1, "reason", "string", 0), (2, "columns", "uint*", 0), (3, "amounts", "double*", 0),
-        (4, "key", "uint", 0)],
+        (4, "group", "uint", 0)],
     "Part": [(1, "name", "string", 0), (2, "shape", "uint*", 0)],
     "Uncertainty": [
         (1, "gaussian", "GaussianUncertainty", 0), (2, "relative_operator", "double", 0),

@@ -69,7 +69,7 @@ def stated_by(value: Message, texts: Sequence[str]) -> List[Dict[str, Any]]:
 
 def _entries(value: Message) -> int:
     """How many numbers a value describes: all, or those of one group of a split answer."""
-    groups = int(value.shape[0]) if len(value.keys) > 0 else 1
+    groups = int(value.shape[0]) if len(value.groups) > 0 else 1
     return len(value.estimate) // groups
 
 

@@ -27,18 +27,18 @@ def check_form(release: Message) -> None:
     for value in values:
         check_keys(value)
         stated_by(value, texts_of(release))
-    if sum(value.shape[0] for value in values if value.keys) > 4096:
+    if sum(value.shape[0] for value in values if value.groups) > 4096:
         raise KeelsonError("malformed", "more than 4,096 keys")
 
 
 def check_keys(value: Message) -> None:
     """The keys split the first axis, and `answered` has a bit for each."""
-    if len(value.keys) == 0:
+    if len(value.groups) == 0:
         if value.answered:
             raise KeelsonError("malformed", "answered without keys")
         return
     count = value.shape[0] if len(value.shape) > 0 else 0
-    if count == 0 or len(value.keys) % count != 0 or not 1 <= len(value.keys) // count <= 3:
+    if count == 0 or len(value.groups) % count != 0 or not 1 <= len(value.groups) // count <= 3:
         raise KeelsonError("malformed", "the keys are not the first axis")
     if value.answered:
         bits = int.from_bytes(value.answered, "little")
@@ -48,10 +48,10 @@ def check_keys(value: Message) -> None:
 
 def keys_of_value(value: Optional[Message]) -> List[List[str]]:
     """The keys of an answer that is split, each a list of parts."""
-    if value is None or len(value.keys) == 0:
+    if value is None or len(value.groups) == 0:
         return []
-    size = len(value.keys) // value.shape[0]
-    return [list(value.keys[at:at + size]) for at in range(0, len(value.keys), size)]
+    size = len(value.groups) // value.shape[0]
+    return [list(value.groups[at:at + size]) for at in range(0, len(value.groups), size)]
 
 
 def numbers_of_value(value: Message) -> List[Optional[float]]:

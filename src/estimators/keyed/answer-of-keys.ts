@@ -51,9 +51,9 @@ function filled(length: number, value: number): readonly number[] {
   return new Array<number>(length).fill(value);
 }
 
-/** The findings of all keys, each with its key; the first ones if they are too many. */
+/** The findings of all keys, each with its group; the first ones if they are too many. */
 function findingsOf(values: readonly (ValueOutcome | null)[]): readonly Finding[] {
   return values
-    .flatMap((value, key) => value?.findings?.map((finding) => ({ ...finding, key })) ?? [])
+    .flatMap((value, group) => value?.findings?.map((finding) => ({ ...finding, group })) ?? [])
     .slice(0, findingsMax);
 }

@@ -192,7 +192,7 @@ export function withAllRows(outcome: Outcome, beside: BesideAllRows): Outcome {
       radiusIfFalse95: hostile + movedByShare(Math.min(0.5, gone))
         + Math.hypot(...estimate.map((entry, j) => (own.high[j]! - entry) / scale[j]!)),
     }),
-    scale: Array.from(scale),
+    spread: Array.from(scale),
     ...(findings.length > 0 && { findings }),
   };
 }

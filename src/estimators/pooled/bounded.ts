@@ -110,7 +110,7 @@ function withHostile(
     ...answer,
     intervalIfFalse95: { low: lows, high: highs },
     radiusIfFalse95: Math.hypot(...reach),
-    scale: Array.from(scale),
+    spread: Array.from(scale),
   };
 }
 

@@ -146,7 +146,7 @@ function withOneValues(
   outcome: ValueOutcome, oneValue: readonly (OneValue | null)[],
 ): ValueOutcome {
   if (oneValue.every((one) => one === null)) return outcome;
-  const { estimate, uncertainty, scale } = outcome;
+  const { estimate, uncertainty, spread: scale } = outcome;
   const zeroed = (list: readonly number[]): number[] =>
     list.map((entry, j) => (oneValue[j] === null ? entry : 0));
   return {
@@ -154,7 +154,7 @@ function withOneValues(
     estimate: estimate.map((entry, j) => oneValue[j]?.value ?? entry),
     uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty
       : { kind: 'gaussian', standardDeviation: zeroed(uncertainty.standardDeviation) },
-    ...(scale === undefined ? {} : { scale: zeroed(scale) }),
+    ...(scale === undefined ? {} : { spread: zeroed(scale) }),
   };
 }
 

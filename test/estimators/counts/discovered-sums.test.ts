@@ -84,7 +84,7 @@ describe('a sum split by discovered keys', () => {
   it('shows the totals of keys that many people have, the key of most people first', async () => {
     const plan = feasible(planned('sum', { cap: 10 }));
     const value = valueOf(await released(plan, rows, names));
-    expect(value.keys).toEqual([['mail'], ['maps']]);
+    expect(value.groups).toEqual([['mail'], ['maps']]);
     expect(value.shape).toEqual([2, 1]);
     expect(plan.outputShape).toEqual([100, 1]);
     if (value.uncertainty.kind !== 'gaussian') throw new Error('its noise is Gaussian');
@@ -112,7 +112,7 @@ describe('a sum split by discovered keys', () => {
     expect(value.shape).toEqual([keys, 3]);
     const truth = [750, -1_000, 1_250];
     for (let j = 0; j < 3; j++) {
-      const errors = value.keys!.map((_, i) => value.estimate[3 * i + j]! - truth[j]!);
+      const errors = value.groups!.map((_, i) => value.estimate[3 * i + j]! - truth[j]!);
       const variance = errors.reduce((sum, error) => sum + error ** 2, 0) / keys;
       const covered = errors.filter((_, i) => value.interval95!.low[3 * i + j]! <= truth[j]!
         && truth[j]! <= value.interval95!.high[3 * i + j]!).length / keys;
@@ -129,7 +129,7 @@ describe('a sum split by discovered keys', () => {
 
   it('shows at most so many keys as was asked for, and refuses where there is none', async () => {
     const one = feasible(planned('sum', { cap: 10 }, { top: 1 }));
-    expect(valueOf(await released(one, rows, names)).keys).toEqual([['mail']]);
+    expect(valueOf(await released(one, rows, names)).groups).toEqual([['mail']]);
     expect(await released(one, rowsOf(5, 0, 1), names))
       .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
   });
@@ -158,7 +158,7 @@ describe('means, shares and ratios split by discovered keys', () => {
     const plan = feasible(planned('mean', { range: '0..100' }));
     const rows = [...rowsOf(2_000, 0, 20), ...rowsOf(4_000, 1, 70), ...rowsOf(3, 2, 70)];
     const value = valueOf(await released(plan, rows, names));
-    expect(value).toMatchObject({ keys: [['b'], ['a']], shape: [2, 1] });
+    expect(value).toMatchObject({ groups: [['b'], ['a']], shape: [2, 1] });
     [70, 20].forEach((mean, i) => {
       expect(Math.abs(value.estimate[i]! - mean)).toBeLessThan(4);
       expect(value.interval95!.low[i]!).toBeLessThan(mean);
@@ -173,7 +173,7 @@ describe('means, shares and ratios split by discovered keys', () => {
     const plan = feasible(planned('share', { threshold: 5 }));
     const rows = [...rowsOf(3_000, 0, 9), ...rowsOf(1_000, 0, 1), ...rowsOf(1_000, 1, 1)];
     const value = valueOf(await released(plan, rows, names));
-    expect(value).toMatchObject({ keys: [['a'], ['b']], shape: [2] });
+    expect(value).toMatchObject({ groups: [['a'], ['b']], shape: [2] });
     expect(value.estimate[0]).toBeCloseTo(0.75, 1);
     expect(Math.abs(value.estimate[1]!)).toBeLessThan(0.1);
   });
@@ -182,7 +182,7 @@ describe('means, shares and ratios split by discovered keys', () => {
     const plan = feasible(planned('ratio', { cap: '10,4' }, { columns: 2 }));
     const rows = [...rowsOf(5_000, 0, 6, 2), ...rowsOf(3_000, 1, 1, 4)];
     const value = valueOf(await released(plan, rows, names));
-    expect(value).toMatchObject({ keys: [['a'], ['b']], shape: [2] });
+    expect(value).toMatchObject({ groups: [['a'], ['b']], shape: [2] });
     [3, 0.25].forEach((ratio, i) => {
       expect(value.interval95!.low[i]!).toBeLessThan(ratio);
       expect(value.interval95!.high[i]!).toBeGreaterThan(ratio);

@@ -70,7 +70,7 @@ describe('a count split by discovered keys', () => {
   it('shows the keys of many people with their counts, largest first', async () => {
     const plan = feasible(planDiscoveredCounts(everyone, factsOf({ groupsMax: 2 })));
     const value = valueOf(await released(plan, people, foundKeys(names)));
-    expect(value.keys).toEqual([['mail'], ['news']]);
+    expect(value.groups).toEqual([['mail'], ['news']]);
     expect(value.shape).toEqual([2]);
     const { sigma } = plan.events[0] as { sigma: number };
     expect(Math.abs(value.estimate[0]! - 1_400)).toBeLessThan(6 * sigma);
@@ -84,7 +84,7 @@ describe('a count split by discovered keys', () => {
   it('shows at most so many keys as was asked for', async () => {
     const plan = feasible(planDiscoveredCounts(everyone, factsOf({ groupsMax: 2, top: 1 })));
     const value = valueOf(await released(plan, people, foundKeys(names)));
-    expect(value.keys).toEqual([['mail']]);
+    expect(value.groups).toEqual([['mail']]);
   });
 
   it('counts the rows that the question counts', async () => {
@@ -93,7 +93,7 @@ describe('a count split by discovered keys', () => {
       feasible(planDiscoveredCounts(isCounted, factsOf({ groupsMax: 1 }, epsilonOne, 2)));
     const rows = Array.from({ length: 1_000 }, (_, i) => [[i % 2, i % 2 === 0 ? 1 : 9]]);
     const value = valueOf(await released(plan, rows, foundKeys(['low', 'high']), undefined, 2));
-    expect(value.keys).toEqual([['high']]);
+    expect(value.groups).toEqual([['high']]);
   });
 
   it('refuses when no key has enough contributors', async () => {
@@ -164,7 +164,7 @@ describe('discovered keys alone', () => {
     const outcome = await released(plan, people, foundKeys(names), undefined, 2);
     expect(valueOf(outcome)).toEqual({
       kind: 'value', estimate: [], shape: [5, 0], uncertainty: { kind: 'none' },
-      keys: [['news'], ['mail'], ...valueOf(outcome).keys!.slice(2)],
+      groups: [['news'], ['mail'], ...valueOf(outcome).groups!.slice(2)],
     });
     expect(plan.events).toMatchObject([{ kind: 'key-weights', groupsMax: 4 }]);
     expect(plan.facts).toMatchObject({ groupsMax: 4, keysShownAtMost: 100 });
@@ -185,7 +185,7 @@ describe('discovered keys alone', () => {
     const people = [...having(65, [0]), ...having(65, [1])];
     const shown = async (plan: Plan, rows: typeof people, dimension: number) => {
       const outcome = await released(plan, rows, foundKeys(names), undefined, dimension);
-      return outcome.kind === 'value' ? outcome.keys!.length : 0;
+      return outcome.kind === 'value' ? outcome.groups!.length : 0;
     };
     expect(await shown(feasible(planDiscoveredKeys(everyone, alone(16))), people, 2)).toBe(2);
     const counts =
@@ -249,7 +249,7 @@ describe('hostile contributors and discovered keys', () => {
     );
     const alone = valueOf(await released(plan, honest, keys));
     const crowded = valueOf(await released(plan, [...forged, ...honest], keys));
-    expect(alone.keys).toEqual([['a'], ['b']]);
+    expect(alone.groups).toEqual([['a'], ['b']]);
     expect(crowded).toEqual(alone);
   });
 });
@@ -279,7 +279,7 @@ describe('the number of distinct keys', () => {
     const value = valueOf(await released(plan, people, numberedKeys(4), mechanisms));
     expect(recorded).toMatchObject([{ event: 'distinct', content: Float64Array.of(3) }]);
     expect(value).toMatchObject({ shape: [1] });
-    expect(value.keys).toBeUndefined();
+    expect(value.groups).toBeUndefined();
     expect(plan.events[0]).toMatchObject({ kind: 'gaussian', sensitivity: 2 });
   });
 

@@ -138,9 +138,9 @@ describe('sum with a cap that is found', () => {
     const rounds = 8;
     let squares = 0;
     for (let round = 0; round < rounds; round++) {
-      const { estimate, scale } = await answerOf(plan, values, `hindsight ${round}`);
+      const { estimate, spread } = await answerOf(plan, values, `hindsight ${round}`);
       squares += (estimate[0]! - total) ** 2 / rounds;
-      expect(scale![0]).toBeLessThan(Math.SQRT2 * Math.max(...values));
+      expect(spread![0]).toBeLessThan(Math.SQRT2 * Math.max(...values));
     }
     expect(Math.sqrt(squares) / best).toBeLessThan(3);
   });
@@ -149,9 +149,9 @@ describe('sum with a cap that is found', () => {
     const plan = planOf('sum', asked, factsOf(1, 1_000));
     const [noise, range] = [plan.facts['noiseInBounds'] as number, { length: 1_000 }];
     const same = await answerOf(plan, Array.from(range, () => 7), 'same');
-    expect(same.scale![0]).toBeGreaterThanOrEqual(7);
-    expect(same.scale![0]).toBeLessThan(7 * Math.SQRT2);
-    expect(Math.abs(same.estimate[0]! - 7_000)).toBeLessThan(5 * noise * same.scale![0]!);
+    expect(same.spread![0]).toBeGreaterThanOrEqual(7);
+    expect(same.spread![0]).toBeLessThan(7 * Math.SQRT2);
+    expect(Math.abs(same.estimate[0]! - 7_000)).toBeLessThan(5 * noise * same.spread![0]!);
     expect(same.findings).toBeUndefined();
     const rare = await answerOf(plan, Array.from(range, (_, i) => (i < 3 ? 500 : 0)), 'rare');
     expect(rare).toMatchObject({

@@ -106,8 +106,8 @@ describe('sum', () => {
     let squares = 0;
     const rounds = 600;
     for (let round = 0; round < rounds; round++) {
-      const { estimate, interval95, scale } = await answerOf(plan, rows, `coverage ${round}`);
-      expect(scale).toEqual([10, 2]);
+      const { estimate, interval95, spread } = await answerOf(plan, rows, `coverage ${round}`);
+      expect(spread).toEqual([10, 2]);
       truth.forEach((value, j) => {
         if (interval95!.low[j]! <= value && value <= interval95!.high[j]!) covered += 1;
         squares += ((estimate[j]! - value) / plan.noise[j]!) ** 2 / (2 * rounds);

@@ -69,7 +69,7 @@ describe('an answer for each key', () => {
       const plan = planned('quantile', { low: -100, high: 100 }, factsOf(2, people, 8), 2);
       const value = valueOf(await releaseOf(plan, 2, rowsOf(sizes, 'wire'), 'wire'));
       expect(value.answered).toEqual(sizes[1] === 2 ? [true, false] : undefined);
-      const keyed = said({ ...value, keys: [['a'], ['b']] });
+      const keyed = said({ ...value, groups: [['a'], ['b']] });
       expect(outcomeToWire(keyed, new Places()).value).toBeDefined();
     }
   });
@@ -86,7 +86,7 @@ describe('an answer for each key', () => {
     const rows = rowsOf([5_000, 5_000, 5_000, 5_000], 'liars', 0.05);
     const { estimate, answered, findings } = valueOf(await releaseOf(plan, 2, rows, 'liars'));
     expect(answered).toBeUndefined();
-    expect(findings?.filter(({ reason }) => reason === 'cluster-apart').map(({ key }) => key))
+    expect(findings?.filter(({ reason }) => reason === 'cluster-apart').map(({ group }) => group))
       .toEqual([0, 1, 2, 3]);
     for (const [key, mean] of estimate.entries()) {
       expect(Math.abs(mean - 10 * key)).toBeLessThan(1);

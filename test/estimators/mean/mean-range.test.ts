@@ -85,7 +85,7 @@ describe('robust-mean with a range', () => {
     expect(robust.estimate).toEqual(plain.estimate);
     expect(robust.interval95).toEqual(plain.interval95);
     expect(plain.intervalIfFalse95).toBeUndefined();
-    expect(robust.scale).toEqual(new Array(dimension).fill(0.5));
+    expect(robust.spread).toEqual(new Array(dimension).fill(0.5));
     const { low, high } = robust.intervalIfFalse95!;
     robust.estimate.forEach((entry, j) => {
       // 5 of 100 rows at 1 may be hostile, or honest; 5 of 100 at 0 may be hostile as well.

@@ -65,7 +65,7 @@ describe('mean', () => {
         Float64Array.of(5 + data.normal(), -3 + 20 * data.normal()));
       const outcome = await valueOf(plan, rows, `interval ${round}`);
       expect(outcome.findings).toBeUndefined();
-      expect(outcome.scale).toEqual([1, 20]);
+      expect(outcome.spread).toEqual([1, 20]);
       [5, -3].forEach((truth, j) => {
         const { low, high } = outcome.interval95!;
         if (low[j]! <= truth && truth <= high[j]!) covered += 1;

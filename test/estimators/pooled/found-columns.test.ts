@@ -65,11 +65,12 @@ it('finds ten columns in which one row in a hundred differs, with intervals', as
   const rows = Array.from({ length: count }, () =>
     Float64Array.from({ length: columns }, () => (data.below(1_000) < 1_000 * share ? 1 : 0)));
   const plan = planOf('robust-mean', {}, factsOf(columns, count));
-  const { scale, estimate, interval95 } = valueOf(await releaseOf(plan, columns, rows, 'ten rare'));
+  const release = await releaseOf(plan, columns, rows, 'ten rare');
+  const { spread, estimate, interval95 } = valueOf(release);
   const deviation = Math.sqrt(share * (1 - share));
   for (let j = 0; j < columns; j++) {
-    expect(scale![j]! / deviation).toBeGreaterThan(0.8);
-    expect(scale![j]! / deviation).toBeLessThan(2);
+    expect(spread![j]! / deviation).toBeGreaterThan(0.8);
+    expect(spread![j]! / deviation).toBeLessThan(2);
     expect(Math.abs(estimate[j]! - share)).toBeLessThan(0.03 * deviation);
     expect(interval95!.low[j]).toBeLessThan(share);
     expect(interval95!.high[j]).toBeGreaterThan(share);
@@ -87,7 +88,7 @@ it('states no interval for a column whose end is not seen, and says why', async 
   const { low, high } = outcome.interval95!;
   expect([low[1], high[1]]).toEqual([-Infinity, Infinity]);
   expect(high[0]! - low[0]!).toBeLessThan(Infinity);
-  expect(outcome.scale![1]).toBeGreaterThan(0);
+  expect(outcome.spread![1]).toBeGreaterThan(0);
 });
 
 it('refuses a covariance with a column of one value, and names it', async () => {

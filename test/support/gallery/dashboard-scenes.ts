@@ -267,15 +267,15 @@ const manyStudy: StageStudy = {
 
 const ofManyKeys = (question: string): Scenes[string] => async (camera, name) => {
   const stage = await Stage.start(manyStudy);
-  const keys = manyKeys.map((key) => [key]);
-  const counts = keys.map((_, i) => 12_345 / (i + 1) ** 0.7);
-  const minutes = keys.map((_, i) => (i % 7 === 3 ? 0 : 20 + ((i * 37) % 150)));
+  const groups = manyKeys.map((key) => [key]);
+  const counts = groups.map((_, i) => 12_345 / (i + 1) ** 0.7);
+  const minutes = groups.map((_, i) => (i % 7 === 3 ? 0 : 20 + ((i * 37) % 150)));
   for (let release = 0; release < 3; release++) {
     stage.publish('apps', [
-      valueOf(counts, counts.map(() => 26), { keys }),
+      valueOf(counts, counts.map(() => 26), { groups }),
       {
-        kind: 'value', estimate: minutes, shape: [keys.length], uncertainty: none, keys,
-        answered: keys.map((_, i) => i % 7 !== 3),
+        kind: 'value', estimate: minutes, shape: [groups.length], uncertainty: none, groups,
+        answered: groups.map((_, i) => i % 7 !== 3),
       },
     ]);
   }
@@ -311,10 +311,12 @@ const ofTime = (question: string): Scenes[string] => async (camera, name) => {
     // The last key was shown before. Nobody has it any more.
     const counts = [820, 410, 97, 41 + shift, -6 + shift];
     stage.publish('time', [
-      valueOf(counts, counts.map(() => 26), { keys }),
-      valueOf(counts.map((count) => 95 * count), counts.map(() => 4_300), { keys, shape: [5, 1] }),
+      valueOf(counts, counts.map(() => 26), { groups: keys }),
+      valueOf(counts.map((count) => 95 * count), counts.map(() => 4_300), {
+        groups: keys, shape: [5, 1],
+      }),
       valueOf([95, 96 + shift, 91, 104, 0], [4, 8, 34, 80, 0], {
-        keys, shape: [5, 1], answered: [true, true, true, true, false],
+        groups: keys, shape: [5, 1], answered: [true, true, true, true, false],
         interval95: { low: [91, 88, 57, 24, -Infinity], high: [99, 104, 125, 184, Infinity] },
       }),
     ]);

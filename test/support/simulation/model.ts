@@ -465,7 +465,7 @@ export class Model {
     const answers = place < 0 ? [] : engine.releases(studyId, 0, 10_000)
       .map(({ body }) => decodeReleaseBody(body).answers[place]!.outcome)
       .filter((outcome) => outcome.kind === 'value');
-    const expected = (answers.at(-1)?.keys ?? []).slice(0, keysRemembered);
+    const expected = (answers.at(-1)?.groups ?? []).slice(0, keysRemembered);
     const given = known?.flatMap(({ keys }) => keys) ?? [];
     if (textOfKeys(given) !== textOfKeys(expected)) {
       throw new BrokenPromise(`a release is told to remember ${given.length} keys, and the newest `

@@ -76,7 +76,7 @@ function shown(kept: readonly KeptKey[], shownFrom: number, sigma: number): Outc
     kind: 'value',
     estimate,
     shape: [kept.length],
-    keys: kept.map(({ key }) => key),
+    groups: kept.map(({ key }) => key),
     uncertainty: {
       kind: 'gaussian', standardDeviation: new Array<number>(kept.length).fill(sigma),
     },

@@ -86,7 +86,7 @@ function weightsOf({ counts, sums }: PlaceSumsTable, grid: number): Float64Array
 function shown(kept: readonly KeptKey[], shownFrom: number): Outcome {
   if (kept.length === 0) return nothingShown(shownFrom);
   return {
-    kind: 'value', estimate: [], shape: [kept.length, 0], keys: kept.map(({ key }) => key),
+    kind: 'value', estimate: [], shape: [kept.length, 0], groups: kept.map(({ key }) => key),
     uncertainty: { kind: 'none' },
   };
 }

@@ -75,7 +75,7 @@ export function planDiscoveredMeans(
         );
         const answer = withOutside(outcome, numbers, outside?.reportedFrom ?? 0);
         return answer.kind === 'refused' ? answer
-          : { ...answer, keys: kept.map(({ key }) => key) };
+          : { ...answer, groups: kept.map(({ key }) => key) };
       });
     },
   });

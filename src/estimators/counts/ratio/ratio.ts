@@ -212,10 +212,10 @@ function ratioOf(
     divisor: 'the noisy total of the second column',
   });
   if (answer.kind === 'refused') return answer;
-  const { findings, keys: found } = totals;
+  const { findings, groups: found } = totals;
   return {
     ...answer,
     ...(findings !== undefined && { findings }),
-    ...(found !== undefined && { keys: found }),
+    ...(found !== undefined && { groups: found }),
   };
 }

@@ -138,12 +138,12 @@ function readerOf(
       return finiteValue({
         estimate,
         shape: [kept.length, columns],
-        keys: kept.map(({ key }) => key),
+        groups: kept.map(({ key }) => key),
         uncertainty: { kind: 'gaussian', standardDeviation },
         interval95: intervalAbout(
           estimate, (i) => deviations95 * standardDeviation[i]! + rounding(i),
         ),
-        scale: units,
+        spread: units,
       }, 'a total is', 'give a smaller cap or range');
     },
   };

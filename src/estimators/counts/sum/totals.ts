@@ -100,7 +100,7 @@ export function releaseTotals(
       shape,
       uncertainty: multipliedNoise(totals.uncertainty, unitOf),
       interval95: intervalAbout(estimate, (i) => half * unitOf(i)),
-      scale: units,
+      spread: units,
     }, 'a total is', 'give a smaller cap or range');
     return judge(
       withOutside(answer, beyond, outside.reportedFrom), { totals: noisy, outside: beyond },

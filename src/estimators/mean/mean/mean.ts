@@ -265,7 +265,7 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
       const findings = findingsOf(design, { radius, moved, present: answer.present });
       return {
         ...outcome,
-        scale: Array.from(scale),
+        spread: Array.from(scale),
         ...(findings.length > 0 && { findings }),
       };
     });

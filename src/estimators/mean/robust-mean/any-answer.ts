@@ -99,7 +99,7 @@ export function answerOfAny(answer: AnyFound): Outcome {
     interval95,
     intervalIfFalse95: widenedBy(interval95, (j) => reach[j]! * bound),
     radiusIfFalse95: ball * longestInScales(frame, dimension),
-    scale: Array.from(scale),
+    spread: Array.from(scale),
     findings: findingsOf(answer, moved, others, extra.share),
   }, 'the noisy mean times scale is');
 }

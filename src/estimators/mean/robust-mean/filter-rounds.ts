@@ -156,6 +156,6 @@ function withHostile(
     ...answer,
     intervalIfFalse95: widenedBy(answer.interval95!, (j) => scale[j]! * moved),
     radiusIfFalse95: 1.05 * moved + Math.sqrt(dimension) * Math.max(...halves),
-    scale: Array.from(scale),
+    spread: Array.from(scale),
   };
 }

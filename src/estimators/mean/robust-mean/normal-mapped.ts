@@ -209,6 +209,6 @@ function answerOfMapped(
     interval95,
     intervalIfFalse95: widenedBy(interval95, (j) => reach[j]! * movedByShare(corruption)),
     radiusIfFalse95: ball * longestInScales(frame, dimension),
-    scale: Array.from(scale),
+    spread: Array.from(scale),
   }, 'the noisy mean times scale is');
 }
