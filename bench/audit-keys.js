@@ -26,7 +26,7 @@ export const keyedSubjects = [
   { name: 'mean', set: { range: '-5..5' }, columns: 1 },
   { name: 'share', set: {}, columns: 1 },
   { name: 'ratio', set: { cap: 5 }, columns: 2 },
-  { name: 'quantile', set: { low: -5, high: 5, probabilities: [0.5] }, columns: 1 },
+  { name: 'quantile', set: { range: '-5..5', probabilities: [0.5] }, columns: 1 },
   { name: 'robust-mean', set: { scale: 1 }, columns: 1 },
   { name: 'count', set: {}, columns: 0, discover: true },
   { name: 'count', set: {}, columns: 0, discover: true, alone: true },

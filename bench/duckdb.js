@@ -24,7 +24,7 @@ const asks = {
   sum: { words: ['sum', '--columns', 'age', '--set', 'cap=100'], sql: 'sum(age)' },
   median: {
     words: [
-      'quantile', '--columns', 'minutes', '--set', 'low=-200', '--set', 'high=200',
+      'quantile', '--columns', 'minutes', '--set', 'range=-200..200',
       '--set', 'probabilities=0.5',
     ],
     sql: 'median(minutes)',

@@ -37,7 +37,7 @@ const cases = [
   ['heavy-tailed', 1, { ...given, variant: 'groups' }],
   ['heavy-tailed', 1, { ...given, variant: 'candidates', radius: 100 }],
   ['count', 1, { threshold: 0.5 }], ['histogram', 1, { edges: [-1, 0, 1, 2.5] }],
-  ['quantile', 1, { low: -8, high: 8, probabilities: [0.25, 0.5, 0.75] }],
+  ['quantile', 1, { range: '-8..8', probabilities: [0.25, 0.5, 0.75] }],
   ['covariance', 10, {}], ['covariance', 10, {}, 1, 'condition-1e4'],
   ['stable-covariance', 2, {}, 0.1], ['gaussian', 2, {}, 0.5], ['stable-moments', 2, {}],
   ['subspace', 2, {}, 0.05, 'line'], ['select', 1, { hypotheses: normal, alpha: 0.12 }, 0.2],

@@ -58,7 +58,7 @@ const ours = [
   ['Keelson `mean`, range 0..240', 'mean', { range: `0..${highest}` }, 'mean'],
   ['Keelson `robust-mean` for each key', 'robust-mean', {}, 'mean'],
   ['Keelson `quantile` for each key: the median', 'quantile',
-    { low: 0, high: highest, probabilities: [0.5] }, 'median'],
+    { range: `0..${highest}`, probabilities: [0.5] }, 'median'],
 ];
 
 async function answerOf([, name, usual, of], { rows, truth }, corruption, epsilon, seed) {

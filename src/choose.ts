@@ -30,8 +30,8 @@ export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
    * `threshold`, `edges` and so on. Three have a meaning for the choice too. `corruption`: the
    * share of contributors that may lie, 0 to 0.5, default 0.05; for `covariance` 0 unless `shape`
    * is light, since nothing resists liars otherwise. `shape`: `any` (default), or
-   * `light` where honest rows are about normal. `range`: `low..high`, which becomes `low` and
-   * `high` of a quantile or distribution and twenty equal bins of a histogram.
+   * `light` where honest rows are about normal. `range`: `low..high`, which becomes twenty
+   * equal bins of a histogram.
    */
   readonly parameters?: Readonly<Record<string, unknown>>;
 }
@@ -145,10 +145,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     name: 'quantile', suits: 'What is the median, or the upper tenth?',
     needs: 'a `range` that nearly all values lie in',
     liars: 'a share moves the rank by that share',
-    lacks: ({ given }) => ('range' in given || ('low' in given && 'high' in given)
-      ? null : 'it needs a public range (range=LOW..HIGH)'),
-    parameters: ({ given }) => ('range' in given ? rangeOf(given) : {}),
-    readsRange: true,
+    lacks: ({ given }) => ('range' in given ? null : 'it needs a public range (range=LOW..HIGH)'),
   }],
   mean: [
     {
@@ -189,10 +186,8 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
       suits: 'How are the values of one column spread, and what is any quantile?',
       needs: 'a `range` that nearly all values lie in',
       liars: 'a share moves every count and rank by that share',
-      lacks: ({ given }) => ('range' in given || ('low' in given && 'high' in given)
-        || 'edges' in given ? null : 'it needs a public range (range=LOW..HIGH)'),
-      parameters: ({ given }) => ('range' in given ? rangeOf(given) : {}),
-      readsRange: true,
+      lacks: ({ given }) => ('range' in given || 'edges' in given
+        ? null : 'it needs a public range (range=LOW..HIGH)'),
     },
     {
       name: 'gaussian', suits: 'Which normal distribution do rows follow?',

@@ -94,5 +94,5 @@ export function readTable({ name, file, leaveOut = [] }) {
 export function rangeOf({ sorted }) {
   const [low, high] = [sorted[0], sorted.at(-1)];
   const step = 4 * (high > low ? 2 ** Math.ceil(Math.log2(high - low)) : 1);
-  return { low: Math.floor(low / step) * step, high: (Math.floor(high / step) + 1) * step };
+  return { range: `${Math.floor(low / step) * step}..${(Math.floor(high / step) + 1) * step}` };
 }

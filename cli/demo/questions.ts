@@ -80,7 +80,7 @@ const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
     about: 'half of the people have a smaller mean delay',
     question: {
       estimator: 'quantile', ...delay, part: 10,
-      parameters: { probabilities: [0.5], low: delayLow, high: delayHigh },
+      parameters: { probabilities: [0.5], range: `${delayLow}..${delayHigh}` },
     },
     errorUnit: () => delayHigh - delayLow,
   },

@@ -124,7 +124,7 @@ function medians({ by, columns, ranges }: Answers): Asked {
       '  estimator: quantile',
       `  columns: [${yamlText(columns[0]!)}]`,
       `  by: { column: ${yamlText(by!)}, groupsMax: 1 }`,
-      `  parameters: { probabilities: [0.5], low: ${low}, high: ${high} }`,
+      `  parameters: { probabilities: [0.5], range: ${low}..${high} }`,
     ],
   };
 }

@@ -141,18 +141,18 @@ function choiceFor(question: PlainQuestion, answers: Answers): Choice {
       const { low, high } = answers.ranges![0]!;
       return {
         estimator: 'distribution',
-        remarks: ['Values outside low and high are counted as beyond the range.',
+        remarks: ['Values outside the range are counted as beyond it.',
           'The range is cut into this many cells. More cells need little more noise.'],
-        parameters: `low: ${low}, high: ${high}, cells: 256`,
+        parameters: `range: ${low}..${high}, cells: 256`,
       };
     }
     case 'quantile': {
       const { low, high } = answers.ranges![0]!;
       return {
         estimator: 'quantile',
-        remarks: ['Values outside low and high count as at the nearer end.',
+        remarks: ['Values outside the range count as at the nearer end.',
           'probabilities says which quantiles: 0.5 is the median.'],
-        parameters: `low: ${low}, high: ${high}, probabilities: [0.25, 0.5, 0.75]`,
+        parameters: `range: ${low}..${high}, probabilities: [0.25, 0.5, 0.75]`,
       };
     }
   }

@@ -34,7 +34,7 @@ export const sealedSubjects = [
   { name: 'histogram', parameters: { column: 0, edges: [-1, 0, 1, 2] }, ...bins(4, 7) },
   {
     name: 'quantile',
-    parameters: { column: 0, low: -5, high: 5, resolution: 1, probabilities: [0.5] },
+    parameters: { column: 0, range: '-5..5', probabilities: [0.5] },
     ...bins(9, 15),
   },
   { name: 'mean', parameters: { scale: [1, 1] }, ...numbers },

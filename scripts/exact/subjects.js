@@ -12,8 +12,8 @@ const settings = {
   share: [{ column: 0 }, [0, 1]],
   ratio: [{ cap: 5 }, [5, 1]],
   histogram: [{ column: 0, edges: '-1,0,1' }, [-1, 0, 1]],
-  quantile: [{ column: 0, low: -5, high: 5 }, [-5, 5, 0]],
-  distribution: [{ column: 0, low: -5, high: 5, cells: 16 }, [-5, 5, 0]],
+  quantile: [{ column: 0, range: '-5..5' }, [-5, 5, 0]],
+  distribution: [{ column: 0, range: '-5..5', cells: 16 }, [-5, 5, 0]],
   covariance: [{ 'variance-low': 0.01, 'variance-high': 100 }],
   'subsample-covariance': [{}],
   gaussian: [{ 'variance-low': 0.01, 'variance-high': 100 }],
@@ -30,7 +30,7 @@ const settings = {
 const byKey = [
   ['count', {}, 0], ['sum', { cap: 5 }, 1], ['histogram', { edges: '-1,0,1' }, 1],
   ['mean', { range: '-5..5' }, 1], ['share', {}, 1], ['ratio', { cap: 5 }, 2],
-  ['quantile', { low: -5, high: 5, probabilities: '0.75' }, 1],
+  ['quantile', { range: '-5..5', probabilities: '0.75' }, 1],
 ];
 const publicKeys = { list: 'public', groupsMax: 2, count: 4 };
 const discoveredKeys = { list: 'discovered', groupsMax: 2, top: 4, prefilter: 1 };

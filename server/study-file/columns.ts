@@ -177,9 +177,9 @@ function rangeOf(
   const ends = (type: ColumnType | undefined): readonly [number, number] | null =>
     (type !== undefined && 'low' in type && type.low !== undefined && type.high !== undefined
       ? [type.low, type.high] : null);
-  if (takes('low') && takes('high') && given['edges'] === undefined) {
-    const found = ends(types[asked ?? -1]);
-    return found === null ? {} : { low: found[0], high: found[1] };
+  if (takes('range') && takes('column')) {
+    const found = given['edges'] === undefined ? ends(types[asked ?? -1]) : null;
+    return found === null ? {} : { range: `${found[0]}..${found[1]}` };
   }
   const needsRange = takes('scale') ? isKeyed && given['scale'] === undefined
     : given['cap'] === undefined;

@@ -130,9 +130,8 @@ function columnOf(document: StudyDocument, place: number): Column {
   if (question === undefined) return usual;
   const { parameters, columns } = question;
   const index = columns.indexOf(name);
-  const { scale, column, threshold, low, high, edges, hypotheses } = parameters;
+  const { scale, column, threshold, edges, hypotheses } = parameters;
   if (column === undefined || column === index) {
-    if (isNumber(low) && isNumber(high)) return between(low, high);
     if (isNumbers(edges)) return between(edges[0]!, edges.at(-1)!);
     if (isNumber(threshold)) {
       return { centre: threshold, spread: Math.max(1, Math.abs(threshold) / 4) };

@@ -10,8 +10,10 @@ import { assert } from './assert.js';
 /** Public edges of cells, as parameters of a study give them. */
 export interface EdgeParameters {
   readonly edges?: unknown;
-  readonly low?: unknown;
-  readonly high?: unknown;
+  /** Low and high of each column. */
+  readonly range?: unknown;
+  /** The place of the column. Default: the first. */
+  readonly column?: unknown;
   readonly cells?: unknown;
 }
 
@@ -20,10 +22,14 @@ export interface EdgeParameters {
  * @param parameters - of the study.
  * @example
  * import { cellEdges } from 'keelson/client/words';
- * console.log(cellEdges({ low: 0, high: 240, cells: 24 }));
+ * console.log(cellEdges({ range: [0, 240], cells: 24 }));
  */
-export function cellEdges({ edges, low, high, cells }: EdgeParameters): readonly number[] | null {
+export function cellEdges(
+  { edges, range, column = 0, cells }: EdgeParameters,
+): readonly number[] | null {
   if (Array.isArray(edges)) return edges as readonly number[];
+  if (!Array.isArray(range) || typeof column !== 'number') return null;
+  const [low, high] = range.slice(2 * column, 2 * column + 2) as readonly unknown[];
   if (typeof low !== 'number' || typeof high !== 'number' || typeof cells !== 'number') return null;
   return Array.from({ length: cells + 1 }, (_, i) =>
     (i === cells ? high : low + ((high - low) / cells) * i));

@@ -22,7 +22,7 @@ describe('the description of an answer', () => {
 
   it('has the unit and the possible values of a quantile', () => {
     expect(describeAnswer({
-      ...minutes, estimator: 'quantile', parameters: { low: 0, high: 60, probabilities: [0.5] },
+      ...minutes, estimator: 'quantile', parameters: { range: [0, 60], probabilities: [0.5] },
     })).toEqual([
       { kind: 'quantile', column: 'delay', probability: 0.5, unit: 'minutes', least: 0, most: 60 },
     ]);
@@ -87,7 +87,7 @@ describe('the description of an answer', () => {
       expect(numbers.map(({ kind }) => kind)).toEqual(['other', 'other', 'other']);
     }
     // The numbers of a distribution whose cells are others than the facts say are not counts.
-    const cells = { low: 0, high: 1, cells: 200, probabilities: [0.5] };
+    const cells = { range: [0, 1], cells: 200, probabilities: [0.5] };
     const many = describeAnswer(
       { estimator: 'distribution', columns: ['a'], parameters: cells },
       valueOf(Array.from({ length: 157 }, () => -3)),

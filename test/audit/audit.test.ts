@@ -245,7 +245,7 @@ it('attacks answers by key with keys that there are, in every crowd', () => {
   const plan = smallPlan({
     facts, length: 1, events: [], release: () => { throw new Error('no release is asked for'); },
   });
-  const found = crowds({ plan, facts, parameters: { low: -5, high: 5 } });
+  const found = crowds({ plan, facts, parameters: { range: [-5, 5] } });
   expect(found.map(({ name }) => name)).toEqual(['still', 'spread', 'divided', 'few']);
   for (const { rows, name } of found) {
     const places = rows.filter((_, i) => i % 2 === 0);

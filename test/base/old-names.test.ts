@@ -54,7 +54,7 @@ describe('names of before', () => {
 
   it('are refused by every estimator that has the new parameter', () => {
     const inForce = ['centre-part', 'final-part', 'range-part', 'test-part', 'cap-quantile',
-      'subsamples', 'arms'];
+      'range', 'range', 'subsamples', 'arms'];
     const renamed = Object.entries(oldParameters).filter(([, { now }]) => inForce.includes(now!));
     expect(renamed.map(([, { now }]) => now)).toEqual(inForce);
     for (const [old, { now }] of renamed) {

@@ -28,7 +28,7 @@ describe('the choice of an estimator', () => {
     const one = { columns: 1 };
     expect(nameOf({ question: 'count', ...one, parameters: { threshold: 60 } })).toBe('count');
     const quantile = chosen({ question: 'quantile', ...one, parameters: { range: '0..240' } });
-    expect(quantile.parameters).toMatchObject({ low: 0, high: 240 });
+    expect(quantile.parameters).toMatchObject({ range: [0, 240] });
     const histogram = chosen({ question: 'histogram', ...one, parameters: { range: '-10..10' } });
     expect(histogram.parameters['edges']).toHaveLength(21);
     const normal = { shape: 'light' };
@@ -91,7 +91,7 @@ describe('the choice of an estimator', () => {
     expect(() => found({ parameters: { shape: 'round' } })).toThrow(/shape is any or light/);
     expect(() => found({ parameters: { shape: 'normal' } })).toThrow(/normal is now light/);
     expect(() => found({ question: 'quantile', parameters: { range: '5..1' } }))
-      .toThrow(/range is LOW..HIGH/);
+      .toThrow(/range is .*give low..high/);
     expect(() => chooseEstimator({ ...usual, colums: 2 } as never)).toThrow(/colums/);
   });
 

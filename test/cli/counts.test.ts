@@ -84,7 +84,7 @@ describe('keelson estimate: everyday queries', () => {
 
   it('finds several quantiles at once', async () => {
     const { estimate: found, labels } = await estimate(
-      'quantile', 'column=0', 'low=0', 'high=200', 'resolution=1', 'probabilities=0.1,0.5,0.9');
+      'quantile', 'column=0', 'range=0..200', 'probabilities=0.1,0.5,0.9');
     expect(labels).toEqual(['delay at 0.1', 'delay at 0.5', 'delay at 0.9']);
     found.forEach((value, i) => expect(Math.abs(value - [20, 100, 180][i]!)).toBeLessThan(6));
   });
@@ -110,7 +110,7 @@ describe('keelson plan: counting queries', () => {
     const words = [
       'plan', 'quantile', '--columns', '1',
         '--cohort', '5000', '--participation', 'secret', ...privacy,
-      ...set('low=0', 'high=10'),
+      ...set('range=0..10'),
     ];
     const { status, stdout } = await keelson(words);
     expect(status).toBe(0);
@@ -120,7 +120,7 @@ describe('keelson plan: counting queries', () => {
 
 describe('labels of a study', () => {
   const study = {
-    columns: ['delay', 'miles'], parameters: { column: 1, low: 0, high: 9, probabilities: [0.5] },
+    columns: ['delay', 'miles'], parameters: { column: 1, range: [0, 9], probabilities: [0.5] },
   };
 
   it('are what its estimator says', () => {

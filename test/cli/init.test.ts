@@ -99,11 +99,11 @@ describe('keelson init', () => {
     });
     const median = ['--question', 'quantile', '--range', 'age=0..120', ...age];
     expect(await written('median.yaml', ...median)).toMatchObject({
-      estimator: 'quantile', parameters: { low: 0, high: 120, probabilities: [0.25, 0.5, 0.75] },
+      estimator: 'quantile', parameters: { range: '0..120', probabilities: [0.25, 0.5, 0.75] },
     });
     const spread = ['--question', 'distribution', '--range', 'age=0..120', ...age];
     expect(await written('spread.yaml', ...spread)).toMatchObject({
-      estimator: 'distribution', parameters: { low: 0, high: 120, cells: 256 },
+      estimator: 'distribution', parameters: { range: '0..120', cells: 256 },
     });
     const vary = ['--question', 'covariance', '--columns', 'a,b', '--cohort', '20000'];
     expect(await written('vary.yaml', ...vary))
@@ -135,7 +135,7 @@ describe('keelson init', () => {
       columns: { minutes: { type: 'number', low: 0, high: 240 }, region: { of } },
       questions: { medians: {
         estimator: 'quantile', by: { column: 'region' },
-        parameters: { low: 0, high: 240, probabilities: [0.5] },
+        parameters: { range: '0..240', probabilities: [0.5] },
       } },
     });
     const apps = await written(

@@ -24,7 +24,7 @@ const mean = times.reduce((sum, time) => sum + (time - yearStart) / times.length
 const csv = place('times.csv', `at_ms\n${times.join('\n')}\n`);
 const week = 7 * 86_400_000;
 const edges = [yearStart, july, yearEnd];
-const year = ['--set', `low=${yearStart}`, '--set', `high=${yearEnd}`];
+const year = ['--set', `range=${yearStart}..${yearEnd}`];
 
 interface Answer {
   readonly estimate: readonly number[];
@@ -171,16 +171,15 @@ describe('numbers beyond 2^64', () => {
     ['sum', 'cap=1e20', 'parameters.cap'],
     ['ratio', 'cap=1,1e20', 'parameters.cap'],
     ['histogram', 'edges=0,1e20', 'parameters.edges'],
-    ['quantile', 'high=1e20', 'parameters.high'],
+    ['quantile', 'range=0..1e20', 'parameters.range'],
     ['distribution', 'edges=0,1e20', 'parameters.edges'],
     ['tukey-median', 'radius=1e20', 'parameters.radius'],
   ])('are no parameters of %s: %s', async (estimator, set, path) => {
     const columns = estimator === 'ratio' ? '2' : '1';
-    const low = estimator === 'quantile' ? ['--set', 'low=0'] : [];
     const scale = estimator === 'tukey-median' ? ['--set', 'scale=1'] : [];
     const told = await refusal('plan', estimator,
       '--cohort', '2000', '--participation', 'secret', '--columns', columns,
-      '--epsilon', '1', '--delta', '1e-6', '--set', set, ...low, ...scale);
+      '--epsilon', '1', '--delta', '1e-6', '--set', set, ...scale);
     expect(told).toMatch(new RegExp(`${path} is .*2\\^64 \\(1\\.8e19\\)`, 's'));
   });
 

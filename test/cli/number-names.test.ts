@@ -122,7 +122,7 @@ describe('answers to several questions', () => {
     const document = {
       columns: ['minutes', 'region'], contribution: { rowsMax: 64 }, questions: [{
         name: 'spread', estimator: 'quantile', columns: ['minutes'], where: [], reduce: 'one',
-        part: 100, parameters: { low: 0, high: 10, probabilities: [0.5, 0.9] },
+        part: 100, parameters: { range: [0, 10], probabilities: [0.5, 0.9] },
         by: { columns: ['region'], groupsMax: 1 },
       }],
     } as unknown as StudyDocument;

@@ -47,7 +47,7 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
     truth: () => [0.5],
   },
   distribution: {
-    parameters: { low: 0, high: 1, cells: 20, probabilities: [0.25, 0.5, 0.8] },
+    parameters: { range: '0..1', cells: 20, probabilities: [0.25, 0.5, 0.8] },
     // Its errors are those of a typical edge, of 21 and the number of all.
     dimension: 1, cohort, scale: cohort * Math.sqrt(22), location: false,
     honest: (data) => Float64Array.of(data.uniform()),
@@ -55,7 +55,7 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
       rows.filter(([value = NaN]) => value < i / 20).length), rows.length],
   },
   quantile: {
-    parameters: { low, high, probabilities },
+    parameters: { range: `${low}..${high}`, probabilities },
     dimension: 1, cohort, scale: high - low, location: false,
     honest: (data) => Float64Array.of(low + (high - low) * data.uniform()),
     truth: () => probabilities.map((probability) => low + (high - low) * probability),

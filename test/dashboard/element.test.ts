@@ -31,7 +31,7 @@ describe('the element', () => {
   it('names the numbers of a study out of its signed facts', () => {
     const charts = chartsAfter({
       columns: ['delay'], estimator: 'quantile',
-      parameters: { low: 0, high: 60, probabilities: [0.5, 0.9] },
+      parameters: { range: [0, 60], probabilities: [0.5, 0.9] },
     }, valueOf([8, 30], [1, 2]));
     expect(charts.map(({ name, words }) => [name, words.name])).toEqual([
       ['answer.0', 'median delay'], ['answer.1', 'delay that 90\u00a0% of people are below'],

@@ -62,7 +62,7 @@ describe('a distribution over time', () => {
   });
 
   it('is darker where quantiles are closer, and bears their noise', () => {
-    const quantiles = asked('quantile', { probabilities: [0.25, 0.5, 0.75], low: 0, high: 99 });
+    const quantiles = asked('quantile', { probabilities: [0.25, 0.5, 0.75], range: [0, 99] });
     const cells = cellsOf(quantiles, value([10, 12, 11], [1, 1, 1]))!;
     expect(cells.map(({ from, to, weight }) => [from, to, weight]))
       .toEqual([[10, 12, 0.125], [11, 12, 0.25]]);

@@ -58,7 +58,7 @@ describe('a split answer', () => {
     const outcome = split(['a'], { shape: [1, 2] }, [1, 2]);
     const { words } = keyedOf({
       ...asked, estimator: 'quantile', columns: ['minutes'],
-      parameters: { low: 0, high: 60, probabilities: [0.5, 0.9] },
+      parameters: { range: [0, 60], probabilities: [0.5, 0.9] },
     }, outcome)!;
     expect(words.map(({ name }) => name))
       .toEqual(['median minutes', 'minutes that 90\u00a0% of people are below']);

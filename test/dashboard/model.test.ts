@@ -201,7 +201,7 @@ describe('numbers for people', () => {
     const newer = { ...askedOf({}), estimator: 'newer' };
     expect(namesIn(newer, 1, 2)).toEqual(['delay minutes', 'distance miles']);
     expect(namesIn(newer, 1)).toEqual(['number 1 of 1']);
-    const parameters = { low: 0, high: 9, probabilities: [0.5, 0.9] };
+    const parameters = { range: [0, 9], probabilities: [0.5, 0.9] };
     expect(namesIn({ ...askedOf({}), estimator: 'quantile', parameters }, 1, 2))
       .toEqual(['median delay minutes', 'delay minutes that 90\u00a0% of people are below']);
   });
@@ -329,7 +329,7 @@ describe('pictures', () => {
   it('of a distribution draw the counts below each edge, and its quantiles over time', () => {
     const parts = [{ name: 'quantiles', shape: [1] }, { name: 'below', shape: [4] }];
     const interval95 = { low: [11, 1, 3, 7, 9], high: [14, 3, 5, 9, 11] };
-    const parameters = { low: 0, high: 20, cells: 2, probabilities: [0.5] };
+    const parameters = { range: [0, 20], cells: 2, probabilities: [0.5] };
     const estimate = [12.5, 2, 4, 8, 10];
     const { picture, charts } = of(estimate, { parts, interval95 }, parameters, 'distribution');
     expect(picture).toEqual({

@@ -127,7 +127,7 @@ describe('words for a number', () => {
       { name: 'late', unit: '', format: 'percent', least: 0, greatest: 1 },
     ]);
     const quantiles = {
-      estimator: 'quantile', parameters: { low: 0, high: 240, probabilities: [0.5, 0.95] },
+      estimator: 'quantile', parameters: { range: [0, 240], probabilities: [0.5, 0.95] },
     };
     expect(wordsFor(quantiles)).toMatchObject([
       { name: 'median delay', unit: 'minutes', least: 0, greatest: 240 },

@@ -44,7 +44,7 @@ questions:
   per-stop: { estimator: ratio, columns: [minutes, stops], parameters: { cap: [240, 20] } }
   spread: { estimator: distribution, columns: [minutes] }
   middle: { estimator: quantile, columns: [minutes],
-    parameters: { probabilities: [0.5], low: 0, high: 240 } }
+    parameters: { probabilities: [0.5], range: 0..240 } }
   stops: { estimator: histogram, columns: [stops], parameters: { edges: [2, 5] } }
 privacy: { epsilon: 60, delta: 1e-6 }
 budget: { epsilon: 100, delta: 1e-5, scope: study }

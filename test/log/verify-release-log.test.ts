@@ -207,7 +207,7 @@ describe('release log', () => {
   it('computes the quantiles of a distribution again from its counts', async () => {
     const facts = ofShortFacts({
       ...shortFacts, estimator: 'distribution',
-      parameters: { column: 0, low: 0, high: 20, cells: 2, probabilities: [0.5] },
+      parameters: { column: 0, range: [0, 20], cells: 2, probabilities: [0.5] },
     });
     const logOf = async (median: number) => (await sampleLog(1, {
       facts,

@@ -62,8 +62,8 @@ const needed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   histogram: { edges: [-1, 0, 1] },
   sum: { range: '-20..20' },
   ratio: { cap: 20 },
-  quantile: { low: -10, high: 30 },
-  distribution: { low: -10, high: 30 },
+  quantile: { range: '-10..30' },
+  distribution: { range: '-10..30' },
   select: { hypotheses },
 };
 

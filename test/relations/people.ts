@@ -109,7 +109,7 @@ export const questions: readonly WayQuestion[] = [
   },
   {
     name: 'when', estimator: 'quantile', columns: ['at'], reduce: 'mean',
-    parameters: { low: '1735689600000', high: '1767225600000' },
+    parameters: { range: '1735689600000..1767225600000' },
   },
   {
     name: 'scores', estimator: 'histogram', columns: ['score'], reduce: 'mean',

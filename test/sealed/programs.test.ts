@@ -103,9 +103,11 @@ describe('sealed programs', () => {
     const far = await answerOf(program, rows.map(() => program.valuesOf([1e9, 0])));
     expect(far.findings).toEqual([{ reason: 'values-clipped', columns: [0], amounts: [] }]);
     expect(far.interval95!.high).toEqual([Infinity, Infinity]);
-    const below = cellEdges(range)!.map((edge) =>
+    const below = cellEdges({ range: [0, 64], cells: 64 })!.map((edge) =>
       rows.filter(([first]) => Math.max(0, first!) < edge).length);
-    const clear = quantilesOfRunning([...below, people], cellEdges(range)!, [0.25, 0.5]);
+    const clear =
+      quantilesOfRunning([...below, people], cellEdges({ range: [0, 64], cells: 64 })!,
+        [0.25, 0.5]);
     estimate.forEach((value, i) => expect(value).toBeCloseTo(clear[i]!, 1));
   });
 

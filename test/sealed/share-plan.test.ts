@@ -19,8 +19,7 @@ const questions: readonly SharedQuestion[] = [
   asked('count', { column: 1, threshold: 0.5, side: 'at-least' }),
   asked('count', { column: 1, threshold: 0.5, side: 'below' }),
   asked('histogram', { column: 0, edges: [1, 2, 8, 40] }),
-  asked('quantile', { column: 1, low: -8, high: 8, probabilities: [0.5] }),
-  asked('quantile', { column: 1, low: -8, high: 8, resolution: 0.3, probabilities: [0.5] }),
+  asked('quantile', { column: 1, range: [-8, 8, -8, 8], probabilities: [0.5] }),
   asked('mean', { ...numbers, radius: 4 }),
   asked('robust-mean', { ...numbers, shape: 'light', corruption: 0.05 }),
 ];
@@ -83,8 +82,7 @@ describe('what a client shares from the facts alone', () => {
     }), 'parameters.range'],
     ['no edges', asked('histogram', { width: 2 }), 'parameters.edges'],
     ['an answer for each key', { ...asked('mean', numbers), isPartial: true, keys: 3 }, 'by'],
-    ['too many cells', asked('quantile', { low: 0, high: 1, resolution: 0.001 }),
-      'parameters.resolution'],
+    ['an empty range', asked('quantile', { range: [1, 1, 1, 1] }), 'parameters.range'],
   ])('is refused with %s', (_, question, path) => {
     let found: unknown;
     try {

@@ -32,7 +32,7 @@ describe('live counting queries', () => {
       }),
       define({
         study: 'quantile', estimator: 'quantile', privacy,
-        parameters: { column: 0, low: 0, high: 400, probabilities: [0.25, 0.5, 0.75] },
+        parameters: { column: 0, range: [0, 400, 0, 400], probabilities: [0.25, 0.5, 0.75] },
       }),
     ]);
     const studies = hub.studies();
@@ -91,7 +91,7 @@ describe('live counting queries', () => {
       define({ study: 'count', estimator: 'count', parameters: { side: 'at-least' } }),
       define({
         study: 'quantile', estimator: 'quantile',
-        parameters: { column: 0, low: 0, high: 400, probabilities: [0.5] },
+        parameters: { column: 0, range: [0, 400, 0, 400], probabilities: [0.5] },
       }),
     ]);
     const studies = hub.studies();

@@ -34,7 +34,7 @@ const questions: readonly Question[] = [
   },
   {
     ...asked, name: 'middle', estimator: 'quantile', reduce: 'one',
-    parameters: parsed('quantile', { low: yearStart, high: yearEnd, probabilities: [0.5] }),
+    parameters: parsed('quantile', { range: `${yearStart}..${yearEnd}`, probabilities: [0.5] }),
   },
 ];
 

@@ -60,7 +60,7 @@ describe('the questions of a study file', () => {
       },
       { name: 'busy', reduce: 'one', parameters: { column: 1, edges: [1, 2] }, part: 15 },
       { name: 'time', reduce: 'sum', parameters: { range: [0, 240, 0, 20] }, part: 15 },
-      { name: 'spread', reduce: 'mean', parameters: { low: 0, high: 240 }, part: 15 },
+      { name: 'spread', reduce: 'mean', parameters: { range: [0, 240] }, part: 15 },
     ]);
     expect(decodeStudyDocument(encodeStudyDocument(document))).toEqual(document);
   });

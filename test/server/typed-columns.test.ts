@@ -94,13 +94,13 @@ describe('typed columns of a study file', () => {
     const [spread] = asked({
       columns, estimator: 'estimator: distribution', parameters: 'parameters: { column: stops }',
     });
-    expect(spread.parameters).toMatchObject({ column: 0, low: 0, high: 20 });
+    expect(spread.parameters).toMatchObject({ column: 0, range: [0, 20, 0, 20] });
     const middle = 'column: stops, probabilities: [0.5]';
     const quantile = (more: string) => asked({
       columns, estimator: 'estimator: quantile', parameters: `parameters: { ${middle}${more} }`,
     })[0].parameters;
-    expect(quantile('')).toMatchObject({ column: 0, low: 0, high: 20 });
-    expect(quantile(', high: 9')).toMatchObject({ column: 0, low: 0, high: 9 });
+    expect(quantile('')).toMatchObject({ column: 0, range: [0, 20, 0, 20] });
+    expect(quantile(', range: 0..9')).toMatchObject({ column: 0, range: [0, 9, 0, 9] });
   });
 
   it.each<[string, Readonly<Record<string, string>>, string]>([

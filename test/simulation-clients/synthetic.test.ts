@@ -47,7 +47,7 @@ describe('made-up rows', () => {
   });
 
   it('lie where the public parameters expect them', () => {
-    expect(mean(valuesOf(study('quantile', { column: 1, low: -60, high: 240 }), 1)))
+    expect(mean(valuesOf(study('quantile', { column: 1, range: [-60, 240, -60, 240] }), 1)))
       .toBeCloseTo(90, -2);
     expect(mean(valuesOf(study('histogram', { column: 0, edges: [100, 120, 140] }), 0)))
       .toBeCloseTo(120, -1);

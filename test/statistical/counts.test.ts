@@ -57,7 +57,7 @@ describe('counting queries err as much as they are charged for (DKW, false failu
     const draws = 60_000;
     const facts = factsOf(1, 2_000);
     const plan =
-      planOf('quantile', { low: 0, high: 4, resolution: 2, probabilities: [0.25, 0.5] }, facts);
+      planOf('quantile', { range: '0..4', probabilities: [0.25, 0.5] }, facts);
     const choice = plan.events.find((event) => event.kind === 'exponential')!;
     // Two choices share 95 % of rho.
     const epsilon = Math.sqrt((8 * 0.95 * facts.target.rho) / 2);

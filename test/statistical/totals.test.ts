@@ -74,7 +74,7 @@ describe('totals over many releases', () => {
 
 describe('distribution over many releases', () => {
   it('has the noise that it states of all contributors, and a band that holds 95 %', async () => {
-    const plan = planOf('distribution', { low: 0, high: 16, cells: 15 }, factsOf(1, 60, 8));
+    const plan = planOf('distribution', { range: '0..16', cells: 15 }, factsOf(1, 60, 8));
     const values = Array.from({ length: 60 }, (_, i) => Float64Array.of(i % 16));
     const edges = Array.from({ length: 16 }, (_, i) => (16 * i) / 15);
     const below = (edge: number): number =>
@@ -96,7 +96,7 @@ describe('distribution over many releases', () => {
 
   it('states at 1,024 cells a noise of 2.98 over root rho', () => {
     const facts = factsOf(1, 10_000);
-    const plan = planOf('distribution', { low: 0, high: 1, cells: 1_022 }, facts);
+    const plan = planOf('distribution', { range: '0..1', cells: 1_022 }, facts);
     const noise = plan.facts['noiseInContributors'] as number;
     expect(Math.abs((noise * Math.sqrt(facts.target.rho)) / 2.98 - 1)).toBeLessThan(0.01);
   });

@@ -7,11 +7,11 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   gaussian: { 'variance-low': 0.01, 'variance-high': 100 },
   count: { column: 0, threshold: 0.5 },
   histogram: { column: 0, edges: '-1,0,1' },
-  distribution: { column: 0, low: -5, high: 5, cells: 16 },
+  distribution: { column: 0, range: '-5..5', cells: 16 },
   sum: { cap: 5 },
   share: { column: 0 },
   ratio: { cap: 5 },
-  quantile: { column: 1, low: -5, high: 5 },
+  quantile: { column: 1, range: '-5..5' },
   'mixture-1d': { column: 0, components: 1 },
   mixture: { components: 1 },
   select: {

@@ -33,7 +33,7 @@ const made: readonly (readonly [string, string, string, Partial<typeof usual>?])
     { cohort: '2000', contribution: '{ reduce: mean, rowsMax: 16 }' }],
   ['delay-mixture', 'mixture-1d', '{ components: 3, resolution: 1 }',
     { columns: '[delay_minutes]' }],
-  ['delay-quantiles', 'quantile', '{ column: 0, low: -60, high: 240, resolution: 0.5, '
+  ['delay-quantiles', 'quantile', '{ column: 0, range: -60..240, '
     + 'probabilities: [0.5, 0.9] }', { cohort: '2000' }],
   ['delay-shape', 'select', '{ alpha: 0.12, hypotheses: [{ normal: { mean: 10, deviation: 40 } }, '
     + '{ laplace: { centre: -5, scale: 20 } }, { student: { centre: -5, scale: 12, freedom: 2 } }, '

@@ -18,9 +18,9 @@ export function findsMisspeltParameters(): void {
   plan({ ...asked, estimator: mean, parameters: { range: '5' } });
   // @ts-expect-error One that must be given.
   plan({ ...asked, estimator: primeHeavy, parameters: { corruption: 0.1 } });
-  void estimate({ ...alone, rows, estimator: quantile, parameters: { low: 0, high: 9 } });
+  void estimate({ ...alone, rows, estimator: quantile, parameters: { range: '0..9' } });
   // @ts-expect-error A parameter that the estimator does not have.
-  void estimate({ ...alone, rows, estimator: quantile, parameters: { low: 0, hihg: 9 } });
+  void estimate({ ...alone, rows, estimator: quantile, parameters: { range: '0..9', celsl: 9 } });
   // Of an estimator that is known only when the program runs, any.
   void estimate({ ...alone, rows, estimator: findEstimator('mean'), parameters: { scal: 2 } });
   void chooseEstimator(asked);

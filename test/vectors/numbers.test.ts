@@ -75,10 +75,10 @@ const samples: Readonly<Record<string, Sample>> = {
   },
   'distribution': {
     ...hours, estimator: 'distribution',
-    parameters: { probabilities: [0.25, 0.5], low: 0, high: 24, cells: 3 }, entries: 7,
+    parameters: { probabilities: [0.25, 0.5], range: [0, 24], cells: 3 }, entries: 7,
   },
   'quantiles': {
-    ...hours, estimator: 'quantile', parameters: { low: 0, high: 24, probabilities: [0.5, 0.9] },
+    ...hours, estimator: 'quantile', parameters: { range: [0, 24], probabilities: [0.5, 0.9] },
     entries: 2,
   },
   'totals': {

@@ -111,7 +111,7 @@ describe('the description of numbers in a release', () => {
       distribution: bytesOf({
         estimator: 'distribution', columns: ['delay'], columnWords: [{ unit: 'minutes' }],
         parameters: {
-          low: 0, high: 600, cells: 150, probabilities: [0.1, 0.25, 0.5, 0.75, 0.9],
+          range: [0, 600], cells: 150, probabilities: [0.1, 0.25, 0.5, 0.75, 0.9],
         },
       }, valueOf(157)),
     };

@@ -86,6 +86,14 @@ export function rangeOf(values: ParameterValues): ColumnRange | null {
   };
 }
 
+/** The ends of the range of one column; undefined when no range was given. */
+export function rangeOfColumn(
+  values: ParameterValues, column: number,
+): readonly [low: number, high: number] | undefined {
+  const ends = optionalNumbersOf(values, 'range');
+  return ends === undefined ? undefined : [ends[2 * column]!, ends[2 * column + 1]!];
+}
+
 /** The parameter that says between which bounds every honest row is. */
 export const rangeParameter: ParameterSpec = {
   name: 'range',

@@ -158,7 +158,7 @@ export function sealedQuantile(
   { column, probabilities, isPartial = false, ...range }: SealedQuantileOptions,
 ): SealedProgram {
   const { low, high, cells } = range;
-  const edges = cellEdges({ low, high, cells })!;
+  const edges = cellEdges({ range: [low, high], cells })!;
   return countsProgram({
     count: cells, isPartial, openedFrom: 0, l2: Math.SQRT2,
     binOf: (row) => cellOf(row[column]!, range),

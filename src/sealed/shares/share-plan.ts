@@ -143,24 +143,18 @@ export function stepsOrNone(row: SharedRow, grid: ColumnGrid, { count }: ShareFo
   return values;
 }
 
-/** The cells of a sealed quantile: as many as its resolution asks for, or all that there may be. */
+/** The cells of a sealed quantile: all that there may be. */
 export function sealedCells({ parameters: given, isPartial = false }: SharedQuestion): {
   readonly low: number; readonly high: number; readonly cells: number;
 } {
-  const [low, high] = [Number(given['low']), Number(given['high'])];
-  if (!(high > low)) {
-    throw new InvalidParameterError('low is below high', { path: 'parameters.low' });
-  }
-  const resolution = given['resolution'];
-  const most = 2 ** binBitsMax - Number(isPartial);
-  const cells = resolution === undefined ? most : Math.ceil((high - low) / Number(resolution));
-  if (cells > most) {
+  const [range, column] = [given['range'], Number(given['column'] ?? 0)];
+  const [low, high] = Array.isArray(range) ? range.slice(2 * column) as readonly number[] : [];
+  if (low === undefined || high === undefined || !(low < high)) {
     throw new InvalidParameterError(
-      `the resolution makes ${cells} steps of the range, and a sealed study has ${most} at most: `
-        + 'give a coarser one, or none', { path: 'parameters.resolution' },
+      'a sealed quantile needs a range with low below high', { path: 'parameters.range' },
     );
   }
-  return { low, high, cells: Math.max(2, cells) };
+  return { low, high, cells: 2 ** binBitsMax - Number(isPartial) };
 }
 
 /**

@@ -52,8 +52,8 @@ const plans = {
   histogram: planOf('histogram', { edges: [0, 1, 2, 3] }, factsOf(1, 50)),
   open: planOf('histogram', { width: 2, top: 3 }, factsOf(1, 400)),
   quantile: planOf(
-    'quantile', { low: 0, high: 4, resolution: 0.5, probabilities: [0.3, 0.5, 0.75] },
-    factsOf(1, 140),
+    'quantile', { range: '0..4', probabilities: [0.3, 0.5, 0.75] },
+    factsOf(1, 200),
   ),
 };
 
@@ -284,7 +284,7 @@ describe('quantile', () => {
   const probabilities = [0.1, 0.5, 0.9, 0.99];
 
   it('comes within the stated rank error of skewed data, in order', async () => {
-    const plan = planOf('quantile', { low: 0, high: 20, probabilities }, factsOf(1, 8_000));
+    const plan = planOf('quantile', { range: '0..20', probabilities }, factsOf(1, 8_000));
     for (let round = 0; round < 5; round++) {
       const data = dataSource(`skewed ${round}`);
       const values = Array.from({ length: 8_000 }, () => skewed(data))
@@ -304,18 +304,18 @@ describe('quantile', () => {
 
   it('finds the one value that everybody has, and the end of the range for values beyond '
     + 'it', async () => {
-    const plan = planOf('quantile', { low: 0, high: 10, resolution: 0.1 }, factsOf(1, 400));
+    const plan = planOf('quantile', { range: '0..10' }, factsOf(1, 400));
     for (const value of (await answerOf(plan, Array<number>(400).fill(3.14))).estimate) {
-      expect(value).toBeCloseTo(3.15, 9);
+      expect(value).toBeCloseTo(3.145, 9);
     }
     for (const value of (await answerOf(plan, Array<number>(400).fill(1e6))).estimate) {
-      expect(value).toBeCloseTo(9.95, 9);
+      expect(value).toBeCloseTo(9.995, 9);
     }
   });
 
   it('keeps its answers sorted when noise would cross them', async () => {
     const near =
-      planOf('quantile', { low: 0, high: 1, probabilities: [0.49, 0.5, 0.51] }, factsOf(1, 600, 1));
+      planOf('quantile', { range: '0..1', probabilities: [0.49, 0.5, 0.51] }, factsOf(1, 600, 1));
     const data = dataSource('crossing');
     const values = Array.from({ length: 600 }, () => data.uniform());
     for (let round = 0; round < 10; round++) {
@@ -326,23 +326,25 @@ describe('quantile', () => {
 
   it('refuses when far fewer came than planned, without drawing a quantile', async () => {
     const values = Array.from({ length: 300 }, (_, i) => (i % 40) / 10);
-    const plan = planOf('quantile', { low: 0, high: 4 }, factsOf(1, 4_000));
+    const plan = planOf('quantile', { range: '0..4' }, factsOf(1, 4_000));
     expect(await releaseOf(plan, 1, rowsOf(values), 'few'))
       .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
     expect([...(await givenTo(plan, values)).keys()]).toEqual(['present']);
   });
 
-  it('refuses ranges and resolutions that make no cells', () => {
+  it('refuses ranges that make no cells', () => {
     const refusal = (raw: Record<string, unknown>): (() => unknown) =>
       () => planOf('quantile', raw, factsOf(1, 4_000));
-    expect(refusal({ low: 1, high: 1 })).toThrow(/parameters.high is 1 and low is 1/);
-    expect(refusal({ low: 0, high: 1, resolution: 1e-5 })).toThrow(/at most 10000 are supported/);
-    expect(refusal({ low: 1e15, high: 1e15 + 1 })).toThrow(/too narrow/);
-    expect(refusal({ low: 0, high: 1, probabilities: [0.5, 0.5] }))
+    expect(refusal({ range: '1..1' })).toThrow(/parameters.range is "1..1": give low..high/);
+    expect(refusal({ range: `1e15..${1e15 + 1}` })).toThrow(/too narrow/);
+    expect(refusal({ range: '0..1', resolution: 0.1 }))
+      .toThrow(/resolution is gone: it is a thousandth of the range/);
+    expect(refusal({ range: '0..1', probabilities: [0.5, 0.5] }))
       .toThrow(/each above the one before/);
-    expect(refusal({ low: 0, high: 1, probabilities: [0, 0.5] }))
+    expect(refusal({ range: '0..1', probabilities: [0, 0.5] }))
       .toThrow(/numbers from 0.001 up to 0.999/);
-    expect(refusal({ high: 1 })).toThrow(/parameters.low is missing/);
+    expect(refusal({})).toThrow(/parameters.range is missing/);
+    expect(refusal({ high: 1 })).toThrow(/high is now range \(low..high\)/);
   });
 
   it('has no plan for a quantile that noise may put beyond everybody, and needs no more than it '
@@ -350,7 +352,7 @@ describe('quantile', () => {
     const estimator = findEstimator('quantile');
     const planWith = (probabilities: number[], cohort: number) =>
       estimator.plan(
-        parseParameters(estimator.parameters, { low: 0, high: 1, probabilities }, { dimension: 1 }),
+        parseParameters(estimator.parameters, { range: '0..1', probabilities }, { dimension: 1 }),
         factsOf(1, cohort),
       );
     expect(planWith([0.5], 1_000).kind).toBe('plan');
@@ -361,7 +363,7 @@ describe('quantile', () => {
   });
 
   it('moves no farther than it says under hostile contributors at one end', async () => {
-    const plan = planOf('quantile', { low: 0, high: 1, probabilities: [0.5] }, factsOf(1, 4_000));
+    const plan = planOf('quantile', { range: '0..1', probabilities: [0.5] }, factsOf(1, 4_000));
     const data = dataSource('hostile');
     const values = Array.from({ length: 4_000 }, (_, i) => (i < 800 ? 1e12 : data.uniform()));
     const [median] = (await answerOf(plan, values)).estimate;
@@ -388,7 +390,7 @@ describe('labels', () => {
       .toEqual(['miles below 0', 'miles 0 to 100', 'miles from 100']);
     expect(labels('histogram', { column: 0, width: 5, top: 1 }))
       .toEqual(['delay, bin 1 from', 'delay, bin 1 count']);
-    expect(labels('quantile', { column: 0, low: 0, high: 1, probabilities: [0.5, 0.9] }))
+    expect(labels('quantile', { column: 0, range: '0..1', probabilities: [0.5, 0.9] }))
       .toEqual(['delay at 0.5', 'delay at 0.9']);
   });
 });

@@ -93,18 +93,19 @@ describe('quantiles of running counts', () => {
   });
 
   it('have edges as the parameters say', () => {
-    expect(cellEdges({ low: 0, high: 1, cells: 4 })).toEqual([0, 0.25, 0.5, 0.75, 1]);
+    expect(cellEdges({ range: [0, 1], cells: 4 })).toEqual([0, 0.25, 0.5, 0.75, 1]);
+    expect(cellEdges({ range: [0, 1, 4, 6], column: 1, cells: 2 })).toEqual([4, 5, 6]);
     expect(cellEdges({ edges: [3, 5], cells: 4 })).toEqual([3, 5]);
-    expect(cellEdges({ low: 0, cells: 4 })).toBeNull();
+    expect(cellEdges({ range: [0], cells: 4 })).toBeNull();
   });
 });
 
 describe('distribution', () => {
   const skewed = (data: DataSource): number => Math.exp(data.normal());
-  const range = { low: 0, high: 20, cells: 40 };
+  const range = { range: '0..20', cells: 40 };
 
   it('moves by at most the charged sensitivity between neighbours, and by all of it', async () => {
-    const plan = planOf('distribution', { low: 0, high: 4, cells: 4 }, factsOf(1, 400));
+    const plan = planOf('distribution', { range: '0..4', cells: 4 }, factsOf(1, 400));
     const [event] = plan.events;
     const allowed = event!.kind === 'gaussian' ? event.sensitivity : NaN;
     const rest = [0.5, 1.5, 3];
@@ -125,7 +126,7 @@ describe('distribution', () => {
     const data = dataSource('bands');
     const values = Array.from({ length: 1_000 }, () => skewed(data));
     const sorted = [...values].sort((left, right) => left - right);
-    const edges = cellEdges(range)!;
+    const edges = cellEdges({ range: [0, 20], cells: 40 })!;
     const truth = runningOf(values, edges);
     const probabilities = [0.05, 0.25, 0.5, 0.75, 0.95];
     const exact = probabilities.map((p) => sorted[Math.ceil(p * 1_000) - 1]!);
@@ -175,11 +176,11 @@ describe('distribution', () => {
       .toMatchObject({ kind: 'infeasible', reason: expect.stringContaining('pure') as string });
     const refusal = (raw: Record<string, unknown>) => () =>
       planOf('distribution', raw, factsOf(1, 2_000));
-    expect(refusal({})).toThrow(/give both ends of the range, or edges/);
-    expect(refusal({ low: 0 })).toThrow(/give both ends of the range, or edges/);
-    expect(refusal({ low: 0, high: 1, edges: [1, 2] })).toThrow(/or edges/);
+    expect(refusal({})).toThrow(/give one of them/);
+    expect(refusal({ low: 0 })).toThrow(/low is now range/);
+    expect(refusal({ range: '0..1', edges: [1, 2] })).toThrow(/give one of them/);
     expect(refusal({ edges: [1] })).toThrow(/at least 2/);
-    expect(refusal({ low: 1, high: 1 })).toThrow(/high must be above low/);
-    expect(refusal({ low: 1e15, high: 1e15 + 1 })).toThrow(/too narrow/);
+    expect(refusal({ range: '1..1' })).toThrow(/give low..high with low < high/);
+    expect(refusal({ range: `1e15..${1e15 + 1}` })).toThrow(/too narrow/);
   });
 });

@@ -29,7 +29,7 @@ const queries = [
   ['count', { threshold: 0.5, column: 0 }, geometric(1)],
   ['histogram', { edges: [-1, 0, 1], column: 0 }, geometric(2)],
   ['sum', { cap: 2 }, 2 * Math.SQRT2 / 0.95],
-  ['quantile', { low: -5, high: 5, column: 0 }, 0],
+  ['quantile', { range: '-5..5', column: 0 }, 0],
 ] as const;
 
 function planned(

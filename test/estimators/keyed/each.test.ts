@@ -66,7 +66,7 @@ describe('an answer for each key', () => {
   it('fits the wire, also when every key has an answer', async () => {
     for (const sizes of [[500, 700], [500, 2]]) {
       const people = sizes[0]! + sizes[1]!;
-      const plan = planned('quantile', { low: -100, high: 100 }, factsOf(2, people, 8), 2);
+      const plan = planned('quantile', { range: '-100..100' }, factsOf(2, people, 8), 2);
       const value = valueOf(await releaseOf(plan, 2, rowsOf(sizes, 'wire'), 'wire'));
       expect(value.answered).toEqual(sizes[1] === 2 ? [true, false] : undefined);
       const keyed = said({ ...value, groups: [['a'], ['b']] });
@@ -94,14 +94,14 @@ describe('an answer for each key', () => {
   });
 
   it('is refused as a whole when no key has enough people', async () => {
-    const plan = planned('quantile', { low: -100, high: 100 }, factsOf(2, 20_000));
+    const plan = planned('quantile', { range: '-100..100' }, factsOf(2, 20_000));
     const outcome = await releaseOf(plan, 2, rowsOf([1, 0, 2, 0], 'few'), 'few');
     expect(outcome).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
   });
 
   it('is planned for the people of one key, and answers as many as it says', async () => {
     const errorFor = (people: number): number =>
-      planned('quantile', { low: 0, high: 1 }, factsOf(2, people, 4)).expectedError(0).total;
+      planned('quantile', { range: '0..1' }, factsOf(2, people, 4)).expectedError(0).total;
     expect(errorFor(1_200)).toBeGreaterThan(1.2 * errorFor(2_400));
     const { facts: { smallestKeyAnswered } } = planned('robust-mean', {}, factsOf(2, 1e5));
     const people = Number(smallestKeyAnswered);
@@ -133,7 +133,7 @@ describe('an answer for each key', () => {
 
   it.each(['robust-mean', 'mean', 'quantile', 'histogram'])('costs what it may: %s', (name) => {
     const raw: Record<string, unknown> = name === 'histogram' ? { edges: '0,1' }
-      : name === 'quantile' ? { low: 0, high: 1 } : {};
+      : name === 'quantile' ? { range: '0..1' } : {};
     for (const groupsMax of [1, 3, 9]) {
       const facts = factsOf(2, 400_000);
       const plan = planned(name, raw, facts, 5, groupsMax);
@@ -145,7 +145,7 @@ describe('an answer for each key', () => {
   it('costs half for a median, because a row that goes moves ranks by a half', () => {
     const target = resolvePureTarget({ epsilon: 2, delta: 0 });
     const choiceOf = (facts: StudyFacts, probabilities: string): number => {
-      const plan = planned('quantile', { low: 0, high: 1, probabilities }, facts, 5, 2);
+      const plan = planned('quantile', { range: '0..1', probabilities }, facts, 5, 2);
       expect(chargeFits(plan.cost, facts.target)).toBe(true);
       const choice = plan.events.find(({ name }) => name === 'each@0/choice');
       if (choice?.kind !== 'exponential') throw new Error('no choice');

@@ -177,7 +177,7 @@ describe.each([
 
 describe('a quantile', () => {
   const plan =
-    planOf('quantile', { low: 0, high: 1, probabilities: [0.1, 0.5] }, factsOf(1, 4_000));
+    planOf('quantile', { range: '0..1', probabilities: [0.1, 0.5] }, factsOf(1, 4_000));
   const answer = async (valueAt: (i: number) => number): Promise<ValueOutcome> =>
     valueOf(await releaseOf(plan, 1, Array.from({ length: 4_000 }, (_, i) =>
       Float64Array.of(valueAt(i))), 'quantile'));

@@ -49,8 +49,8 @@ describe('groups that are filled with rows at hand', () => {
 
   it.each([
     ['count', {}], ['sum', { cap: 1 }], ['histogram', { edges: '0,0.5,1', column: 0 }],
-    ['quantile', { low: 0, high: 1, column: 0 }], ['ratio', { cap: 1 }],
-    ['share', { threshold: 0.5, column: 0 }], ['distribution', { low: 0, high: 1, column: 0 }],
+    ['quantile', { range: '0..1', column: 0 }], ['ratio', { cap: 1 }],
+    ['share', { threshold: 0.5, column: 0 }], ['distribution', { range: '0..1', column: 0 }],
   ])('draw no assignment hashes where %s does not depend on them', async (name, parameters) => {
     const plan = planned(name, parameters);
     const { kind } = await runOffline({

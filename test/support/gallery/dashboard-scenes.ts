@@ -259,7 +259,7 @@ const manyStudy: StageStudy = {
     },
     {
       name: 'medians', estimator: 'quantile', columns: ['minutes'], where: [], reduce: 'mean',
-      parameters: { low: 0, high: 240, probabilities: [0.5] }, part: 50,
+      parameters: { range: [0, 240], probabilities: [0.5] }, part: 50,
       by: { columns: ['app'], groupsMax: 1, groups: manyKeys.map((key) => [key]) },
     },
   ],
@@ -428,7 +428,7 @@ export const dashboardScenes: Scenes = {
   'study-distribution':
     study({
       estimator: 'distribution', columns: ['delay'],
-      parameters: { column: 0, low: -60, high: 240, cells: 60, probabilities: [0.05, 0.5, 0.95] },
+      parameters: { column: 0, range: [-60, 240], cells: 60, probabilities: [0.05, 0.5, 0.95] },
     }, [spreadOf()], '.curve'),
   'study-questions-delays': ofQuestion('delays', '.column canvas'),
   'study-questions-regions': ofQuestion('regions', '.keyed'),

@@ -54,10 +54,10 @@ export const heatScenes: Scenes = {
   }, bins, ['ArrowLeft', 'ArrowLeft', 'ArrowUp', 'ArrowUp']),
   'heat-distribution': scene({
     estimator: 'distribution', columns: ['delay'],
-    parameters: { column: 0, low: -60, high: 240, cells: 60, probabilities: [0.05, 0.5, 0.95] },
+    parameters: { column: 0, range: [-60, 240], cells: 60, probabilities: [0.05, 0.5, 0.95] },
   }, curve),
   'heat-quantiles': scene({
     estimator: 'quantile', columns: ['minutes'],
-    parameters: { column: 0, low: 0, high: 120, cells: 120, probabilities },
+    parameters: { column: 0, range: [0, 120], cells: 120, probabilities },
   }, quantiles, ['ArrowLeft', 'ArrowUp']),
 };

@@ -5,7 +5,7 @@ import type {
   Estimator, Infeasible, ParameterSpec, ParameterValues, Plan, StudyFacts,
 } from '../../contract/estimator.js';
 import {
-  numberOf, numbersOf, optionalNumberOf, optionalNumbersOf, valueBounds,
+  numberOf, numbersOf, optionalNumbersOf, valueBounds,
 } from '../../contract/values.js';
 import { columnOf, columnParameter } from '../tables/common.js';
 import { describeDistribution } from './describe.js';
@@ -16,14 +16,8 @@ const cellsMaximum = 4_096;
 const parameters: readonly ParameterSpec[] = [
   columnParameter,
   {
-    name: 'low', type: 'number', optional: true, ...valueBounds,
-    unit: 'data units',
-    description: 'lower end of a public range; give low and high, or edges',
-  },
-  {
-    name: 'high', type: 'number', optional: true, ...valueBounds,
-    unit: 'data units',
-    description: 'upper end of the public range; give low and high, or edges',
+    name: 'range', type: 'range', optional: true, ...valueBounds, unit: 'data units',
+    description: 'public range of the column, like 0..240; give it or edges',
   },
   {
     name: 'cells', type: 'integer', default: 256, minimum: 2, maximum: cellsMaximum,
@@ -32,7 +26,7 @@ const parameters: readonly ParameterSpec[] = [
   {
     name: 'edges', type: 'numbers', optional: true, ...valueBounds,
     unit: 'data units',
-    description: 'public edges of the cells, instead of low, high and cells; at least 2',
+    description: 'public edges of the cells, instead of range and cells; at least 2',
   },
   {
     name: 'probabilities', type: 'numbers', default: [0.05, 0.25, 0.5, 0.75, 0.95], minimum: 0.001,
@@ -79,17 +73,15 @@ function plan(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
 
 /**
  * @throws InvalidParameterError when both or neither of a range and edges are given, the range is
- *   empty or too narrow for doubles, or there is one edge only.
+ *   too narrow for doubles, or there is one edge only.
  */
 function edgesOf(values: ParameterValues): readonly number[] {
   const edges = optionalNumbersOf(values, 'edges');
-  const [low, high] = [optionalNumberOf(values, 'low'), optionalNumberOf(values, 'high')];
-  const hasRange = low !== undefined && high !== undefined;
-  if (hasRange === (edges !== undefined) || (!hasRange && (low ?? high) !== undefined)) {
+  const range = optionalNumbersOf(values, 'range');
+  if ((range === undefined) === (edges === undefined)) {
     throw new InvalidParameterError(
-      'parameters.low and high give a range, parameters.edges the edges of cells: give both ends '
-      + 'of the range, or edges',
-      { path: edges === undefined ? 'parameters.low' : 'parameters.edges' },
+      'parameters.range is cut into cells, and parameters.edges are the edges of cells: give one '
+      + 'of them', { path: edges === undefined ? 'parameters.range' : 'parameters.edges' },
     );
   }
   if (edges !== undefined && edges.length < 2) {
@@ -98,14 +90,9 @@ function edgesOf(values: ParameterValues): readonly number[] {
       { path: 'parameters.edges' },
     );
   }
-  if (hasRange && !(low < high)) {
-    throw new InvalidParameterError(
-      `parameters.high is ${high} and low is ${low}: high must be above low`,
-      { path: 'parameters.high', low, high },
-    );
-  }
   const found = cellEdges({ ...values, cells: numberOf(values, 'cells') })!;
   if (found.every((edge, i) => i === 0 || edge > found[i - 1]!)) return found;
+  const [low, high] = [found[0], found.at(-1)];
   throw new InvalidParameterError(
     `parameters.cells: the range from ${low} to ${high} is too narrow for its distance from zero `
     + `to be cut into ${found.length - 1} cells: give fewer cells or another range`,

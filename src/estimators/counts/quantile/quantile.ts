@@ -14,7 +14,7 @@ import type {
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { answerAtBound } from '../../contract/outside.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
-import { numberOf, numbersOf, optionalNumberOf, valueBounds } from '../../contract/values.js';
+import { numbersOf, rangeOfColumn, valueBounds } from '../../contract/values.js';
 import { columnOf, columnParameter } from '../tables/common.js';
 import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { countsOf, countsSummary, wholeArm } from '../tables/counts.js';
@@ -23,9 +23,8 @@ import {
 } from '../tables/rank-scores.js';
 import { describeQuantile } from './describe.js';
 
-/** More cells make a draw slower, by about a microsecond each, and the answer hardly finer. */
-const cellsMaximum = 10_000;
-const cellsDefault = 1_000;
+/** More make a draw slower, by about a microsecond each, and the answer hardly finer. */
+const cellCount = 1_000;
 /** Share of the cost for the number of those present. */
 const presentShare = 0.05;
 /** Ranks that may be off by more than this share once in a hundred times make a plan infeasible. */
@@ -34,18 +33,9 @@ const rankErrorMaximum = 0.25;
 const parameters: readonly ParameterSpec[] = [
   columnParameter,
   {
-    name: 'low', type: 'number', ...valueBounds, unit: 'data units',
-    description: 'lower end of the public range; lower values count as at it',
-  },
-  {
-    name: 'high', type: 'number', ...valueBounds, unit: 'data units',
-    description: 'upper end of the public range; higher values count as at it',
-  },
-  {
-    name: 'resolution', type: 'number', optional: true, minimum: 1e-150, maximum: 1e150,
-    unit: 'data units',
-    description: `how fine the answer is, at most ${cellsMaximum} steps; a ${cellsDefault}th of `
-      + 'the range when absent',
+    name: 'range', type: 'range', ...valueBounds, unit: 'data units',
+    description: 'public range of the column, like 0..240; values beyond count as at its nearer '
+      + 'end; the answer is as fine as a thousandth of it',
   },
   {
     name: 'probabilities', type: 'numbers', default: [0.25, 0.5, 0.75], minimum: 0.001,
@@ -106,7 +96,7 @@ interface Design {
 
 function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const column = columnOf(values, facts.dimension);
-  const cells = cellsOf(values);
+  const cells = cellsOf(values, column);
   const probabilities = numbersOf(values, 'probabilities');
   const choice = exponentialEvent({
     name: 'choice', cohort: wholeArm.name, candidates: cells.cells, sensitivity: rankUnit,
@@ -124,8 +114,8 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
     + `${facts.target.rho.toPrecision(3)} the noise may move a rank by `
     + `${Math.ceil(rankErrorAt(design, 0.01))}, past a quarter of the contributors or past the `
     + 'last of them',
-    `a cohort of ${cohortNeeded}, fewer probabilities or none so near to 0 or 1, a coarser `
-    + 'resolution or a larger epsilon',
+    `a cohort of ${cohortNeeded}, fewer probabilities or none so near to 0 or 1, or a `
+    + 'larger epsilon',
     cohortNeeded,
   );
 }
@@ -149,33 +139,16 @@ function cohortFor(design: Design): number {
   return Math.ceil(rankErrorAt(design, 0.01) / room);
 }
 
-/**
- * @throws InvalidParameterError when the range is empty, or has more cells than are supported, or
- *   than doubles can distinguish.
- */
-function cellsOf(values: ParameterValues): Cells {
-  const [low, high] = [numberOf(values, 'low'), numberOf(values, 'high')];
-  if (!(low < high)) {
-    throw new InvalidParameterError(
-      `parameters.high is ${high} and low is ${low}: high must be above low`,
-      { path: 'parameters.high', low, high },
-    );
-  }
-  const resolution = optionalNumberOf(values, 'resolution');
-  const wanted = resolution === undefined
-    ? cellsDefault
-    : Math.max(2, Math.ceil((high - low) / resolution));
+/** @throws InvalidParameterError when the range has more cells than doubles can distinguish. */
+function cellsOf(values: ParameterValues, column: number): Cells {
+  const [low, high] = rangeOfColumn(values, column)!;
   // Cells must be many doubles wide, or middles of different cells would coincide.
-  const isDistinct = (high - low) / wanted > 2 ** -40 * Math.max(Math.abs(low), Math.abs(high));
-  if (wanted <= cellsMaximum && isDistinct) return { low, high, cells: wanted };
-  const rule = wanted > cellsMaximum
-    ? `a range of ${high - low} in steps of ${resolution} has ${wanted} of them, at most `
-      + `${cellsMaximum} are supported`
-    : `the range from ${low} to ${high} is too narrow for its distance from zero to be cut into `
-      + `${wanted} cells`;
+  if ((high - low) / cellCount > 2 ** -40 * Math.max(Math.abs(low), Math.abs(high))) {
+    return { low, high, cells: cellCount };
+  }
   throw new InvalidParameterError(
-    `parameters.resolution: ${rule}: give a coarser resolution or another range`,
-    { path: 'parameters.resolution', cells: wanted, limit: cellsMaximum },
+    `parameters.range: from ${low} to ${high} is too narrow for its distance from zero to be cut `
+      + `into ${cellCount} cells: give another range`, { path: 'parameters.range', low, high },
   );
 }
 
