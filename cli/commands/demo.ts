@@ -36,7 +36,7 @@ const flags = {
     options: [...attackNames] as string[],
     description: 'what they do (default shift: all move 4 scales per column)',
   },
-  strength: text('scales', 'how far the attack moves things'),
+  strength: text('spreads', 'how far the attack moves things'),
   epochs: text('n', 'epochs to show, of all studies (default: 5, fewer where they are long)'),
   every: text('seconds', 'length of an epoch (default: what suits this machine, at least 4)'),
   epsilon: text('e', `of each release, at delta 1e-6 (default ${defaults.epsilon})`),

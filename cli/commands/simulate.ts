@@ -47,7 +47,7 @@ export const simulate = defineCommand({
       description: 'what the hostile ones do (default shift)',
     },
     strength: {
-      type: 'string', valueHint: 'scales', description: 'how far the attack moves things',
+      type: 'string', valueHint: 'spreads', description: 'how far the attack moves things',
     },
     input: {
       type: 'string', valueHint: 'file',
