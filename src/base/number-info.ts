@@ -8,7 +8,7 @@ import type { ParameterValues } from './facts.js';
  *
  * const asked = {
  *   estimator: 'quantile', columns: ['delay'], columnWords: [{ unit: 'minutes' }],
- *   parameters: { low: 0, high: 60, probabilities: [0.5] },
+ *   parameters: { range: [0, 60], probabilities: [0.5] },
  * };
  * const [median] = describeAnswer(asked);
  * if (median?.kind === 'quantile') console.log(median.column, median.probability);   // delay 0.5
