@@ -16,8 +16,8 @@ const groupsMax = 2;
 const count = 6;
 
 /**
- * Estimators with their settings and columns; `discover` where nobody listed the keys, `alone`
- * where they are shown without counts.
+ * Estimators with their settings and columns; `discover` for groups that are on no list, `alone`
+ * for groups that are shown without counts.
  */
 export const keyedSubjects = [
   { name: 'count', set: {}, columns: 0 },

@@ -134,7 +134,7 @@ async function measureRates() {
         clusters[i].name.padEnd(12), range(of('perSecond')).padStart(26),
         middle(of('p50')).toFixed(0).padStart(8), middle(of('p99')).toFixed(0).padStart(8),
         middle(of('serverUs')).toFixed(0).padStart(11),
-        // SQLite has none; what the database still did then belongs to the others.
+        // SQLite has none; the remaining work of the database belongs to the others.
         (i === 0 ? '-' : middle(of('databaseUs')).toFixed(0)).padStart(13),
         String(sum(of('lists'))).padStart(7), String(sum(of('retries'))).padStart(9),
       ].join(' '));

@@ -1,6 +1,6 @@
-// Many contributors, each on a connection of its own, to one server process: what one takes of its
-// memory, and how long acks take while all of them are there. Needs that many descriptors: ulimit
-// -n 20000. Exit status 1 when not all connect or anything is lost.
+// Many contributors, each on a connection of its own, to one server process: the memory for each,
+// and the time of acks while all of them are there. Needs as many descriptors: ulimit -n 20000.
+// Exit status 1 when not all connect or anything is lost.
 import { readFileSync } from 'node:fs';
 import { judge, loadText, mebibytes, sum } from './harness/measure.js';
 import { optionsOf } from './harness/options.js';

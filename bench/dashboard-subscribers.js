@@ -64,11 +64,11 @@ async function processorShare(server, seconds) {
 
 /**
  * @returns rates without and with the dashboards, and `cost`, the share of throughput that they
- *   take: medians over rounds. `processor` is their share of the one core that limits ingest. Other
+ *   cost: medians over rounds. `processor` is their share of the one core that limits ingest. Other
  *   load on the machine does not change it.
  */
 export async function subscribersCost({ seconds, rounds, subscribers: dashboards }, note) {
-  // Nobody sends to the second study, which releases to all subscribers every second.
+  // Nobody sends rows to the second study, which releases to all subscribers every second.
   const server = await startServer({ directory: ownFolder('subscribers'), columns, news: '1s' });
   const { url, newsId } = server;
   try {

@@ -1,13 +1,13 @@
-// What the dashboard costs: its browser, and the server behind it. Needs Chromium.
+// The cost of the dashboard: in its browser, and on the server behind it. Needs Chromium.
 // - page: a study of 4 columns with 2,000 releases: bytes of the first load as they are sent, from
 //   the response to something that can be used, and one redraw of all four charts when a release
 //   comes.
-// - memory: so many further releases (8 hours of one every 6 seconds are 4,800), heap after a
-//   forced collection on the way, and a heap snapshot near the beginning and at the end: bytes of
+// - memory: further releases (8 hours of one every 6 seconds are 4,800): heap after a forced
+//   collection on the way, and a heap snapshot near the beginning and at the end: bytes of
 //   everything alive, and elements that no page shows.
 // - overview: the list of 60 studies: from the response to all cards and a search that works, and
-//   to the answers of all; then a release of each study so many times (one every 6 minutes in 8
-//   hours are 80): heap for each release that the page keeps, and elements that no page shows.
+//   to the answers of all; then several releases of each study (one every 6 minutes in 8 hours are
+//   80): heap for each release that the page keeps, and elements that no page shows.
 // - subscribers: accepted batches per second with and without 500 subscribed dashboards, a release
 //   every second, in turns; and what they take of one core. On a machine that does other things
 //   only the latter means something: a miss is both.
@@ -41,7 +41,7 @@ const wanted = values.only.split(',');
 const chromium = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 const targets = {
   firstLoadBytes: 125_000, redrawMs: 8, interactiveMs: 1_000, heapGrowth: 0.1, subscribersCost: 0.1,
-  // What a page keeps of a release: its numbers and the line of the table.
+  // Bytes that a page keeps of a release: its numbers and the line of the table.
   keptBytes: 4_000, detached: 100,
 };
 const note = (text) => process.stderr.write(`${text}\n`);
@@ -204,7 +204,7 @@ async function heapOver(page, server, releases) {
   };
 }
 
-/** The list of all studies: times from the server's answer, and what stays in memory. */
+/** The list of all studies: times from the server's answer, and the memory that remains in use. */
 async function overviewOf(browser, server, { studies, later }) {
   const page = await browser.newPage();
   await page.setViewport({ width: 1440, height: 900 });

@@ -1,8 +1,8 @@
-// How many durable, verified batches per second one aggregator takes, end to end: signed by
-// contributors in another process, over WebSockets, verified, journalled, and acknowledged after
-// the fsync. Beside it what this machine does at best in each single stage, measured in the same
-// run. The server is killed at the end, and its journal compared with the acks.
-// Exit status 1 when a target is not met; with --tiny only those that hold at any size are judged.
+// Durable, verified batches per second of one aggregator, end to end: signed by contributors in
+// another process, over WebSockets, verified, journalled, and acknowledged after the fsync. Beside
+// it the best rate of this machine in each single stage, measured in the same run. The server is
+// killed at the end, and its journal compared with the acks. Exit status 1 when a target is not
+// met; with --tiny only those that hold at any size are judged.
 import { existsSync, readFileSync, statfsSync } from 'node:fs';
 import { availableParallelism, cpus, loadavg, tmpdir } from 'node:os';
 import { systemClock } from '../dist/server/base/clock.js';
@@ -35,12 +35,12 @@ const values = optionsOf('Durable, verified batches per second of one aggregator
 const { seconds, preload, contributors, tiny } = values;
 const note = (text) => process.stderr.write(`${text}\n`);
 /**
- * Bytes of batches that are sent at the same time: half of what the server's queue holds, in rows
- * and bodies.
+ * Bytes of batches that are sent at the same time: half of the capacity of the server's queue, in
+ * rows and bodies.
  */
 const inFlightBytes = 16 * 1024 * 1024;
 
-/** What the server of one shape is told. */
+/** Options of the server of one shape. */
 const serverOptions = (directory, { columns, texts }) => ({
   directory, columns, texts, people: 100_000, contributors, checkThreads: values.checks,
 });

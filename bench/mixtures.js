@@ -1,4 +1,4 @@
-// How near mixture and mixture-1d come to mixtures that are known, in total variation.
+// The distance of mixture and mixture-1d from known mixtures, in total variation.
 import { randomOf } from './accuracy/data.js';
 import { loadFlights } from '../dist/cli/data/flights.js';
 import { lineDistribution } from '../dist/src/estimators/distributions/candidates/line.js';

@@ -1,7 +1,7 @@
-// Three times as much as the server can take, offered whether or not it answers: it has to go on
-// accepting at nearly its peak, and what it puts off has to arrive later, once each.
-// Peak and overload take turns over one server; ratios are of medians. Exit status 1 when one is
-// below 0.9 or anything is lost.
+// Three times the server's peak load, offered whether or not it answers: it has to go on accepting
+// at nearly its peak, and deferred batches have to arrive later, once each. Peak and overload take
+// turns over one server; ratios are of medians. Exit status 1 when one is below 0.9 or anything is
+// lost.
 import { loadText, median, mebibytes } from './harness/measure.js';
 import { optionsOf } from './harness/options.js';
 import { ownFolder } from './harness/processes.js';

@@ -24,7 +24,7 @@ const ways = { socket: 'WebSocket', once: 'once', kept: 'once, connection kept' 
 /** Ratios of `once` to WebSocket. */
 const bars = { all: 0.6, main: 0.55 };
 
-/** Microseconds of the server for each person, and what its main thread has of them. */
+/** Microseconds of the server for each person, and the part of its main thread. */
 async function measured(server, load, way, count) {
   const before = await server.sample();
   const { refused } = await load.ask({ way, count });

@@ -33,7 +33,9 @@ export const rootError = ({ own }) => rootMeanSquare(errorsOf(own, 'inColumns'))
 /** Beside that of the clipped mean that knows the true mean and deviations. */
 export const overClipped = (cell) => rootError(cell)
   / rootMeanSquare(stated(cell.own, 'clipped').map(({ clipped }) => clipped));
-/** The smallest and the largest scale of all columns and runs. null: no release says its scale. */
+/**
+ * The smallest and the largest scale of all columns and runs. null: no release states its scale.
+ */
 export function scalesOf({ own }) {
   const all = stated(own, 'scales').flatMap(({ scales }) => scales);
   return all.length === 0 ? [null, null] : [Math.min(...all), Math.max(...all)];
@@ -183,7 +185,7 @@ function barsUnderAttack(lines) {
   return [
     bar(3, 'median error under attack', attacked, medianError, limitUnderAttack),
     bar(4, '`shape: light`, normal rows: error over that of the version before', plain, overOlder,
-      // Two standard errors: what the noise of 25 data sets explains.
+      // Two standard errors: the effect of the noise of 25 data sets.
       ({ attack }) => mayBeWorse + 2 * (older[attack]?.[1] ?? 0)),
     bar(4, '`shape: light`, normal rows: middle of these ratios', ratios.length === 0 ? [] : [{
       ...plain.find(({ scale }) => scale === '1'), ...named('normal, half of the attacks'),
@@ -231,7 +233,7 @@ export function worstOf({ cells, isLeast }) {
   return cells.reduce((worst, cell) => (excess(cell) > excess(worst) ? cell : worst));
 }
 
-/** How many cells of a bar are within their limits. */
+/** The number of a bar's cells that are within their limits. */
 export const metOf = ({ cells }) =>
   `${cells.filter(({ isMet }) => isMet).length} of ${cells.length}`;
 

@@ -60,11 +60,11 @@ function holdsText({ own, dimension, ...cell }) {
   return asked.length === 0 || left < 0.005 ? text : `${text}, ${left.toFixed(2)} have none`;
 }
 
-/** How many data sets some figures are of, such as 7 or 11. */
+/** The number of data sets behind some figures, such as 7 or 11. */
 const seedsOf = (cells) =>
   unique(cells.map(({ own }) => own.length)).sort((a, b) => a - b).join(' or ');
 
-/** How many data sets each figure is of, by part of the benchmark. */
+/** The number of data sets behind each figure, by part of the benchmark. */
 const seedsTable = (lines) => table(['part', 'figures', 'data sets of each'],
   unique(lines.map(({ part }) => part)).map((part) => {
     const counts = cellsOf(lines, part).map(({ own }) => own.length);
@@ -117,7 +117,7 @@ function normalTable(cells) {
     ...rows.map((row) => `${row} ${besideOlder(row.split('|')[1].trim())} |`)];
 }
 
-/** How many ratios are above the limit without standard errors. */
+/** The number of ratios that are above the limit without standard errors. */
 function strictText(cells) {
   const ratios = cells.map(overOlder).filter((ratio) => ratio !== undefined);
   return ratios.length === 0 ? [] : [

@@ -50,14 +50,14 @@ function flightRows(contributors, seed) {
   };
 }
 
-/** Columns of which the release says that they have no interval, and why. */
+/** Columns for which the release states that they have no interval, and why. */
 const withoutAnswer = (findings) => new Set(findings.flatMap(({ reason, columns }) =>
   (reason === 'mostly-one-value' || reason === 'end-unseen' ? columns : [])));
 
 /**
- * How many columns an interval holds for, [those, of all that it is asked for]. An interval without
- * an end holds nothing. Where the release says that a column has none, and why, none is asked for.
- * null: the release has no such interval.
+ * The number of columns for which an interval holds, and the number for which one is required. An
+ * interval without an end holds nothing. If the release states that a column has none, and why,
+ * none is required. null: the release has no such interval.
  */
 function holding(interval, findings, truth) {
   if (interval === undefined) return null;
@@ -77,7 +77,7 @@ function scaleRange(scale, rows) {
   return own.length === 0 ? null : [Math.min(...own), Math.max(...own)];
 }
 
-/** @returns the outcome of a release, or a line that says why there is none. */
+/** @returns the outcome of a release, or a line with the reason why there is none. */
 async function released(name, values, shape, parameters, seed) {
   const plan = planOf(name, shape, target, parameters);
   if (typeof plan === 'string') return { kind: 'infeasible', text: plan };
@@ -123,7 +123,7 @@ async function measuredMeans(run, scales) {
   return lines;
 }
 
-/** A covariance of which nothing is told, beside CoinPress, which is told its eigenvalues. */
+/** A covariance without known bounds, beside CoinPress, which is given its eigenvalues. */
 async function measuredCovariance(run, python) {
   const { dimension, contributors, condition, seed } = run;
   const shape = { dimension, contributors, corruption: 0 };
@@ -136,7 +136,7 @@ async function measuredCovariance(run, python) {
   return [{ ...run, ...withError(outcome, off), peers: peers.map(off) }];
 }
 
-/** What a mean with public bounds and deviations answers, beside CoinPress, which is told both. */
+/** The error of a mean with public bounds and deviations, beside CoinPress, which gets both too. */
 async function measuredSmall(run, python) {
   const { dimension, contributors, estimator, reach, parameters, seed } = run;
   const shape = { dimension, contributors, corruption: 0 };

@@ -1,5 +1,5 @@
-// What the robust mean is worth on shapes that real columns have: each figure beside its bar. Same
-// seeds, same figures.
+// The accuracy of the robust mean on shapes that real columns have: each figure beside its bar.
+// Same seeds, same figures.
 import { writeFileSync } from 'node:fs';
 import { attacks, shapes } from './accuracy/data.js';
 import { closePool } from './accuracy/private.js';

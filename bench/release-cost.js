@@ -15,7 +15,7 @@ const options = optionsOf('Time and memory of every release, before and after a 
   releases: { usual: 5, tiny: 1, means: 'of each tree, for each line' },
   contributors: { usual: 1e5, tiny: 2e3, means: 'rows of the means; other estimators have fewer' },
 });
-/** No release should take more than this many times what it took before. */
+/** No release may cost more than this many times its earlier cost. */
 const asked = { time: 1.5, memory: 1.2 };
 
 const normal = [{ normal: { mean: 0, deviation: 1 } }, { normal: { mean: 1, deviation: 1 } }];
@@ -51,7 +51,7 @@ function releaseIn(folder, one) {
   return { ...JSON.parse(stdout), mebibytes };
 }
 
-/** What both trees take for a case. The order changes from release to release. */
+/** The cost of a case in both trees. Their order changes from release to release. */
 function compared(one) {
   const taken = { before: [], after: [] };
   for (let seed = 0; seed < options.releases; seed++) {

@@ -27,7 +27,7 @@ const pause = (milliseconds) => new Promise((resolve) => { setTimeout(resolve, m
 
 /**
  * Reports when releases begin and end, and fills an epoch after the release of the epoch before.
- * Making rows takes the thread that answers sockets. Real people do not do that, and do not all
+ * Making rows occupies the thread that answers sockets. Real people do not do that, and do not all
  * come within a second.
  */
 class WatchedRunner extends WorkerEpochRunner {
@@ -62,7 +62,7 @@ class WatchedRunner extends WorkerEpochRunner {
   }
 
   async release(studyId, epoch) {
-    // On a busy machine the crowd is not whole yet: an epoch that is closed takes no rows.
+    // On a busy machine the crowd is not whole yet: a closed epoch accepts no rows.
     if (this.#open === epoch) this.#open = 0n;
     const ends = this.#endOf.get(epoch);
     const from = now();

@@ -30,7 +30,7 @@ const during = [];
 const idle = [];
 for (const [at, latency] of trace) {
   const meets = ({ from, to }) => at + latency >= from && at <= to;
-  // Making the rows of the next crowd takes the thread that answers. These seconds count for
+  // Making the rows of the next crowd occupies the thread that answers. These seconds count for
   // neither figure.
   const follows = ({ from, to }) => at + latency >= from - 50 && at <= to + 500;
   if (fillings.some(meets)) continue;

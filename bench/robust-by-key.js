@@ -1,4 +1,4 @@
-// What each way to answer "the usual value per key" is worth when some people lie: the page
+// The accuracy of each way to answer "the usual value per key" when some people lie: the page
 // docs/results/robust-by-key.md.
 import { writeFileSync } from 'node:fs';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
@@ -23,7 +23,7 @@ const { people, runs, page } = optionsOf('Answers per key when some people lie.'
 const keys = 8;
 const highest = 240;
 const delta = 1e-6;
-/** Who lies, the share of each key that does, and the share that robust-mean is asked to resist. */
+/** The liars, their share in each key, and the share that robust-mean is asked to resist. */
 const crowds = [
   ['nobody lies', () => 0, 0.05],
   ['2 % of each key lie', () => 0.02, 0.05],

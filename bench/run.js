@@ -4,7 +4,7 @@
 import { pathToFileURL } from 'node:url';
 import { projectPath } from './harness/processes.js';
 
-/** By command, the script of each of its cases. What each measures is in README.md. */
+/** By command, the script of each of its cases. README.md describes each measurement. */
 export const commands = {
   start: { start: 'start.js' },
   people: { people: 'people.js' },
@@ -50,7 +50,7 @@ function asked([name, ...words]) {
 
 if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [script, words] = asked(process.argv.slice(2));
-  // As if the script had been started: some start copies of themselves.
+  // The script runs as if it had been started by itself: some start copies of themselves.
   process.argv = [process.argv[0], projectPath(`bench/${script}`), ...words];
   await import(pathToFileURL(process.argv[1]).href);
 }

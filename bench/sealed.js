@@ -1,6 +1,6 @@
-// What a sealed robust mean costs: three server processes that are joined by links with a delay and
-// a rate, and the work of contributors and of taking their entries in. Processor time is what was
-// used; a busy machine only makes the seconds longer.
+// The cost of a sealed robust mean: three server processes that are joined by links with a delay
+// and a limited rate, and the work of contributors and of taking in their entries. Processor time
+// is the time used; a busy machine only lengthens the wall-clock seconds.
 import { fork } from 'node:child_process';
 import { availableParallelism } from 'node:os';
 import { privacyTarget } from '../dist/src/privacy/accounting/target.js';
@@ -50,7 +50,7 @@ function programFor(contributors) {
 if (process.env[flag] === undefined) await measureAll();
 else await serve(Number(process.env[flag]));
 
-/** One server: waits for a case, joins the others, runs, and says what it took. */
+/** One server: waits for a case, joins the others, runs, and reports its cost. */
 async function serve(server) {
   const sockets = await portOf((port) => process.send({ port }));
   const { contributors, attack, delay, ports, keys } =
@@ -65,7 +65,7 @@ async function serve(server) {
   });
   const mechanisms =
     createSealedMechanisms(program.events, secureNoise(), (noised) => openSum(party, noised));
-  // As while rows still arrive.
+  // While rows still arrive.
   mechanisms.prepare(Infinity);
   const [start, used] = [performance.now(), process.cpuUsage()];
   const { value } = await program.run({ party, mechanisms, rows });
@@ -148,7 +148,7 @@ async function measureAll() {
   measureEntries();
 }
 
-/** The work of a contributor, and of a server that takes an entry in. */
+/** The work of a contributor, and of a server that takes in an entry. */
 function measureEntries() {
   const filled = (byte) => new Uint8Array(32).fill(byte);
   const program = programFor(10_000);

@@ -1,6 +1,6 @@
-// Half of the peak for as long as it is told, while epochs close, releases are made and rows are
-// deleted: what the acks take, and whether memory, the file and its log stay bounded.
-// Exit status 1 when something was lost, rows were not deleted, or memory grew.
+// Half of the peak load for the given time, while epochs close, releases are made and rows are
+// deleted: the time of acks, and whether memory, the file and its log stay bounded. Exit status 1
+// when something was lost, rows were not deleted, or memory grew.
 import { judge, loadText, mebibytes } from './harness/measure.js';
 import { optionsOf } from './harness/options.js';
 import { ownFolder } from './harness/processes.js';

@@ -1,5 +1,4 @@
-// The effect of one row on projected weights, and how long the solver takes. Same seeds, same
-// figures.
+// The effect of one row on projected weights, and the solver's time. Same seeds, same figures.
 import { inlineCompute } from '../dist/src/estimators/contract/compute.js';
 import { stepRows } from '../dist/src/estimators/mean/stable-mean/dual-rows.js';
 import {

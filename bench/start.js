@@ -1,6 +1,6 @@
-// What starts cost: the bundle that is published beside the modules that it is made of, in turns.
-// Figures are processor time of the process and its threads in ms, the best of all rounds, and its
-// resident memory in MiB. Needs Linux.
+// The cost of starts: the published bundle beside the modules that it is made of, in turns. Figures
+// are processor time of the process and its threads in ms, the best of all rounds, and its resident
+// memory in MiB. Needs Linux.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +21,13 @@ writeFileSync(table, `a,b\n${Array.from({ length: 200 }, (_, row) =>
   `${(row % 17) / 4},${(row % 11) / 3}\n`).join('')}`);
 const study = projectPath('studies/flights-mean.yaml');
 
-/** What a process and its threads cost until it ended. */
+/** The cost of a process and its threads until it ended. */
 function spent(words) {
   const { processor, mebibytes } = usedBy(words);
   return { ms: 1000 * processor, mib: mebibytes };
 }
 
-/** What `keelson serve` has cost when it listens. */
+/** The cost of `keelson serve` up to the moment when it listens. */
 async function served(form) {
   const data = mkdtempSync(join(folder, 'data-'));
   const child = spawn(process.execPath, [

@@ -47,7 +47,9 @@ async function openEpoch(store, epoch) {
   });
 }
 
-/** Adds one row per contributor to the replay table, in lists as long as the store takes. */
+/**
+ * Adds one row per contributor to the replay table, in lists of the length that the store accepts.
+ */
 async function fill(store) {
   const body = new Uint8Array(16);
   const started = performance.now();

@@ -12,7 +12,7 @@ let running: Command | undefined;
 /**
  * A reader that closed the pipe (`keelson ... | head`) is no failure and needs no message. The
  * command goes on, because its status is that of its outcome: a refusal stays one. Only a command
- * that may run for ever, and stops gently at any time, is asked to stop.
+ * that may run without end, and stops gently at any time, is asked to stop.
  */
 function onClosedPipe(): void {
   if (running?.stopsGently === true) interrupt.abort();

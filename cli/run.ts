@@ -8,7 +8,7 @@ import { createOutput } from './base/output.js';
 import { packageVersion } from '../server/base/place.js';
 import { didYouMean } from '../src/base/suggest.js';
 
-/** Words that people try as a command, and what to write for them. */
+/** Words that people try as a command, and the command to type instead. */
 const otherWords: Readonly<Record<string, string>> = {
   list: '"studies" for the studies of a server, or "estimators"',
   status: '"studies", "doctor" or "ledger"',

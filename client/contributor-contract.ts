@@ -59,14 +59,14 @@ export interface ContributorOptions {
 
 /**
  * One contributor's standing connection to one study. `Row`: what a row by names has, such as
- * `RowOf<typeof columns>`; the default takes the rows of any study.
+ * `RowOf<typeof columns>`; the default accepts the rows of any study.
  */
 export interface Contributor<Row extends TypedRow = TypedRow> {
   /** 32 bytes. */
   readonly publicKey: Uint8Array;
   /** The present state. */
   readonly state: ContributorState;
-  /** How rows travel now: see `ContributorStatus`. */
+  /** The way in which rows travel now: see `ContributorStatus`. */
   readonly via: Via;
   /**
    * The study's charges to this contributor, as of the last connection, or of the
@@ -82,22 +82,22 @@ export interface Contributor<Row extends TypedRow = TypedRow> {
   /**
    * Sends rows to the open epoch, or to the next one to open. Resolves when they are settled:
    * durably accepted, or refused for good. Connections may be lost and renewed in between. With
-   * `last` the contribution to that epoch is complete.
-   * Rows may be lists of numbers, or say their values by name and type, such as
-   * `{ minutes: 3, late: true, region: 'north' }`. Only the study tells what these are in numbers,
-   * so before the first connection of a run they wait in memory and not in the outbox.
-   * @throws (rejects) InvalidParameterError for rows that no epoch takes;
-   *   KeelsonError('overloaded') when too many rows
-   * wait already; the error that ended the contributor earlier ('closed', 'server-key-mismatch',
-   * 'outbox-failed', ...). A durable outbox then still holds the rows, and the next run sends them.
+   * `last` the contribution to that epoch is complete. Rows may be lists of numbers, or state their
+   * values by name and type, such as `{ minutes: 3, late: true, region: 'north' }`. Only the study
+   * determines their numbers, so before the first connection of a run they wait in memory and not
+   * in the outbox.
+   * @throws (rejects) InvalidParameterError for rows that no epoch accepts;
+   *   KeelsonError('overloaded') when too many rows wait already; the error that ended the
+   *   contributor earlier ('closed', 'server-key-mismatch', 'outbox-failed', ...). A durable outbox
+   *   then still holds the rows, and the next run sends them.
    */
   send(rows: RowsInput<Row>, options?: { readonly last?: boolean }): Promise<Settled>;
   /** Sends a whole contribution to one epoch: `send` with `last`. */
   contribute(rows: RowsInput<Row>): Promise<Settled>;
   /**
-   * Takes back all rows that this contributor gave to an open epoch, in any run. None of them
-   * counts in the release. This is final for that epoch: it takes no more rows. It is sent when the
-   * rows sent earlier are settled.
+   * Takes back all rows that this contributor sent to an open epoch, in any run. None of them
+   * counts in the release. This is final for that epoch: it accepts no more rows. It is sent when
+   * the rows sent earlier are settled.
    * @param epoch default: the one that is open then, or the next one that opens.
    * @returns the epoch, once the server has stored the withdrawal on disk.
    * @throws (rejects) WireError('too-late') when the epoch is closed; the error that ended the

@@ -48,7 +48,7 @@ export function createContributor<Row extends TypedRow = TypedRow>(
   });
 }
 
-/** How the rows of a contributor travel. */
+/** The way in which the rows of a contributor travel. */
 export interface Network {
   /** At first. */
   readonly via: Via;
@@ -167,7 +167,7 @@ export class NetworkContributor implements Contributor {
         throw new KeelsonError('closed', 'this contributor is closing: create another');
       }
       const numbers = this.numbersIn(rows);
-      // Only the study tells how many numbers the other rows have: at least one each.
+      // Only the study determines how many numbers the other rows have: at least one each.
       const byteLength = numbers instanceof Promise ? 8 * rows.length : numbers.values.byteLength;
       if (this.waitingBytes + byteLength > clientDefaults.waitingBytesMax) {
         throw new KeelsonError(

@@ -27,23 +27,26 @@ export type { Contributor, ContributorOptions } from './contributor-contract.js'
 export { memoryOutbox } from './outbox/memory.js';
 export type { CellOf, ColumnInput, ColumnsInput, RowOf } from '../src/base/row-types.js';
 
-/** As for `createContributor`. Give the id of the study, so that a cache can answer what it is. */
+/**
+ * As for `createContributor`. Pass the id of the study, so that a cache can answer with its facts.
+ */
 export type OnceContributorOptions = Omit<ContributorOptions, 'sealing' | 'openTransport'>;
 
-/** As `Contributor`, without what needs a channel. */
+/** As `Contributor`, without the parts that need a channel. */
 export type OnceContributor<Row extends TypedRow = TypedRow> =
   Omit<Contributor<Row>, 'withdraw' | 'ownSpend' | 'via'>;
 
 /**
  * A contributor that opens no channel. Rows wait in the outbox, are sent again with the same bytes
- * and settle once, as those of `createContributor`. It differs where a channel tells its own key
- * more:
+ * and settle once, as those of `createContributor`. It differs where a channel reveals more to its
+ * own key:
  * - The next sequence comes from the outbox. Without one that lasts, a key sends in one run only.
  *   Use each key here or with a channel, or share the outbox.
- * - What an epoch takes nothing of is `not-counted`: complete, withdrawn, quarantined and without
- *   budget are one answer.
+ * - A batch that an epoch does not take because of the key's state is `not-counted`: complete,
+ *   withdrawn, quarantined and without budget are one answer.
  * - The answer is as good as the connection: use TLS.
  * - Sealed studies end it with `unsupported`, and so does a server without `POST /v1/once`.
+ *
  *
  * @throws InvalidParameterError for a URL, seed, key or token that can never work.
  */

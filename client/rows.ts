@@ -10,7 +10,7 @@ import type { StudyDocument } from '../src/wire/study-document.js';
  * the column is optional: the row has no value.
  */
 export type Cell = number | boolean | string | null | undefined;
-/** A row whose values stand by the columns' names, or in the columns' order. */
+/** A row whose values are given by the columns' names, or in the columns' order. */
 export type TypedRow = Readonly<Record<string, Cell>> | readonly Cell[];
 /**
  * Rows from a caller: row-major numbers, or a list of rows, all in one form. In rows of numbers
@@ -35,7 +35,7 @@ export interface RowNumbers {
 
 /**
  * The numbers of rows that are given by names or with their types. Texts are brought into the one
- * form that a study takes: without white space around them, in Unicode form NFC.
+ * form that a study accepts: without white space around them, in Unicode form NFC.
  * @throws InvalidParameterError for a row without one value of the right type for each column that
  *   is not optional, or with a text that the study would refuse. It names row and column, never the
  *   value.
@@ -70,7 +70,7 @@ export function numbersOf(
   return { values, ...(places.size > 0 && { texts: [...places.keys()] }) };
 }
 
-/** The number of a cell, or what is wrong with it. */
+/** The number of a cell, or its fault. */
 function numberOf(cell: Cell, type: ColumnType, places: Map<string, number>): number | string {
   if (type.optional === true && (cell === null || cell === undefined)) return Number.NaN;
   if (type.type !== 'text' || typeof cell !== 'string') {

@@ -22,7 +22,9 @@ export type ContributorState =
   /** Ended; `error` is null after `close`. */
   | { readonly kind: 'ended'; readonly error: KeelsonError | null };
 
-/** What `status` yields: each new state, and four events that do not change the state. */
+/**
+ * The values that `status` yields: each new state, and four events that do not change the state.
+ */
 export type ContributorStatus =
   | ContributorState
   /** Rows that cannot be sent yet are in the outbox. If it is durable, a later run finds them. */

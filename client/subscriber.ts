@@ -38,10 +38,7 @@ export interface SubscribeOptions {
   readonly serverKey?: Uint8Array;
   /** Ends the iteration. */
   readonly signal?: AbortSignal;
-  /**
-   * How long to wait for a last release after the study has stopped, in milliseconds. Default
-   * 2,000.
-   */
+  /** The wait for a last release after the study has stopped, in milliseconds. Default 2,000. */
   readonly endGraceMs?: number;
   readonly backoffInitialMs?: number;
   readonly backoffMaxMs?: number;
@@ -71,7 +68,7 @@ export interface VerifiedRelease {
 export interface ReleaseSubscription extends AsyncIterable<VerifiedRelease> {
   /** The newest verified head of the log; null before the first. */
   readonly head: HeadBody | null;
-  /** How the releases come: over a WebSocket, or as events over HTTP where none gets through. */
+  /** The transport of the releases: a WebSocket, or events over HTTP where none gets through. */
   readonly via: Via;
   /**
    * Calls the listener when `via` changes; `reason` is for people. Replaces the listener before.

@@ -1,6 +1,7 @@
 /**
- * What the numbers of an answer are, and the words for its findings, groups and totals: for
- * programs and pages that show answers. An entry of its own, since other programs need none of it.
+ * Descriptions of the numbers of an answer, and the words for its findings, groups and totals, for
+ * programs and pages that show answers. It is a separate entry, since other programs need none of
+ * it.
  *
  * @module keelson/client/words
  * @example

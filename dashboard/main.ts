@@ -109,12 +109,13 @@ function followWanted(): void {
 }
 
 /**
- * Loads what a study's page needs: the charts at once if there is one, and the rest after the first
- * view, so that a page that stays open needs no file later. What is shown earlier loads itself.
+ * Loads the parts that a study's page needs: the charts at once if there is one, and the rest after
+ * the first view, so that a page that stays open needs no file later. Parts that are shown earlier
+ * load themselves.
  */
 function loadParts(): void {
   const loadRest = (): void => {
-    // Without them, each says so where it would be.
+    // A part that does not load reports it in its own place.
     for (const part of [listPart, chartPart, restPart, picturePart, heatPart, comparePart]) {
       void part.load().catch(() => undefined);
     }

@@ -1,7 +1,7 @@
-// Counts known holes of grade high or worse in what is shipped, by what `npm audit --json` says on
-// standard input of all packages: in those that an installation brings, and in those in the bundle.
-// Ends with status 1 where there are some. A registry that cannot be asked is said, and fails
-// nothing.
+// Counts known holes of grade high or worse in the shipped packages, from the report of `npm audit
+// --json` on standard input about all packages: in those that an installation brings, and in those
+// in the bundle. Ends with status 1 if there are some. A registry that cannot be reached is
+// reported, and is no failure.
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './generated.js';

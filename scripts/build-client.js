@@ -1,4 +1,4 @@
-// Fills client/package, the package @keelson/client, with what the client needs.
+// Fills client/package, the package @keelson/client, with the files that the client needs.
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { bundlePackage } from './bundle-node.js';

@@ -19,7 +19,7 @@ const compile = (project) =>
     cwd: root, stdio: 'inherit',
   });
 compile('tsconfig.json');
-// Only these files may use what only browsers have.
+// Only these files may use APIs that only browsers have.
 compile('tsconfig.browser.json');
 // The compiler leaves the outputs of sources that are gone. They must not reach the package.
 for (const path of readdirSync(`${root}dist`, { recursive: true })) {
@@ -38,7 +38,7 @@ for (const place of ['src', 'declarations/src']) {
   rmSync(generated, { recursive: true, force: true });
   cpSync(`${root}src/wire/generated`, generated, { recursive: true });
 }
-// Beside the modules stand only the declarations that a public entry reaches: a fifth of all.
+// Beside the modules are only the declarations that a public entry reaches: a fifth of all.
 const inDeclarations = (path) => path.replace('dist/', 'dist/declarations/');
 const { exports: entries, imports } = JSON.parse(
   readFileSync(`${root}package.json`, 'utf8'),
@@ -81,7 +81,7 @@ mkdirSync(`${root}${site}`, { recursive: true });
 for (const name of ['shell.css', 'dashboard.css', 'favicon.svg']) {
   cpSync(`${root}dashboard/${name}`, `${root}${site}/${name}`);
 }
-// The operator's page, the laboratory's and the what-if page stand beside it.
+// The operator's page, the laboratory's and the what-if page are beside it.
 for (const name of ['operator', 'lab', 'plan']) {
   cpSync(`${root}dashboard/${name}/index.html`, `${root}${site}/${name}.html`);
   cpSync(`${root}dashboard/${name}/${name}.css`, `${root}${site}/${name}.css`);
@@ -106,7 +106,7 @@ for (const name of readdirSync(`${root}${site}`)) {
   if (name.endsWith('.gz')) continue;
   writeFileSync(`${path}.gz`, gzipSync(readFileSync(path), { level: 9 }));
 }
-// What runs on Node, and what it says of all packages that are in bundles.
+// The bundles for Node.js, and the notices of all packages that are in bundles.
 bundleNode(metafiles);
 // The generated pages of the reference, and the JSON Schema of study files.
 await import('./reference.js');

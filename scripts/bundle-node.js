@@ -1,4 +1,5 @@
-// Bundles what runs on Node: node scripts/bundle-node.js bundles the modules in dist/ anew.
+// Bundles the code that runs on Node: node scripts/bundle-node.js bundles the modules in dist/
+// again.
 import {
   mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync,
 } from 'node:fs';
@@ -10,12 +11,15 @@ import { packagesIn, writeNotice } from './bundled-packages.js';
 import { root, withoutLong } from './generated.js';
 import { joinParts } from './join-parts.js';
 
-/** What the bundle imports from where it is installed: native, optional, or one per process. */
+/**
+ * Packages that the bundle imports from the place of its installation: native, optional, or one per
+ * process.
+ */
 export const outside = [
   '@opentelemetry/api', 'better-sqlite3', 'bufferutil', 'nodemailer', 'pg', 'utf-8-validate',
 ];
 
-/** What runs by itself, besides the entries that package.json exports. */
+/** Programs that are started by themselves, besides the entries that package.json exports. */
 const programs = [
   'cli/main', 'cli/audit/worker', 'cli/conform/own-client', 'server/checks/worker',
   'server/compute/worker', 'server/epochs/worker', 'server/store/sqlite/worker',
@@ -30,8 +34,8 @@ function exported(folder, below) {
 }
 
 /**
- * One graph: what several entries need is in parts that they share, so that it is loaded once and
- * each class exists once. Names stay as they are, for stack traces.
+ * One graph: code that several entries need is in parts that they share, so that it is loaded once
+ * and each class exists once. Names stay as they are, for stack traces.
  * @param entries modules in dist/, without `.js`.
  */
 function bundleGraph(entries, outdir, platform) {
@@ -102,8 +106,8 @@ function joined({ outputs }, files, outdir, form) {
 }
 
 /**
- * Removes the scripts of an earlier build. They go last, so that what starts meanwhile finds all
- * that it needs.
+ * Removes the scripts of an earlier build. They go last, so that a program that starts meanwhile
+ * finds all that it needs.
  */
 function removeOthers(outdir, made, isNode) {
   for (const path of readdirSync(outdir, { recursive: true })) {
@@ -114,10 +118,10 @@ function removeOthers(outdir, made, isNode) {
 }
 
 /**
- * The bundles of a package: `dist/bundle` for Node, and `dist/bundle/browser` of what pages get.
+ * The bundles of a package: `dist/bundle` for Node, and `dist/bundle/browser` for pages.
  * @param folder of its package.json.
  * @param more entries besides those that it exports.
- * @returns what esbuild says of each.
+ * @returns esbuild's metafile of each.
  */
 export function bundlePackage(folder, more = []) {
   const here = join(folder, 'dist/bundle');

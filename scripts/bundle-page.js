@@ -6,10 +6,10 @@ import { root, withoutLong } from './generated.js';
 const main = 'dist/dashboard/main.js';
 
 /**
- * Bundles the page of studies into `site`. What is not on the first view is in parts of its own,
- * which the page loads later. The page names the part that it needs at once, so that the browser
- * asks for it together with the script.
- * @returns what esbuild says of the bundle.
+ * Bundles the page of studies into `site`. Code that is not on the first view is in parts of its
+ * own, which the page loads later. The page names the part that it needs at once, so that the
+ * browser asks for it together with the script.
+ * @returns esbuild's metafile of the bundle.
  */
 export async function bundlePage(site) {
   const options = {
@@ -30,7 +30,7 @@ export async function bundlePage(site) {
   const { metafile } = await build({
     ...options,
     plugins: [withMain(laterParts(apart.outputs))],
-    // The package says that importing a module for its effects alone does nothing.
+    // The package declares that importing a module for its effects alone does nothing.
     logOverride: { 'ignored-bare-import': 'silent' },
   });
   const needed = neededBy(metafile.outputs, `${site}/dashboard.js`)
@@ -64,7 +64,7 @@ function withMain(parts) {
   };
 }
 
-/** What a script imports before it runs, directly or through others. */
+/** The scripts that a script imports before it runs, directly or through others. */
 function neededBy(outputs, path, found = new Set()) {
   for (const { path: next, kind } of outputs[path].imports) {
     if (kind !== 'import-statement' || found.has(next)) continue;

@@ -2,9 +2,9 @@ import { build } from 'esbuild';
 import { root } from './generated.js';
 
 /**
- * Bundles the worker of the what-if page into `site`. Plans read no rows, so what only rows need
- * stays away: decompositions of matrices, and the code of the kernels.
- * @returns what esbuild says of the bundle.
+ * Bundles the worker of the what-if page into `site`. Plans read no rows, so the code that only
+ * rows need is left out: decompositions of matrices, and the code of the kernels.
+ * @returns esbuild's metafile of the bundle.
  */
 export async function bundlePlanner(site) {
   const { metafile } = await build({

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { root } from './generated.js';
 
 /**
- * The packages of which code is in bundles.
- * @param metafiles as esbuild gives them.
+ * The packages whose code is in bundles.
+ * @param metafiles as esbuild returns them.
  * @returns name, version, and the folder from the project's root, in the order of names.
  */
 export function packagesIn(metafiles) {

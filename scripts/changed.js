@@ -1,12 +1,12 @@
-// Tells what a change can break, for `npm test`.
+// Finds the tests that a change can break, for `npm test`.
 import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What all tests depend on. */
+/** Paths that all tests depend on. */
 const everything = ['package', 'scripts/', 'test/support/', 'tools/', 'vitest.config.ts'];
 
 /**
- * Groups of tests that take long, and what each can notice: beginnings of paths from the root.
+ * Groups of slow tests, and the files that each depends on: beginnings of paths from the root.
  * test/tidy/tiers.test.ts holds that the last two reach nothing else.
  */
 export const groups = [
@@ -47,13 +47,13 @@ export const groups = [
   },
 ];
 
-/** The groups that may be left out. @param changed - null where nobody can tell. */
+/** The groups that may be left out. @param changed - null if it is unknown. */
 export const unbroken = (changed) => (changed === null ? [] : groups.filter(({ notices }) =>
   !changed.some((path) => notices.some((start) => path.startsWith(start)))));
 
 /**
- * Files that differ from where the branch left main, with those that are not committed. Null on
- * main, and where git cannot tell.
+ * Files that differ from the point where the branch left main, with uncommitted ones. Null on main,
+ * and where git cannot determine them.
  */
 export function changedFiles(cwd = fileURLToPath(new URL('../', import.meta.url))) {
   const git = (...words) =>

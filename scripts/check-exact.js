@@ -92,13 +92,13 @@ async function comparedSealed(subject) {
   };
 }
 
-/** Whether so many seconds are over from now on. */
+/** @returns a function that tells whether this many seconds have passed. */
 function after(limit) {
   const start = performance.now();
   return () => performance.now() - start > 1000 * limit;
 }
 
-/** What was not compared in this run stays as it was in the last one. */
+/** Writes the page. Results that this run did not compute stay as they were in the last one. */
 function writePage(path) {
   const kept = path.replace(/\.md$/, '.json');
   const before = existsSync(kept) ? JSON.parse(readFileSync(kept, 'utf8')) : {};

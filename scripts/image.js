@@ -1,5 +1,6 @@
-// Lays out what the container image holds, from this folder's build: node scripts/image.js FOLDER
-// The Dockerfile calls it. Packages are copied from node_modules, which package-lock.json fixes.
+// Lays out the contents of the container image, from this folder's build: node scripts/image.js
+// FOLDER The Dockerfile calls it. Packages are copied from node_modules, which package-lock.json
+// fixes.
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -16,7 +17,7 @@ if (existsSync(target)) {
 }
 const root = fileURLToPath(new URL('../', import.meta.url));
 
-// What runs is a part of what is published.
+// The image needs only a part of the published package.
 const [{ files }] = JSON.parse(execFileSync(
   'npm', ['pack', '--dry-run', '--ignore-scripts', '--json'],
   { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] },

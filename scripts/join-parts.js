@@ -5,7 +5,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { buildSync } from 'esbuild';
 
-/** As many bytes of code as cost a start what one more file does. Measured on Node 20. */
+/** The bytes of code that cost a start as much as one more file does. Measured on Node 20. */
 const fileBytes = 20_000;
 /** No entry gets more code to load than by this share and these bytes. */
 const [moreShare, moreBytes] = [0.15, 10_000];
@@ -15,7 +15,7 @@ const head = /import(?:\{([^}]*)\}from)?"(\.[^"]*)";/y;
 const requireOfNode = "import{createRequire as requireOfBundle}from'node:module';"
   + 'const require=requireOfBundle(import.meta.url);';
 
-/** Files of a graph, which of them are in one part, and what entries load. */
+/** Files of a graph, the parts that they are joined into, and the files that entries load. */
 class Graph {
   /** The paths of each part, by path. Entries are parts of their own. */
   parts;
@@ -58,7 +58,7 @@ class Graph {
     return found.has(part);
   }
 
-  /** Pairs of parts that are better one, by what all entries together save. */
+  /** Pairs of parts that are better joined, by the saving over all entries. */
   pairs() {
     const users = new Map();
     for (const entry of this.entries) {
@@ -110,14 +110,14 @@ class Joined {
     return this.parts.get(path).length > 1;
   }
 
-  /** Where the part of a path is. Names of files tell the content of each, and so does this. */
+  /** The file of the part of a path. File names depend on their contents, and so does this one. */
   fileOf(path) {
     if (!this.isJoined(path)) return path;
     const hash = createHash('sha256').update(this.parts.get(path).join());
     return `${dirname(path)}/${hash.digest('hex').slice(0, 8).toUpperCase()}.js`;
   }
 
-  /** What a part calls an export of a path: two of its paths may export the same name. */
+  /** The name of a path's export within its part: two paths of a part may export the same name. */
   nameOf(path, name) {
     const others = this.parts.get(path).filter((each) =>
       this.outputs[each].exports.includes(name));
@@ -175,9 +175,9 @@ class Joined {
 }
 
 /**
- * Joins parts of a graph: those that starts load together. What a part imports is evaluated before
- * it, as before, because no part imports one that imports it.
- * @param outputs what esbuild says of the files, by their paths in `folder`.
+ * Joins parts of a graph: those that starts load together. The imports of a part are evaluated
+ * before it, as before, because no part imports one that imports it.
+ * @param outputs esbuild's facts about the files, by their paths in `folder`.
  * @param folder of the files, which change.
  * @param options with which the graph was made.
  * @returns the text of each file, by its path in `folder`.

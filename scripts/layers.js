@@ -17,7 +17,7 @@ function boxOf(path) {
   return second.endsWith('.ts') ? 'src/*.ts' : `src/${second}`;
 }
 
-/** What the files of each box import directly from other boxes. */
+/** The direct imports of the files of each box from other boxes. */
 function importsOfBoxes() {
   const list = execFileSync('git', ['ls-files', '-co', '--exclude-standard', ...folders], {
     cwd: root, encoding: 'utf8',
@@ -56,7 +56,7 @@ function reduced(boxes) {
   ]));
 }
 
-/** The picture as Mermaid draws it, in the order of the layers: a box stands above its imports. */
+/** The picture as Mermaid draws it, in the order of the layers: a box is above its imports. */
 export function layersPicture() {
   const arrows = reduced(importsOfBoxes());
   const depth = (box) => 1 + Math.max(0, ...(arrows.get(box) ?? []).map(depth));

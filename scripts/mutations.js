@@ -1,5 +1,6 @@
-// Puts mistakes into a copy of the sources, one at a time, and tells which check sees each first:
-// docs/results/exactness.md has the table. Needs the build. Ends with status 1 where no check does.
+// Puts mistakes into a copy of the sources, one at a time, and reports which check notices each
+// first: docs/results/exactness.md has the table. Needs the build. Ends with status 1 if no check
+// does.
 import { spawnSync } from 'node:child_process';
 import {
   cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync,
@@ -65,7 +66,7 @@ function outcomeOfCheck(check, each) {
 
 const green = new Set();
 
-/** A check that is red without the mistake says nothing. */
+/** A check that fails without the mistake proves nothing. */
 function expectGreen([name, check], each) {
   const key = `${name} of ${each.estimator}`;
   if (green.has(key)) return;
@@ -73,7 +74,7 @@ function expectGreen([name, check], each) {
   green.add(key);
 }
 
-/** Puts the text into the source, and into what the build made of it. */
+/** Puts the text into the source, and into the file that the build made of it. */
 function write(file, text) {
   writeFileSync(join(copy, file), text);
   const { code } = transformSync(text, { loader: 'ts', format: 'esm', target: 'es2022' });
@@ -110,7 +111,7 @@ try {
     found.push(outcome);
     const { estimator, breaks, red, seconds } = outcome;
     console.log(`${estimator}, ${breaks}: ${red ?? 'NOTHING'}, ${seconds} s`);
-    // After each, so that a run that was ended early leaves what it found.
+    // After each mistake, so that a run that was ended early leaves its findings.
     if (results !== null) writeFileSync(results, recordLines(found, 1));
   }
 } finally {

@@ -21,7 +21,7 @@ export function packedPaths() {
 }
 
 /**
- * A page with its links to what is packed or has an address; of other links it has the text.
+ * A page with its links to packed files and to addresses. Of other links only the text is kept.
  * @param packed - paths of all packed files.
  */
 export function withoutDeadLinks(page, text, packed) {

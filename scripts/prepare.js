@@ -1,11 +1,11 @@
-// What `npm install` does in a clone after it has the packages: it builds, and at the same time
+// The work of `npm install` in a clone after it has the packages: it builds, and at the same time
 // installs better-sqlite3 where this Node has no SQLite. Nothing else in the clone is compiled.
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from './generated.js';
 
-/** As `server/store/sqlite/driver.ts` decides. */
+/** The same decision as in `server/store/sqlite/driver.ts`. */
 function hasSqlite() {
   const [major, minor] = process.versions.node.split('.').map(Number);
   return major > 23 || (major === 22 && minor >= 16);
@@ -13,7 +13,7 @@ function hasSqlite() {
 
 /**
  * The first `npx keelson` in a clone installs the clone into a folder of npm's own, as a link, and
- * so prepares it once more. What is built stays.
+ * so prepares it once more. The existing build stays.
  */
 function isReady() {
   return process.env.npm_command === 'exec' && existsSync(join(root, 'dist/bundle/packages.json'));

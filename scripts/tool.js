@@ -11,7 +11,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './generated.js';
 
-/** Whether what is installed can be used, where the lock file alone cannot tell. */
+/** Whether the installed packages can be used, if the lock file alone cannot decide it. */
 const usable = {
   // It was compiled for one version of Node.
   sqlite: (folder) => {
@@ -28,7 +28,7 @@ const usable = {
 /**
  * Installs `tools/NAME` unless it is there in the version of its lock file (then 1 ms), and links
  * its packages into node_modules, where everything finds them.
- * @throws Error with the end of what npm said
+ * @throws Error with the end of npm's output
  */
 export function useTool(name) {
   // A copy of the project may link to the packages of another: then so it does to its tools.
@@ -54,7 +54,7 @@ function install(place) {
   // The npm that runs this script, whatever it was asked for itself.
   const { npm_execpath: npm } = process.env;
   const [program, ...first] = npm === undefined ? ['npm'] : [process.execPath, npm];
-  // What a package asks its user for, such as TypeScript, is in the project's own node_modules.
+  // Peer dependencies, such as TypeScript, are in the project's own node_modules.
   const words = ['ci', '--prefix', place, '--omit', 'peer', '--location', 'project', '--no-global',
     '--no-dry-run', '--no-audit', '--no-fund'];
   console.log(`installing ${relative(root, place)}`);

@@ -70,7 +70,7 @@ export interface AggregatorOptions {
    * registered. A trace has the time at which a batch came. Default false.
    */
   readonly tracing?: boolean;
-  /** Who is told of refusals, spent budgets, silence and false logs. Default: nobody. */
+  /** Receivers of alerts about refusals, spent budgets, silence and invalid logs. Default: none. */
   readonly alerts?: AlertSettings;
   /** Computes the releases. Default: worker threads. */
   readonly runnerFactory?: (onDeath: (error: KeelsonError) => void) => EpochRunner;
@@ -80,8 +80,8 @@ export interface AggregatorOptions {
    */
   readonly checkThreads?: number;
   /**
-   * Accepts a database that is older than what the folder has held: what is known to be missing is
-   * charged. Set it for one start only. Default: such a folder is refused (StorageError
+   * Accepts a database that is older than the folder's earlier contents: the known missing charges
+   * are made again. Set it for one start only. Default: such a folder is refused (StorageError
    * data-folder-rolled-back).
    */
   readonly acceptRollback?: boolean;
@@ -90,7 +90,7 @@ export interface AggregatorOptions {
    * @param leads whether this server may lead studies: a shared store must know it.
    */
   readonly openStore?: (directory: string, clock: Clock, leads: boolean) => Promise<Store>;
-  /** What this server does, on a store that several share. Default: all of it. */
+  /** The roles of this server on a store that several servers share. Default: all roles. */
   readonly roles?: ReadonlySet<Role>;
   /**
    * Releases are published at whole multiples of this many milliseconds of Unix time, from 0 to
@@ -111,8 +111,8 @@ export interface AggregatorOptions {
    */
   readonly as?: string;
   /**
-   * How long another server of a sealed study may be silent during a release, in milliseconds.
-   * Default 60,000.
+   * The time for which another server of a sealed study may be silent during a release, in
+   * milliseconds. Default 60,000.
    */
   readonly peerTimeoutMs?: number;
   /**
@@ -148,7 +148,7 @@ export interface Aggregator {
   close(): Promise<void>;
 }
 
-/** How often a server that does not listen yet says so. */
+/** The interval of reports from a server that does not listen yet. */
 const waitToldMs = 10_000;
 
 /**
@@ -170,9 +170,9 @@ export async function createAggregator(options: AggregatorOptions): Promise<Aggr
 }
 
 /**
- * Before the server listens nobody can ask it how it is, and it may wait long: for a database that
+ * Before the server listens nobody can ask for its state, and it may wait long: for a database that
  * is away, or for the journal of a large epoch.
- * @returns what stops it.
+ * @returns a function that stops the reports.
  */
 function tellOfWaits(clock: Clock, logger: Logger): () => void {
   const beganMs = clock.monotonicMs();
@@ -257,7 +257,7 @@ async function start(
   }
 }
 
-/** The last one first. @throws what the first that failed threw, after all of them. */
+/** The last one first. @throws the error of the first that failed, after all of them. */
 async function closeEach(opened: readonly (() => Promise<void>)[]): Promise<void> {
   const failures: unknown[] = [];
   for (const close of opened.toReversed()) {
@@ -272,7 +272,7 @@ function sealedPartOf(
   return as === undefined ? null : new SealedPart({ as, clock, logger, timeoutMs });
 }
 
-/** @returns what stops them. */
+/** @returns a function that stops them. */
 function startAlerts(
   settings: AlertSettings | undefined, server: WatchedServer,
 ): () => Promise<void> {

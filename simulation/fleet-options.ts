@@ -16,7 +16,7 @@ export interface FleetOptions {
   readonly hostileShare?: number;
   /** Name of an attack (`attackNames`). Default shift. */
   readonly attack?: string;
-  /** How far the attack moves rows, in scales. Default: the attack's own. */
+  /** The distance by which the attack moves rows, in scales. Default: the attack's own. */
   readonly strength?: number;
   /**
    * Called at the start of every epoch of every study. Its result replaces `hostileShare`, `attack`

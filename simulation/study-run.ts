@@ -31,7 +31,7 @@ export interface StudyRunOptions {
 }
 
 /**
- * One study's part of a fleet: when its contributors act, with which rows, and with what result.
+ * One study's part of a fleet: the times of its contributors' actions, their rows, and the results.
  */
 export class StudyRun {
   /** By contributor; undefined for contributors that an abuse group plays. */
@@ -44,9 +44,9 @@ export class StudyRun {
   private epoch = 0n;
   private document: StudyDocument | null = null;
   private honest: HonestRows | null = null;
-  /** What the texts of honest contributors are places in. */
+  /** The texts that the numbers of honest contributors are indexes into. */
   private readonly honestTexts: readonly string[];
-  /** Those, and then what attackers invent. */
+  /** Those, followed by the texts that attackers invent. */
   private texts: readonly string[];
   private hostility: Hostility | null = null;
   /** Contributors whose own budget is used up. They send nothing any more. */
@@ -131,7 +131,8 @@ export class StudyRun {
     const attack = this.attackOf(index);
     if (attack === null) return rows;
     const attacked = attack.apply(rows, this.attackContext(index, attack));
-    // A hostile client sends what the server takes. Other attacks send what it must refuse.
+    // A hostile client sends rows that the server accepts. Other attacks send frames that it must
+    // refuse.
     return attack.unchecked === true ? attacked
       : fittedRows(attacked, this.document!, this.texts);
   }

@@ -22,8 +22,8 @@ export interface Truth {
 
 /**
  * One contribution as the server reduces it: the sum of its rows under `sum`, else their mean.
- * Under `one` the server takes one row by a secret key, and the mean is what it takes on average.
- * Rows without a value (NaN) in a column do not count there; NaN where none has one.
+ * Under `one` the server picks one row by a secret key, and the mean is its expected value. Rows
+ * without a value (NaN) in a column do not count there; NaN where none has one.
  */
 export function reduceRows(
   rows: Float64Array, columns: number, reduce: Question['reduce'],
@@ -39,7 +39,10 @@ export function reduceRows(
     : reduce === 'sum' ? sum : sum / counts[j]!));
 }
 
-/** What a study's release estimates, of honest contributors and of all: totals or means. */
+/**
+ * The true values that a study's release estimates, for honest contributors and for all: totals or
+ * means.
+ */
 export function truthOf(
   asked: Described, truth: Truth,
 ): { readonly honest: readonly number[]; readonly naive: readonly number[] } {

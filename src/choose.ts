@@ -14,16 +14,16 @@ import {
 import { planWithin, type PlanOptions } from './plan.js';
 import { targetAlone } from './privacy/accounting/target.js';
 
-/** What somebody wants to know about the contributors. */
+/** The questions about the contributors that an estimator can be chosen for. */
 export const questionNames = [
   'mean', 'count', 'sum', 'share', 'ratio', 'quantile', 'histogram', 'covariance', 'distribution',
 ] as const;
-/** One of `questions`. */
+/** One of `questionNames`. */
 export type QuestionName = (typeof questionNames)[number];
 
-/** What `chooseEstimator` takes. All of it is public: it never sees a row. */
+/** Options of `chooseEstimator`. All of them are public: it never sees a row. */
 export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
-  /** What you want to know. Default: `mean`. */
+  /** The question to answer. Default: `mean`. */
   readonly question?: QuestionName;
   /**
    * The known facts, as parameters of estimators by name, each used where it is taken: `scale`,
@@ -45,7 +45,7 @@ export interface Candidate {
   readonly errorsAreIn: string;
   /** Why it is not chosen whatever its error is, in one sentence; null if it could be. */
   readonly excluded: string | null;
-  /** What it would be planned with; null where it lacks a fact that it needs. */
+  /** The parameters to plan it with; null where it lacks a fact that it needs. */
   readonly parameters: ParameterValues | null;
   /** Null where there is none. */
   readonly plan: Plan | null;
@@ -60,7 +60,7 @@ export interface Choice {
   readonly plan: Plan;
   /** Plain sentences, from public facts alone. */
   readonly why: readonly string[];
-  /** What must be true for accurate answers. Privacy never depends on it. */
+  /** The assumption behind accurate answers. Privacy never depends on it. */
   readonly assumes: string;
   /** Every estimator that was compared, the chosen one among them. */
   readonly candidates: readonly Candidate[];
@@ -78,13 +78,13 @@ interface Known {
 /** One line of the decision table. */
 interface Contender {
   readonly name: string;
-  /** When to use it, for people. */
+  /** When to use it, in words. */
   readonly suits: string;
-  /** What it needs, for people. */
+  /** The facts that it needs, in words. */
   readonly needs: string;
-  /** What people who lie can do, for people. */
+  /** How much people who lie can do, in words. */
   readonly liars: string;
-  /** What it lacks among the known facts; null if nothing. */
+  /** The needed facts that are not known, in words; null if none are missing. */
   readonly lacks?: (known: Known) => string | null;
   /** Parameters that follow from the known facts. */
   readonly parameters?: (known: Known) => Readonly<Record<string, unknown>>;
@@ -226,8 +226,8 @@ function edgesOf({ low, high }: { low: number; high: number }): readonly number[
 
 /**
  * Recommends an estimator for a question, from public facts alone, and says why. Of the estimators
- * whose needs are met, and which promise an error at the stated hostile share, it takes the one
- * whose plan has the smallest expected error, and of equal ones the last in `decisions`. Errors in
+ * whose needs are met, and which promise an error at the stated hostile share, it picks the one
+ * whose plan has the smallest expected error, and among equals the last in `decisions`. Errors in
  * different units are not compared: the first in `decisions` then wins. Costs one plan for each
  * estimator of the question.
  * @returns the choice, or why there is none and what would help.
@@ -252,7 +252,7 @@ export function chooseEstimator(options: ChooseOptions): Choice | Infeasible {
   return chooseWithin(question, parameters, facts);
 }
 
-/** Why no estimator fits, and what each of the question lacks. */
+/** Why no estimator fits, and what each estimator of the question lacks. */
 export interface NoChoice extends Infeasible {
   readonly candidates: readonly Candidate[];
 }

@@ -14,7 +14,7 @@ import { secureNoise } from './random/secure.js';
 import type { NoiseSource, WorkRandom } from './random/source.js';
 import { seededRandom } from './random/work.js';
 
-/** What `estimate` takes. */
+/** Options of `estimate`. */
 export interface EstimateOptions<Name extends string = string> extends Pick<
   PlanOptions<Name>, 'estimator' | 'epsilon' | 'delta' | 'parameters' | 'participation'
 > {
@@ -33,8 +33,8 @@ export interface EstimateOptions<Name extends string = string> extends Pick<
 }
 
 /**
- * A released value, a release without one, or a plan that is not possible. `privacy` is what was
- * spent.
+ * A released value, a release without one, or a plan that is not possible. `privacy` states its
+ * cost.
  */
 export type Estimate = (Outcome & { readonly privacy: PrivacyStatement }) | Infeasible;
 
@@ -82,7 +82,7 @@ export async function estimate<Name extends string>(
   });
 }
 
-/** What `estimateTable` takes. */
+/** Options of `estimateTable`. */
 export interface TableRun {
   /** Used up by the run. */
   readonly rows: OwnedRows;
@@ -94,7 +94,7 @@ export interface TableRun {
   readonly cohort: number | undefined;
   readonly participation: Participation;
   readonly noise: NoiseSource;
-  /** They decide who shares a group with whom: secret, so from a noise source. */
+  /** They decide which contributors share a group: secret, so from a noise source. */
   readonly assignmentHashes: NoiseSource;
   readonly work: WorkRandom;
   readonly compute?: Compute;

@@ -11,11 +11,11 @@ import { signatureBytes } from './wire/fields.js';
 import type { BeyondGrid, SealedProgram, TrafficRange } from './sealed/programs/contract.js';
 import type { Question } from './base/questions.js';
 
-/** What the promise does not cover, for whoever reads a plan. */
+/** The limits of the promise, for readers of a plan. */
 const weakestPromise =
   'nothing against two of the servers together, nor against a server that runs changed code';
 
-/** What becomes of values beyond the range of a sealed mean. */
+/** How a sealed mean treats values beyond its range. */
 function rangeFacts(
   { range, reportedFrom }: BeyondGrid,
 ): Readonly<Record<string, number | string>> {

@@ -14,15 +14,15 @@ import { planSealed } from './plan-sealed.js';
 import { planQuestions, type QuestionsPlan } from './questions/plan.js';
 import type { StudyDocument } from './wire/study-document.js';
 
-/** What follows from a study's public facts and its estimators alone. */
+/** The plan of a study, which follows from its public facts and its estimators alone. */
 export interface StudyPlan extends QuestionsPlan {
   readonly target: PrivacyTarget;
   readonly caps: BudgetCaps;
-  /** What one epoch costs, in the unit of the budget's rule: the sum of `charges`. */
+  /** The cost of one epoch, in the unit of the budget's rule: the sum of `charges`. */
   readonly charge: Charge;
-  /** What each question costs of it, in the order of the questions. */
+  /** Each question's part of it, in the order of the questions. */
   readonly charges: readonly Charge[];
-  /** Epochs that the whole budget pays for; of a budget that renews: in one window. */
+  /** Epochs that the whole budget pays for; if it renews, those of one window. */
   readonly releases: number;
   /** The cap that stops the epoch after these. */
   readonly binds: 'rho' | 'delta';

@@ -12,7 +12,7 @@ import { analyticGaussianSigma } from './privacy/accounting/analytic-gaussian.js
 import { isReleaseWithin } from './privacy/accounting/loss-distribution/index.js';
 import { lessFor, resolvePureTarget, targetAlone } from './privacy/accounting/target.js';
 
-/** What `plan` takes. All of it is public. */
+/** Options of `plan`. All of them are public. */
 export interface PlanOptions<Name extends string = string> {
   /** One of `keelson/estimators`, or `findEstimator('mean')`. */
   readonly estimator: Estimator<Name>;
@@ -53,7 +53,7 @@ export function plan<Name extends string>(options: PlanOptions<Name>): Plan | In
   return planWithin(estimator, parameters, { dimension: columns, cohort, participation, target });
 }
 
-/** What `plan` and `estimate` check alike. */
+/** The checks that `plan` and `estimate` share. */
 export function checkedPlan(
   {
     estimator, epsilon, delta, parameters = {},

@@ -2,13 +2,13 @@ import type { Plan, PrivacyTarget } from './estimators/contract/estimator.js';
 import { amountToNumber } from './privacy/accounting/amount.js';
 import { epsilonOfSpent } from './privacy/accounting/spent.js';
 
-/** What a release costs, as results state it. */
+/** The cost of a release, as results state it. */
 export interface PrivacyStatement {
   readonly epsilon: number;
   readonly delta: number;
   /** Under `renyi` the divergence over its order: there is no zCDP bound then. */
   readonly rho: number;
-  /** Of a release whose cost is known at one order only: the divergence there. */
+  /** For a release whose cost is known at one order only: the divergence there. */
   readonly renyi?: { readonly order: number; readonly divergence: number };
   /** Which data sets the bound compares. */
   readonly neighbours: string;

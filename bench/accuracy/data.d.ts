@@ -20,7 +20,7 @@ export declare function makeRows(name: string, shape: {
   readonly inDeviations: (difference: ArrayLike<number>) => readonly number[];
 };
 
-/** What a shape of honest rows is, by name. */
+/** The shapes of honest rows, by name. */
 export declare const shapes: Readonly<Record<string, { readonly title: string }>>;
 
 /** Repeatable numbers from a text: uniform ones strictly between 0 and 1, and normal ones. */

@@ -39,7 +39,7 @@ function numbers(text, name, isRight) {
   throw new Error(`--${name} ${text}: a number or a list of numbers is wanted`);
 }
 
-/** @throws Error that says in words what is wrong. */
+/** @throws Error that states the fault in words. */
 export function readOptions(args) {
   const text = { type: 'string' };
   const { values } = parseArgs({

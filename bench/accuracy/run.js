@@ -1,5 +1,5 @@
-// Errors of every private mean under every attack, beside what is possible without privacy. Same
-// seeds, same figures, whatever else the machine does (unless --noise secure).
+// Errors of every private mean under every attack, beside the errors that are possible without
+// privacy. Same seeds, same figures, whatever the load of the machine (unless --noise secure).
 import { filteredMean } from '../../dist/src/robust/filtered-mean.js';
 import { writePart } from '../harness/pages.js';
 import { makeRows } from './data.js';

@@ -10,7 +10,7 @@ export const median = (list) => sorted(list.map((error) => error ?? Infinity))[l
 /** A figure for people. */
 export const short = (value) =>
   (value >= 100 ? value.toPrecision(2) : value.toFixed(value < 10 ? 4 : 2));
-/** What a cell is, in the order of its title. */
+/** The properties that identify a cell, in the order of its title. */
 export const cellKeys =
   ['rows', 'dimension', 'contributors', 'corruption', 'epsilon', 'delta'];
 const isSame = (line, at) => Object.keys(at).every((key) => line[key] === at[key]);

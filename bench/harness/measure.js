@@ -1,4 +1,4 @@
-// Figures of benchmarks: what many samples come to, and lines for people.
+// Figures of benchmarks: summaries of many samples, and lines for people.
 import { loadavg } from 'node:os';
 
 const inOrder = (list) => Float64Array.from(list).sort();
@@ -15,7 +15,7 @@ export const sum = (list) => list.reduce((total, value) => total + value, 0);
 export const rootMeanSquare = (list) =>
   Math.sqrt(sum(list.map((value) => value ** 2)) / list.length);
 export const mebibytes = (bytes) => (bytes / 2 ** 20).toFixed(0);
-/** What else the machine does: a benchmark says so beside its figures. */
+/** The other load on the machine, which a benchmark states beside its figures. */
 export const loadText = (load = loadavg()) =>
   `load average ${load.map((value) => value.toFixed(1)).join(' ')}`;
 
@@ -38,7 +38,7 @@ export const ratioInTurns = (own, other, pick = (figure) => figure) =>
   median(own.map((figure, round) => pick(figure) / pick(other[round])));
 
 /**
- * Says whether a target is met, and lets the process end with 1 where it is not.
+ * Prints whether a target is met, and lets the process end with 1 if it is not.
  * @param isJudged - false in a tiny run, whose figures mean nothing.
  */
 export function judge(isMet, text, isJudged = true) {

@@ -2,8 +2,8 @@
 import { parseArgs } from 'node:util';
 
 /**
- * Reads a benchmark's options. Ends the process with status 2 and says why where the command line
- * is wrong.
+ * Reads a benchmark's options. Ends the process with status 2 and a reason if the command line is
+ * wrong.
  * @param usage one line: what the benchmark measures.
  * @param spec by name: `usual`, the value without the option, which says what kind of value it is
  *   (a number, a text, a list of numbers, or false for a switch; null for a text that may be

@@ -22,12 +22,12 @@ export const piecesOptions = {
 const progressEveryMs = 20_000;
 
 /**
- * Measures runs in copies of this script, and says whether every run is there. Every copy makes the
- * same list of runs from the command line, and calls this function too: there it answers to its
+ * Measures runs in copies of this script, and reports whether every run is there. Every copy makes
+ * the same list of runs from the command line, and calls this function too: there it answers to its
  * parent, and never returns.
  * @param runs - a run needs nothing that another run leaves behind.
  * @param measure - (run) => Promise of its lines of results, an array of JSON values.
- * @param keyOf - what a line is of: lines with the same key come from one run.
+ * @param keyOf - the run of a line: lines with the same key come from one run.
  * @param options - `piecesOptions`, as they were read.
  * @returns the lines of all runs that are known, in the order of the runs.
  */
@@ -51,7 +51,7 @@ export async function measuredRuns(runs, measure, keyOf, { processes, minutes, o
   return kept.inOrderOf(runs);
 }
 
-/** Says now and then how many runs are done, and how long the others may take. */
+/** Prints now and then how many runs are done, and how long the others may take. */
 function progressOf(total) {
   const start = performance.now();
   let [done, said] = [0, start];

@@ -1,4 +1,4 @@
-// What benchmarks write: tables in Markdown, parts of pages, and results that are kept in pieces.
+// Output of benchmarks: tables in Markdown, parts of pages, and results that are kept in pieces.
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 
 /** @returns the lines of a table in Markdown. */
@@ -6,9 +6,9 @@ export const tableLines = (head, rows) => [head, head.map(() => '---'), ...rows]
   .map((fields) => `| ${fields.join(' | ')} |`);
 
 /**
- * Replaces what stands between two marks of a page. People write the text outside them.
+ * Replaces the part between two marks of a page. People write the text outside them.
  * @param marks - two lines of the page, the first and the last of the part.
- * @throws Error naming the page where it lacks them.
+ * @throws Error with the name of the page, if it lacks them.
  */
 export function writePart(file, marks, text) {
   const page = readFileSync(file, 'utf8');
@@ -23,8 +23,8 @@ export const readLines = (file) => (existsSync(file) ? readFileSync(file, 'utf8'
 
 /**
  * Results of a benchmark that is run in pieces: one JSON line each.
- * @param file - what it holds is read first; null keeps results in memory only.
- * @param keyOf - what was run: lines with the same key come from one run.
+ * @param file - its contents are read first; null keeps results in memory only.
+ * @param keyOf - the run of a line: lines with the same key come from one run.
  */
 export function keptLines(file, keyOf) {
   const lines = file === null ? [] : readLines(file);

@@ -33,7 +33,7 @@ export function ownFolder(name, place = tmpdir()) {
 }
 
 /**
- * A child that says when it is ready and answers each message with one. It is killed when this
+ * A child that reports when it is ready and answers each message with one. It is killed when this
  * process ends.
  * @param profile - folder for a CPU profile, or null. Node writes it at a normal exit, so `stop`
  *   asks for one then.
@@ -71,9 +71,9 @@ const watched = `process.on('exit', () => {
 })`;
 
 /**
- * What a script of Node used until it ended.
+ * The resources that a Node.js script used until it ended.
  * @returns `stdout` and `stderr`, seconds of `processor` and `wall` time, and `mebibytes` at most.
- * @throws Error with what it said, where it did not end well.
+ * @throws Error with its output, if it failed.
  */
 export function usedBy(words) {
   const { status, stdout, stderr } = spawnSync(process.execPath, [
@@ -84,7 +84,7 @@ export function usedBy(words) {
   return { ...JSON.parse(found[1]), stdout, stderr: stderr.slice(0, found.index) };
 }
 
-/** @returns what the last line of a program says, as JSON; null where the program fails. */
+/** @returns the last line of a program's output, as JSON; null if the program fails. */
 export function saidBy(program, args) {
   const { status, stdout } = spawnSync(
     program, args, { encoding: 'utf8', env: oneThread, maxBuffer: 1 << 26 },

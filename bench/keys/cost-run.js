@@ -31,7 +31,7 @@ const discovered = (name, top) =>
 const planned = (cohort, questions) =>
   parseStudyText(studyOf(cohort, questions), { name: 'key-cost.yaml' });
 
-/** Adds people with one row each: what the epochs' thread does with a batch that was accepted. */
+/** Adds people with one row each: the work of the epochs' thread on an accepted batch. */
 function filler({ document, questions }) {
   const run = new QuestionsRun(
     questions, seededRandom(new Uint8Array(8)), seededNoise('key cost'),

@@ -1,5 +1,6 @@
-// The time and memory of keys that nobody listed. Each figure is of a process of its own. On a busy
-// machine its processor time says more than its time. Ends with 1 when a target is missed.
+// The time and memory of keys that are on no list. Each figure is of a process of its own. On a
+// busy machine its processor time is more informative than its wall-clock time. Ends with 1 when a
+// target is missed.
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { judge, loadText } from '../harness/measure.js';

@@ -70,7 +70,7 @@ export function optimalWithCounts({ epsilon, delta, changed }) {
     : { half: optimalHalf({ epsilon: epsilon / 2, delta: delta / 2, changed }), error: gaussian };
 }
 
-/** What a study of Keelson does that asks only this. */
+/** The threshold and the error of a Keelson study that asks only this. */
 export function keelson({ epsilon, delta, groupsMax, prefilter = 2 }) {
   const { rho, delta: eventDelta } = privacyTarget({ epsilon, delta });
   const event = keyHistogramEvent({

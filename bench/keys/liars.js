@@ -1,5 +1,5 @@
-// What liars do to answers that are split by keys: each answer with and without them, by the same
-// noise, beside the most that is promised.
+// The effect of liars on answers that are split by keys: each answer with and without them, by the
+// same noise, beside the largest effect that is promised.
 import { parseStudyText } from '../../dist/server/study-file/index.js';
 import { findAttack } from '../../dist/simulation/index.js';
 import { utf8 } from '../../dist/src/base/bytes.js';
@@ -66,7 +66,7 @@ function crowdOf(people, seed) {
   });
 }
 
-/** The rows of so many liars, fitted to the columns as a client of theirs would. */
+/** The rows of this many liars, fitted to the columns as their client would do it. */
 function liarsOf(name, count, crowd, seed, strength) {
   const attack = findAttack(name);
   const work = (label) => seededRandom(utf8(`${seed} ${label}`));
@@ -141,9 +141,9 @@ export const promises = {
 };
 
 /**
- * How far liars moved each answer.
+ * The distance by which liars moved each answer.
  * @returns for each attack, share and question: the largest move of a region, and the largest part
- *   of what is promised for that region.
+ *   of the promise for that region.
  */
 export async function movedBy({ people, shares, seed }) {
   const study = planned(people, 8, split);

@@ -1,5 +1,6 @@
-// Discovered keys beside other libraries, and what liars do to answers that are split by keys: the
-// page docs/results/keys.md. Ends with 1 when liars move an answer farther than is promised.
+// Discovered keys beside other libraries, and the effect of liars on answers that are split by
+// keys: the page docs/results/keys.md. Ends with 1 when liars move an answer farther than is
+// promised.
 import { writeFileSync } from 'node:fs';
 import { optionsOf } from '../harness/options.js';
 import { tableLines } from '../harness/pages.js';
@@ -61,7 +62,7 @@ const ledgerHead =
 
 const moved = await movedBy({ people, shares, seed });
 const partOf = (line) => line.moved / line.promised;
-/** Of each question and share of liars, the attack that comes nearest to what is promised. */
+/** For each question and share of liars, the attack that comes nearest to the promised bound. */
 const farthest = [];
 for (const line of moved) {
   const at = farthest.findIndex(({ question, share }) =>

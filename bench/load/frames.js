@@ -1,4 +1,4 @@
-// What the contributors of all loads sign and send.
+// The frames that the contributors of all loads sign and send.
 import { createHash, randomBytes } from 'node:crypto';
 import { signBatch, signHello } from '../../dist/src/signing/message.js';
 import { signing } from '../../dist/src/signing/node.js';

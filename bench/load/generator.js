@@ -78,7 +78,7 @@ function generate(options) {
     }
   }
 
-  /** Over HTTP. A request is answered as a whole, so what was refused is not sent again. */
+  /** Over HTTP. A request is answered as a whole, so refused batches are not sent again. */
   function upload(signers) {
     const turns = signers.map((signer) => ({ id: 1, signer, sequence: 1n, sentAt: new Map() }));
     const { url, batchesPerRequest, inFlight } = options;

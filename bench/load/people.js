@@ -75,7 +75,7 @@ async function inOneRequest(signer, study, agent) {
   return faultOf(decodeServerFrame(await answerOf(asked, message)));
 }
 
-/** What a cache in front of the server would answer: one request for all people. */
+/** The response that a cache in front of the server would give: one request for all people. */
 async function openStudy() {
   const path = new URL(`v1/studies/${studyIdHex}/open`, address);
   const { welcome, epoch } = JSON.parse(await answerOf(request(path)));

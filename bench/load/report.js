@@ -1,11 +1,11 @@
-// What bench/ingest.js prints: a table of at most 90 columns, and one line for each target.
+// The output of bench/ingest.js: a table of at most 90 columns, and one line for each target.
 
 const mega = 1024 * 1024;
 /** Growth of resident memory that is allowed in a minute: allocator and collector cause some. */
 const flatShare = 0.1;
 /**
- * What the server's busiest thread has to reach of the signatures that as many cores check as the
- * server has threads for it.
+ * The speed that the server's busiest thread must reach, as a fraction of the signature checks of
+ * as many cores as the server has threads for them.
  */
 const verifyShare = 0.6;
 
@@ -62,7 +62,7 @@ export function verdictsOf(result, machine) {
   );
 }
 
-/** Asked of a shape with a text column, or over HTTP, beside the same shape of numbers alone. */
+/** The part of the plain shape's rate that a shape with texts, or over HTTP, must reach. */
 const besideShare = 0.8;
 
 /** Compares shapes with a suffix with those of as many bytes without one, in one run. */

@@ -45,7 +45,7 @@ retention: release${asked}
 `, { name: `${name}.yaml` });
 
 let store;
-/** How long each turn of an epoch took: the old one closes and the next one opens. */
+/** The time of each turn of an epoch: the old one closes and the next one opens. */
 const turnsMs = [];
 
 const timed = (call) => async (...args) => {

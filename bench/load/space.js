@@ -1,11 +1,11 @@
-// What one contributor of one row takes of a PostgreSQL store: time, log and disk. Keys are new,
-// bodies are given, and nobody signs: so these are the parts of the store alone.
+// The cost of one contributor of one row in a PostgreSQL store: time, log and disk. Keys are new,
+// bodies are ready-made, and nobody signs: so these are the costs of the store alone.
 import { openPostgresStore } from '../../dist/server/store/postgres/open.js';
 import { psql } from '../../dist/cli/demo/cluster/private-postgres.js';
 
 const studyId = 'ab'.repeat(32);
 const rules = { study: 'study:bench', scope: 'study', rule: { rule: 'zcdp' } };
-/** As many as a server commits at once. */
+/** The number of batches that a server commits at once. */
 const listBatches = 512;
 const pageRows = 5_000;
 
@@ -39,7 +39,7 @@ async function openStore(url, rowKeys) {
 /**
  * @param database from `startDatabase`.
  * @param rowKeys a folder for the row keys.
- * @returns lines of what was measured, for people who come once and again, and for reading back.
+ * @returns lines of the measurements, for people who come once and again, and for reading back.
  */
 export async function measureSpace(database, people, bodyBytes, rowKeys) {
   const url = await database.create();

@@ -1,11 +1,11 @@
-// What the numpy peers of peers.py answer.
+// Answers of the numpy peers in peers.py.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { npyOf } from '../accuracy/peer.js';
 import { oneThread, ownFolder, projectPath } from '../harness/processes.js';
 
-/** What epsilon 1 and delta 1e-6 are as zCDP: the cost of Keelson and of its peers. */
+/** Epsilon 1 and delta 1e-6 as zCDP: the cost of Keelson and of its peers. */
 export const rho = 0.0244;
 
 /** The numbers of steps of CoinPress that are tried. Nobody knows the best one beforehand. */

@@ -24,7 +24,7 @@ const options = optionsOf('Keelson beside CoinPress and the shifted clipped mean
 /** Around the tables of docs/results/peers.md. */
 const marks = ['<!-- tables: made by npm run bench:pages -- peers -->', '<!-- end of tables -->'];
 const target = { epsilon: 1, delta: 1e-6 };
-/** What peers are told: every mean is within this many deviations of 0. */
+/** The public bound that peers get: every mean is within this many deviations of 0. */
 const reach = 10;
 
 const short = (value) => (Number.isFinite(value) ? value.toPrecision(3) : 'refused');
@@ -53,7 +53,9 @@ function withBestSteps(errors) {
   return errors.set(`CoinPress, best of ${steps.length} steps`, best);
 }
 
-/** Keelson's answers: with the deviations found or told, and with what peers are told. */
+/**
+ * Keelson's answers: with deviations that it finds or is given, and with the facts that peers get.
+ */
 function keelsonMeans() {
   const found = ['mean', 'robust-mean'].flatMap((name) => [
     { name, parameters: { scale: 'auto', shape: 'any' }, told: 'told nothing' },

@@ -75,7 +75,7 @@ function summaryOf(answers) {
   ];
 }
 
-/** Which keys were found, by their size. */
+/** The keys that were found, by their size. */
 function foundText(answers) {
   const [{ question }] = answers;
   const sizes = answers.flatMap(({ people, lines }) => {

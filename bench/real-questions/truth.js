@@ -1,4 +1,4 @@
-// What the answers of a study should be, from the rows that its people have.
+// The true answers of a study, computed from the rows of its people.
 
 const clipped = (value, { low = -Infinity, high = Infinity }) =>
   Math.min(high, Math.max(low, Number(value)));
@@ -8,7 +8,9 @@ const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);
 const quantileOf = (sorted, share) =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 
-/** What each number of one answer is of: a function of the values of the people under a key. */
+/**
+ * The definition of each number of one answer: a function of the values of the people under a key.
+ */
 function numbersOf({ estimator, parameters }, type) {
   const held = (values) => values.map((value) => clipped(value, type));
   const sorted = (values) => Float64Array.from(held(values)).sort();

@@ -1,4 +1,4 @@
-/** What one run has for one number of its answer. */
+/** The result of one run for one number of its answer. */
 export interface TableLine {
   readonly estimator: string;
   readonly kind: 'value' | 'refused' | 'infeasible';

@@ -1,8 +1,8 @@
-// The report of real tables: a line for each estimator, what is wrong, and the bars.
+// The report of real tables: a line for each estimator, the faults, and the bars.
 import { quantile } from '../harness/measure.js';
 import { tableLines as table } from '../harness/pages.js';
 
-/** The estimators that a person is advised to take. */
+/** The estimators that the guides advise people to use. */
 export const recommended = ['mean', 'robust-mean', 'prime-heavy', 'quantile'];
 
 const share = (part, whole) => (whole === 0 ? '-' : (part / whole).toFixed(3));
@@ -26,11 +26,14 @@ const isRefused = (line) => line.kind === 'refused' && !isForeseen(line);
 const isOff = ({ kind, error, half }) => kind === 'value' && half !== null && error > 3 * half
   && error > 1e-9;
 
-/** Numbers whose interval is asked to hold: all but those whose release says why it has none. */
+/** Numbers whose interval must hold: all but those whose release states why it has none. */
 const judgedBy = (lines, field = 'isCovered') => lines.filter((line) => line.kind === 'value'
   && line[field] !== null && line[field] !== undefined && line.saysWhy !== true);
 
-/** The share of the intervals that hold. An interval without an end holds only if it says why. */
+/**
+ * The share of the intervals that hold. An interval without an end holds only if the release states
+ * why.
+ */
 function holding(lines, field) {
   const all = judgedBy(lines, field);
   return share(all.filter((line) => line[field]).length, all.length);
@@ -107,7 +110,7 @@ function refusedRows(lines) {
   ]);
 }
 
-/** The estimators of the table of columns, and what is shown of them. */
+/** The estimators of the table of columns, and the figures that are shown for them. */
 const shownOfColumns = [
   { estimator: 'mean', fields: ['error', 'half'] },
   { estimator: 'robust-mean', fields: ['error', 'half', 'halfIfFalse'] },

@@ -31,7 +31,7 @@ const everyEstimator = [
   ...recommended, 'prime', 'stable-mean', 'populous-mean',
   'resilience', 'tukey-median', 'heavy-tailed',
 ];
-/** These have no scale of their own: a person gives about the deviation. */
+/** These have no scale of their own: a person states an approximate deviation. */
 const needScale = new Set(['prime-heavy', 'heavy-tailed']);
 const target = { epsilon: 1, delta: 1e-6 };
 const probabilities = [0.25, 0.5, 0.75];
@@ -51,7 +51,7 @@ function parametersFor(estimator, columns) {
 const quantileOf = ({ sorted }, share) =>
   sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
 
-/** What each number of an answer should be, in the order of the answer. */
+/** The true value of each number of an answer, in the order of the answer. */
 function truthsOf(estimator, columns) {
   if (estimator === 'quantile') return probabilities.map((share) => quantileOf(columns[0], share));
   // The Tukey median of one column is its median.
@@ -93,7 +93,7 @@ function wholeColumns(columns) {
 
 const rounded = (value) => (Number.isFinite(value) ? Number(value.toPrecision(4)) : null);
 
-/** These findings say of a column that nobody knows how far its mean is from the answer. */
+/** These findings state that the distance of a column's mean from the answer is unknown. */
 const reasonsForNoInterval = new Set(['mostly-one-value', 'end-unseen']);
 
 /**

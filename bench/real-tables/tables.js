@@ -1,6 +1,6 @@
 // Public tables: those of the installed package vega-datasets, and the flights of data/. Nothing is
-// copied into this repository. Each line names where the package says that a table is from, and
-// under which terms.
+// copied into this repository. Each line names the origin and the terms of a table, as the package
+// states them.
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'csv-parse/sync';
@@ -63,7 +63,7 @@ function numericColumns(records, leaveOut) {
   });
 }
 
-/** What the report needs to know of all rows of a column. Missing entries are left out. */
+/** The facts about all rows of a column that the report needs. Missing entries are left out. */
 function describedColumn({ name, values }) {
   const present = Float64Array.from(values.filter((value) => !Number.isNaN(value))).sort();
   const mean = present.reduce((sum, value) => sum + value, 0) / present.length;
@@ -73,7 +73,7 @@ function describedColumn({ name, values }) {
   return {
     name, values, sorted: present, mean, deviation, missing: 1 - present.length / values.length,
     skewness: deviation === 0 ? 0 : central(3) / deviation ** 3,
-    /** What errors are measured in. */
+    /** The unit of errors. */
     unit: deviation > 0 ? deviation : Math.max(1, Math.abs(mean)),
   };
 }

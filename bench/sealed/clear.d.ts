@@ -1,7 +1,7 @@
 import type { Outcome } from '../../src/base/outcome.js';
 import type { SealedRobustDesign } from '../../src/sealed/programs/robust-design.js';
 
-/** What a sealed robust mean opens, computed in the clear, and its answer. */
+/** The values that a sealed robust mean opens, computed in the clear, and its answer. */
 export declare function clearRobustMean(
   library: object, design: SealedRobustDesign,
   rows: { readonly values: ArrayLike<number>; readonly count: number },

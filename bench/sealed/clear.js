@@ -1,6 +1,6 @@
-// What a sealed robust mean opens, computed in the clear: the reference of test/sealed/equality,
-// and the quick way to measure its error. It shares nothing with the servers' steps but the public
-// code that decides what is opened next, which is given as `library`.
+// The values that a sealed robust mean opens, computed in the clear: the reference of
+// test/sealed/equality, and the quick way to measure its error. It shares nothing with the servers'
+// steps but the public code that decides what is opened next, which is given as `library`.
 
 const bins = 64;
 const clampedBin = (bin) => Math.min(bins - 1, Math.max(0, bin));

@@ -3,7 +3,7 @@
 import { createServer, connect } from 'node:net';
 import { once } from 'node:events';
 
-/** Listens, says on which port, and returns the sockets that come, by the server that they name. */
+/** Listens, reports its port, and returns the sockets that come, by the server that they name. */
 export async function portOf(tell) {
   const waiting = new Map();
   const wanted = new Map();

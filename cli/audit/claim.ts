@@ -58,7 +58,7 @@ export function claimAt(
   return isKnown ? epsilonOf(cost, delta) : null;
 }
 
-/** What is charged for a plan, or for some of its events. */
+/** The charge for a plan, or for some of its events. */
 export function costOf(plan: Plan, events: readonly string[] | null): PrivacyCost {
   if (events === null) return plan.cost;
   const chosen = plan.events.filter(({ name }) => events.includes(name));

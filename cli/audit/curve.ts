@@ -3,7 +3,7 @@ import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { formatNumber } from '../base/output.js';
 import { claimAt } from './claim.js';
 
-/** What is claimed at a delta, and what exact losses prove there. */
+/** The claimed epsilon at a delta, and the epsilon that exact losses prove there. */
 export interface CurvePoint {
   readonly delta: number;
   readonly claimed: number;

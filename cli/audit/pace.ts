@@ -7,20 +7,22 @@ import type { Io } from '../base/io.js';
 const searchShare = 0.1;
 const glancesOfSearch = 24;
 const glance = { fewest: 5, most: 60 } as const;
-/** How long one request should keep a thread busy, in milliseconds. */
+/** The time for which one request should keep a thread busy, in milliseconds. */
 const requestMs = 200;
 const requestMax = 1000;
 const stretchMs = 300;
 /** Estimates of speed are a little too high. */
 const caution = 0.85;
 
-/** Exact losses may take this share of the remaining time, and no more trials than tell much. */
+/**
+ * Exact losses may take this share of the remaining time, and no more trials than are informative.
+ */
 const lossShare = 0.45;
 /** With so few releases, counted outputs prove nothing: exact losses get nearly all of the time. */
 const scarce = { releases: 4 * auditTrialsMin, lossShare: 0.9 } as const;
 const lossesMax = 8000;
 const lossesMin = 20;
-/** Releases that a trial of losses takes the time of, as long as its speed is not measured. */
+/** The time of one trial of losses, in releases, until its speed has been measured. */
 const releasesOfLoss = 4;
 
 /** Trials of exact losses, and of counted outputs. */
@@ -31,7 +33,9 @@ export interface Division {
   readonly counted: number;
 }
 
-/** What is compared without sampling may take this share of the time, and no longer than this. */
+/**
+ * Comparisons without sampling may take this share of the time, and at most this many milliseconds.
+ */
 const shortShare = 0.05;
 const shortMs = 3000;
 
@@ -39,9 +43,9 @@ const shortMs = 3000;
 export class Pace {
   /** Trials per millisecond, over all threads. */
   #rate = 0;
-  /** Where the present stretch began: trials and time. */
+  /** The start of the present stretch: trials and time. */
   #from: { readonly done: number; readonly ms: number } | null = null;
-  /** Of stretches of the audit. */
+  /** The speeds of earlier stretches of the audit. */
   readonly #rates: number[] = [];
 
   /** @param deadlineMs - on the clock of `io.monotonicMs`; Infinity for no deadline. */
@@ -88,7 +92,7 @@ export class Pace {
     return Math.floor(this.#leftMs() * this.#rate * caution);
   }
 
-  /** Says when a twentieth of the remaining time is over. */
+  /** Reports when a twentieth of the remaining time is over. */
   shortWhile(): () => boolean {
     const untilMs = this.io.monotonicMs() + Math.min(shortMs, shortShare * this.#leftMs());
     return () => this.io.monotonicMs() > untilMs;

@@ -9,7 +9,7 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { planWithin } from '../../src/plan.js';
 import type { FoundKeys } from '../../src/privacy/mechanisms/contract.js';
 
-/** What is audited. It can be sent to threads: planning again gives the same plan. */
+/** The subject of an audit. It can be sent to threads: planning again gives the same plan. */
 export interface AuditSubject {
   readonly estimator: string;
   readonly parameters: ParameterValues;

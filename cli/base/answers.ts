@@ -9,7 +9,7 @@ import { terminalColumns } from './io.js';
 import { tablesOf } from './matrices.js';
 import { formatNumber, lineText, numberText, type Output } from './output.js';
 
-/** How `estimate`, `verify` and `watch` show an answer. */
+/** An answer in the form that `estimate`, `verify` and `watch` show. */
 
 /** One interval as text, with `or more` where an end is open; empty where the answer has none. */
 export function intervalText(interval: Interval95 | undefined, index: number): string {
@@ -70,12 +70,12 @@ export interface ShownAnswer extends Distribution {
   readonly running?: RunningRelease;
 }
 
-/** What an answer is of. */
+/** The question behind an answer, as far as printing needs it. */
 export interface AnswerContext {
   /** Names of the numbers, one for each; others are not used. */
   readonly labels?: readonly string[] | undefined;
   readonly columns: readonly string[];
-  /** Of the estimator. */
+  /** The estimator's parameters. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 

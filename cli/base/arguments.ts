@@ -14,7 +14,7 @@ export interface CheckedArguments {
 }
 
 /**
- * Flags of before: the flag or argument of a command that took their place, and what to write
+ * Flags of earlier versions, each with the flag or argument that replaced it and what to write
  * (docs/internals/names.md).
  */
 const renamedFlags: Readonly<Record<string, readonly [now: string, write: string]>> = {

@@ -37,7 +37,7 @@ export function readEnrolmentFile(path: string, publicKey: Uint8Array): string {
   );
 }
 
-/** Undefined for bytes that are no token. A blind token does not say when it ends: 0. */
+/** Undefined for bytes that are no token. The end of a blind token is not in the token: 0. */
 function expiryOf(token: Uint8Array): number | undefined {
   return readBlindEnrolment(token) === undefined ? readEnrolment(token)?.expiresAtMs : 0;
 }

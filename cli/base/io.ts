@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 
-/** What a command needs from its process, so that tests can run it in their own process. */
+/** The parts of the process that a command needs, so that tests can run it in their own process. */
 export interface Io {
   readonly stdin: Readable & { readonly isTTY?: boolean };
   readonly stdout: Writable & { readonly isTTY?: boolean };
@@ -18,7 +18,7 @@ export interface Io {
    * is no such signal.
    */
   onHangUp?(action: () => void): void;
-  /** As `process.versions.node` has it. */
+  /** The version, in the form of `process.versions.node`. */
   readonly nodeVersion: string;
   /** Milliseconds on a clock that never jumps. */
   monotonicMs(): number;

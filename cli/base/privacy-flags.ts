@@ -20,7 +20,7 @@ export const privacyArguments = {
   },
 } as const;
 
-/** The flag that says if presence is protected. The same commands share it. */
+/** The flag that states whether presence is protected. The same commands share it. */
 export const participationArgument = {
   participation: {
     type: 'enum', options: ['secret', 'public'],

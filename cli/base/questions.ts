@@ -31,7 +31,7 @@ export function askedText(document: StudyDocument): string {
     .join(', ');
 }
 
-/** What a study asks, from its facts; null for facts that this version cannot read. */
+/** The questions of a study, from its facts; null for facts that this version cannot read. */
 export function askedIn(
   facts: Uint8Array,
 ): { readonly text: string; readonly questions: readonly string[] } | null {
@@ -44,7 +44,7 @@ export function askedIn(
   }
 }
 
-/** The answers as --json gives them, by the names of their questions. */
+/** The answers in the form of --json, by the names of their questions. */
 export function answersJson(
   answers: readonly Answer[], document: StudyDocument,
 ): Readonly<Record<string, unknown>> {
@@ -103,9 +103,9 @@ export type SplitAnswer =
   & { readonly keys: readonly (readonly string[])[] };
 
 /**
- * A line for each number of each key, or for each key of an answer of keys alone, then what the
- * release says of the rows. Keys are quoted, and those that a reader may mistake for another one
- * are marked: contributors may have chosen them.
+ * A line for each number of each key, or for each key of an answer of keys alone, then the
+ * release's remarks about the rows. Keys are quoted, and those that a reader may mistake for
+ * another one are marked: contributors may have chosen them.
  */
 export function printKeys(
   { estimate, keys, answered, interval95, findings }: SplitAnswer,

@@ -43,7 +43,7 @@ function measuredTexts(value: number, deviation: number): readonly [string, stri
   return [formatNumber(value, half), formatNumber(deviation, half)];
 }
 
-/** A number for --json, with what all releases so far say of it. */
+/** A number in the form of --json, with the evidence of all releases so far. */
 function smoothedOf(series: NumberSeries): Readonly<Record<string, unknown>> {
   const level = series.then.at(-1) ?? null;
   const half = deviations95 * (level?.deviation ?? 0);
@@ -58,7 +58,7 @@ function smoothedOf(series: NumberSeries): Readonly<Record<string, unknown>> {
 const faultOf = ({ question, fault }: QuestionSeries): Readonly<Record<string, unknown>> =>
   ({ question, ...(fault !== null && { fault, text: seriesFaultText[fault] }) });
 
-/** What `watch --smooth --json` adds to a release. */
+/** The part that `watch --smooth --json` adds to a release. */
 export function smoothedJson(series: ReleaseSeries): readonly unknown[] {
   return series.questions.map((each) =>
     ({ ...faultOf(each), numbers: each.numbers.map(smoothedOf) }));
@@ -104,7 +104,7 @@ function keyAt({ keys, entries }: RunningSums, place: number): readonly string[]
   return keys?.[Math.floor(place * keys.length / entries)] ?? null;
 }
 
-/** What `verify --totals --json` adds. */
+/** The part that `verify --totals --json` adds. */
 export function totalsJson(
   { separate, running }: LogSeries, window: number | undefined,
 ): readonly unknown[] {

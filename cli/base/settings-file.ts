@@ -22,7 +22,7 @@ export function readSettings(file: string | undefined): ServerSettings {
     ? parseSettingsText('{}', 'no settings') : parseSettingsText(readText(file), file);
 }
 
-/** Where alerts go. Paths in the file are relative to its folder. */
+/** The destinations of alerts. Paths in the file are relative to its folder. */
 export function alertsIn(
   settings: ServerSettings, file: string | undefined,
 ): AlertSettings | undefined {

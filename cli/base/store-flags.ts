@@ -10,7 +10,7 @@ import { UsageError } from './errors.js';
 
 const defaults = { data: 'keelson-data', secrets: 'keelson-secrets' } as const;
 
-/** Flags of `serve` that say where everything is kept. */
+/** Flags of `serve` that state the places of its files. */
 export const storeArguments = {
   data: {
     type: 'string', valueHint: 'folder', description: `data folder (default ${defaults.data})`,
@@ -46,7 +46,7 @@ export interface StoreFlags {
 }
 
 /**
- * The options that the flags give to the aggregator.
+ * The aggregator's options, from the flags.
  * @throws UsageError when they exclude each other.
  */
 export function dataOf(
@@ -102,7 +102,7 @@ function rolesOf(text: string | undefined): ReadonlySet<Role> {
   return new Set(names as Role[]);
 }
 
-/** Where the row keys are when nothing else is said. @param secrets the folder of the keys. */
+/** The default place of the row keys. @param secrets the folder of the keys. */
 export const rowKeysIn = (secrets: string): string => join(secrets, 'row-keys');
 
 /**

@@ -144,7 +144,7 @@ interface Job extends PairFacts {
   readonly io: Io;
 }
 
-/** What sampling shows, and what is compared without it. */
+/** The findings of the audit, from sampling and from exact comparison. */
 type Found = AuditResult & { readonly exact: ReleaseResult };
 
 type Verdict = 'defect' | 'no-defect-seen' | 'inconclusive';

@@ -150,7 +150,7 @@ export const contribute = defineCommand({
   },
 });
 
-/** The token in a file, or what asks an issuer for one. */
+/** The token in a file, or a function that asks an issuer for one. */
 function enrolmentOf(
   { file, issuer, codeFile }: {
     readonly file: string | undefined; readonly issuer: string | undefined;

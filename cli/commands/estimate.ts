@@ -213,7 +213,7 @@ function presenceOf(given: string | undefined, cohort: number | undefined): Part
     + 'protected too, so give the public number of contributors to plan for');
 }
 
-/** Prints what each table gave. */
+/** Prints the answer for each table. */
 function report(
   results: readonly EstimateResult[],
   { tables, resolved: { estimator, parameters, choice }, request, notes, randomness }: {
@@ -243,7 +243,7 @@ function smallestOf(tables: readonly RowTable[]): number {
   return Math.min(...tables.map(({ count }) => count).filter((count) => count > 0));
 }
 
-/** Whether a study file says what is asked: no estimator is named. */
+/** Whether a study file states the questions: no estimator is named. */
 function isStudyAlone({ name, file }: InputFlags & {
   readonly name?: string | undefined;
 }): boolean {
@@ -253,7 +253,7 @@ function isStudyAlone({ name, file }: InputFlags & {
     && !estimators.some((each) => each.name === name);
 }
 
-/** Where `auto` finds no estimator. Nothing was run, and nothing is charged. */
+/** `auto` finds no estimator. Nothing was run, and nothing is charged. */
 function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
   output.json({ estimator: autoName, outcome: 'infeasible', charged: false, reason, remedy });
   output.text(`refused: ${reason}`);
@@ -296,7 +296,7 @@ function checkSizes(tables: readonly RowTable[], cohort: number | undefined, pat
 }
 
 /**
- * How long the run took. Only on standard error: the time may depend on the rows, which a private
+ * The duration of the run, on standard error only: it may depend on the rows, which a private
  * answer hides.
  */
 function noteTiming(timed: readonly TimedResult[], seconds: number, output: Output): void {

@@ -71,7 +71,7 @@ function describe(estimator: Estimator, output: Output): void {
   }
 }
 
-/** The values that a parameter takes, in words. */
+/** The values that a parameter accepts, in words. */
 export function rangeOf(spec: ParameterSpec): string {
   switch (spec.type) {
     case 'choice':
@@ -102,7 +102,7 @@ export function rangeOf(spec: ParameterSpec): string {
   }
 }
 
-/** What happens if a parameter is left out, in words. */
+/** The effect of leaving a parameter out, in words. */
 export function meaningOfDefault(spec: ParameterSpec): string {
   if (spec.default !== undefined) return String(spec.default);
   return spec.optional === true ? 'worked out when absent' : 'must be given';

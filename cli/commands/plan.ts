@@ -108,7 +108,7 @@ export const plan = defineCommand({
     const { target, budget } = targets(args);
     const participation = participationOf(args.participation, given !== undefined, 'secret');
     const raw = declared(args.name, hostile, set);
-    // Only `auto` looks at the cohort here, and has one.
+    // Only `auto` uses the cohort here, and it has one.
     const resolved =
       resolveEstimator(args, raw, { dimension, target, participation, cohort: given ?? 1 });
     if (resolved.kind === 'infeasible') {
@@ -264,7 +264,9 @@ function tooSmall(budget: BudgetFacts, target: PrivacyTarget): Infeasible {
   };
 }
 
-/** What one release may cost. With a budget, the budget also limits the chargeable delta. */
+/**
+ * The privacy target of one release. With a budget, the budget also limits the chargeable delta.
+ */
 function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFacts } {
   const alone = targetOfFlags(args);
   const epsilon = numberFlag(args['budget-epsilon'], '--budget-epsilon', epsilonRange);

@@ -150,7 +150,7 @@ function throttled(io: Io, tell: (reason: string, retryInMs: number) => void): t
 
 interface Following {
   readonly studies: readonly string[];
-  /** How many epochs to take part in. */
+  /** The number of epochs to take part in. */
   readonly epochs: number;
   readonly signal: AbortSignal;
   readonly output: Output;
@@ -180,7 +180,7 @@ async function follow(
     };
     signal.addEventListener('abort', finish, { once: true });
     fleet.onEpoch((study, epoch) => {
-      // A study tells of an epoch when it opens: the one before has ended then.
+      // A study announces an epoch when it opens: the previous one has ended by then.
       const before = current.get(study);
       current.set(study, epoch);
       if (before === undefined) return;

@@ -114,7 +114,7 @@ function describeStudy({ release, document, serverKey }: VerifiedRelease, output
   }
 }
 
-/** What the study says of its columns for people: `delay: Departure delay, in minutes`. */
+/** The study's words for its columns: `delay: Departure delay, in minutes`. */
 function columnTexts({ columns, columnWords = [] }: StudyDocument): readonly string[] {
   return columns.flatMap((name, i) => {
     const { label, unit, format } = columnWords[i] ?? {};
@@ -138,7 +138,7 @@ function show(verified: VerifiedRelease, series: ReleaseSeries | null, output: O
   for (const text of seriesFaults(series)) output.text(`${' '.repeat(8)}${text}`);
 }
 
-/** Shows the answers to questions that have names. @param more what --json says besides. */
+/** Shows the answers to questions that have names. @param more further fields of --json. */
 function showAnswers(
   { release, document }: VerifiedRelease, more: Readonly<Record<string, unknown>>, output: Output,
 ): void {
@@ -154,7 +154,7 @@ function showAnswers(
   output.text();
 }
 
-/** @param more what --json says besides. */
+/** @param more further fields of --json. */
 function showAnswer(
   { release, document }: VerifiedRelease, more: Readonly<Record<string, unknown>>, output: Output,
 ): void {

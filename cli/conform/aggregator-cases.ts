@@ -12,7 +12,7 @@ import { expect } from './fault.js';
 import { shortFacts } from './samples.js';
 import { freshRows, type ConformanceCase, type Stage } from './stage.js';
 
-/** An epoch closes when one contribution is complete. The journal keeps what it took. */
+/** An epoch closes when one contribution is complete. The journal keeps the accepted rows. */
 const document = ofShortFacts({
   ...shortFacts, study: 'conformance', cohort: 200, participation: 'public',
   epoch: { contributors: 1 }, estimator: 'mean',

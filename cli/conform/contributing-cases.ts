@@ -78,7 +78,7 @@ async function withheldAck(stage: Stage): Promise<void> {
   stage.expectOnce(server);
 }
 
-/** @param silent what the server does not do before the program is killed. */
+/** @param silent the server's step that is missing before the program is killed. */
 async function killedAfterSending(stage: Stage, silent: 'deaf' | 'mute'): Promise<void> {
   const server = await stage.server();
   server[silent] = true;
@@ -201,7 +201,9 @@ async function typedRows(
     'the cells are not the one form of these rows');
 }
 
-/** What a client does with rows, a server that goes away, and an end of its own. */
+/**
+ * Cases of a client that sends rows: the rows themselves, lost servers, and restarts of the client.
+ */
 export const contributingCases: readonly ConformanceCase[] = [
   contributing('rows are split, within the credit, and end with "last"', splitAndCredit),
   ...Object.entries(cuts).map(([point, when]) =>

@@ -1,4 +1,4 @@
-/** What a client program did against the protocol. The text is for the author of the client. */
+/** A client program's violation of the protocol. The text is for the author of the client. */
 export class ConformanceFault extends Error {}
 
 /** @throws ConformanceFault with the text unless the condition holds. */

@@ -39,7 +39,7 @@ const codeOf = (error: unknown): string =>
 /** Short waits: a try ends sooner, and nobody else is kept from the server. */
 const waits = { backoffInitialMs: 20, backoffMaxMs: 500 };
 
-/** The parts of the client that are tried. Tests of the kit give faulty ones. */
+/** The parts of the client under test. Tests of the kit replace them with faulty ones. */
 export interface LineClientParts {
   readonly createContributor: typeof createContributor;
   readonly createOnceContributor: typeof createOnceContributor;
@@ -158,7 +158,7 @@ class LineClient {
   }
 }
 
-/** Takes commands from standard input until it ends, and writes events to standard output. */
+/** Reads commands from standard input until it ends, and writes events to standard output. */
 export async function serveLines(parts: LineClientParts): Promise<void> {
   const client = new LineClient(parts);
   say('hello', { can: ['contribute', 'once', 'withdraw', 'typed', 'subscribe', 'verify'] });

@@ -9,7 +9,7 @@ import {
   counting, facts, factsId, server, shortRelease, type ShortRelease,
 } from './samples.js';
 
-/** A log, and what a verifier must say of it. */
+/** A log, and the verdict that a verifier must reach. */
 export interface LogVector {
   readonly name: string;
   /** The first fault; null: there is none. */

@@ -52,7 +52,7 @@ async function killed(stage: Stage): Promise<void> {
   stage.expectOnce(server);
 }
 
-/** The outbox knows the next sequence: no server says it. */
+/** The outbox knows the next sequence: no server announces it. */
 async function nextRun(stage: Stage): Promise<void> {
   const server = await stage.server();
   for (let run = 0; run < 2; run++) {
@@ -94,7 +94,7 @@ async function refused(stage: Stage): Promise<void> {
   expect(server.offered.length === 1, `the batch was sent ${server.offered.length} times`);
 }
 
-/** A cache says which epoch is open, and it has closed meanwhile. */
+/** A cache names an epoch as open that has closed meanwhile. */
 async function staleEpoch(stage: Stage): Promise<void> {
   const server = await stage.server();
   [server.epoch, server.cachedEpoch] = [8n, 7n];

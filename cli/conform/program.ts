@@ -80,7 +80,7 @@ export class Program {
     }
   }
 
-  /** As `kill -9` does. Resolves when the process is over. */
+  /** Kills the process, as `kill -9` does. Resolves when it is over. */
   kill(): Promise<void> {
     this.child.kill('SIGKILL');
     return this.over;

@@ -8,7 +8,7 @@ import type { ConformanceCase, Stage } from './stage.js';
 const reading = (name: string, run: (stage: Stage) => Promise<void>): ConformanceCase =>
   ({ name, needs: 'subscribe', run });
 
-/** @param start members of `subscribe` that say where to begin. */
+/** @param start members of `subscribe` that state where to begin. */
 async function subscribe(
   stage: Stage, server: ScriptedServer,
   start: { readonly from?: number; readonly previousDigest?: string } = {},
@@ -128,7 +128,7 @@ const forgeries: Readonly<Record<string, Forgery>> = {
   'with the epoch of the one before': { change: { epoch: 7n } },
 };
 
-/** What a subscriber reports, and what it refuses. */
+/** Cases of a subscriber: the releases that it reports, and those that it refuses. */
 export const readingCases: readonly ConformanceCase[] = [
   reading('releases in order, stored and new ones', inOrder),
   reading('releases from a later index', fromLater),

@@ -5,7 +5,7 @@ import { freshRows, type ConformanceCase, type Stage } from './stage.js';
 const refusal = (name: string, run: (stage: Stage) => Promise<void>): ConformanceCase =>
   ({ name, needs: 'contribute', run });
 
-/** Gives the code to the first question, and null to later ones. */
+/** Returns the code for the first question, and null for later ones. */
 function once(code: WireCode): () => WireCode | null {
   let isFirst = true;
   return () => {
@@ -119,7 +119,7 @@ const helloEndings: readonly WireCode[] = [
 const helloPostponements: readonly WireCode[] =
   ['overloaded', 'rate-limited', 'too-many-channels', 'shutting-down', 'internal'];
 
-/** What a client does with each code, wherever it may stand. */
+/** Cases for each code, in every place where a server may send it. */
 export const refusalCases: readonly ConformanceCase[] = [
   ...rejections.map((code) => refusal(`Ack: ${code}`, (stage) => rejected(stage, code))),
   ...postponements.map((code) => refusal(`Ack: ${code}`, (stage) => putOff(stage, code, 'Ack'))),

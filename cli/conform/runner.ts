@@ -16,11 +16,11 @@ export const conformanceCases: readonly ConformanceCase[] = [
   ...withdrawingCases, ...readingCases, ...verifyingCases, ...aggregatorCases,
 ];
 
-/** `left-out`: the program says that it cannot do this. */
+/** `left-out`: the program lacks the skill. */
 export interface CaseResult {
   readonly name: string;
   readonly outcome: 'passed' | 'failed' | 'left-out';
-  /** What went wrong, or what the program cannot do. */
+  /** The fault, or the skill that the program lacks. */
   readonly text?: string;
 }
 
@@ -29,7 +29,7 @@ export interface ConformanceOptions {
   readonly words: readonly string[];
   /** A folder that exists and is empty. */
   readonly folder: string;
-  /** A case that takes longer fails, in milliseconds. */
+  /** The time limit of a case, in milliseconds. A slower case fails. */
   readonly limitMs: number;
   readonly cases?: readonly ConformanceCase[];
   readonly onResult?: (result: CaseResult) => void;

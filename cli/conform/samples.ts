@@ -123,7 +123,7 @@ export const questionsDocument: StudyDocument = {
 
 /**
  * A study with texts and optional columns, and three rows of it. The first row has every value, the
- * last one only what it must have.
+ * last one only the required values.
  */
 export const textDocument: StudyDocument = {
   ...questionsDocument,

@@ -34,12 +34,12 @@ interface OpenChannel {
   readonly verifier: ReturnType<typeof signing.createVerifier>;
 }
 
-/** Where a connection is cut, once: just after the server did this, or took this. */
+/** The point at which a connection is cut, once: just after the server did or received this. */
 export type CutPoint = 'welcome' | 'hello' | 'ready' | 'batch' | 'stored' | 'ack' | 'withdrawal';
 
 /**
- * A server that does what a test of a client needs: its members say what it refuses, withholds and
- * forgets. It keeps the rules of sequences, and nothing else of an aggregator.
+ * A scripted server for tests of clients: its members state what it refuses, withholds and forgets.
+ * It keeps the rules of sequences, and nothing else of an aggregator.
  */
 export class ScriptedServer {
   readonly taken: TakenBatch[] = [];
@@ -59,7 +59,7 @@ export class ScriptedServer {
   mute = false;
   /** Hears batches and does nothing. */
   deaf = false;
-  /** Refuses instead of taking; null takes. Retryable codes leave the sequence free. */
+  /** Refuses instead of accepting; null accepts. Retryable codes leave the sequence free. */
   judge: (body: BatchBody) => WireCode | null = () => null;
   /** Answers this to Hello, and to contributions without a channel. */
   refuseHello: WireCode | null = null;
@@ -82,12 +82,12 @@ export class ScriptedServer {
   readonly acknowledged = new Set<string>();
   /** The most batches of a channel that were unanswered at once. */
   maxInFlight = 0;
-  /** Called for what no client may do. */
+  /** Called for every action that no client may take. */
   onFault: (text: string) => void = (text) => { throw new Error(text); };
   /** Called when a key uses a sequence for a second body. */
   onReuse: (sequence: bigint) => void = () => undefined;
   facts: Uint8Array;
-  /** How its key came about. */
+  /** The history of its key. */
   rotations: readonly Uint8Array[] = [];
   id = '';
   private readonly windows = new Map<string, Window>();
@@ -379,7 +379,7 @@ export class ScriptedServer {
     }
     const code = this.settle(toHex(hello.publicKey), body, toHex(digest));
     if (this.mute || this.cut('stored')) return;
-    // Answers leave in the next turn, so that what is sent at once is unanswered together.
+    // Answers leave in the next turn, so that frames sent together are unanswered together.
     setImmediate(() => {
       channel.unanswered -= 1;
       say({ ...this.verdict(body, code), channel: frame.channel, epoch, credit });

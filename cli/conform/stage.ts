@@ -8,7 +8,7 @@ import { ConformanceFault, expect } from './fault.js';
 import type { Program, ProgramEvent } from './program.js';
 import { ScriptedServer } from './scripted-server.js';
 
-/** What a program says in its first line that it can do. */
+/** A skill that a program declares in its first line. */
 export type Skill = 'contribute' | 'once' | 'withdraw' | 'subscribe' | 'verify' | 'typed';
 
 /** One thing that a client must do, or must not do. */
@@ -28,7 +28,7 @@ interface Sent {
   readonly rows: readonly string[];
 }
 
-/** What one case has: a folder, the program, a contributor of its own, and servers. */
+/** The environment of one case: a folder, the program, a contributor of its own, and servers. */
 export class Stage {
   readonly seed = toHex(signing.generateSeed());
   private readonly servers: ScriptedServer[] = [];
@@ -121,7 +121,7 @@ export class Stage {
     expect(code === 'accepted', `rows were settled as ${code}, and they were accepted`);
   }
 
-  /** Asks the program to take back what it gave to the open epoch, and waits until it did. */
+  /** Asks the program to take back its rows of the open epoch, and waits until it has. */
   async withdraw(epoch: number): Promise<void> {
     (await this.program()).say({ do: 'withdraw' });
     await this.withdrawn(epoch);

@@ -113,7 +113,7 @@ async function sealed(stage: Stage): Promise<void> {
   expectNothingSent(sealing);
 }
 
-/** Which servers a client believes, and that it signs the right bytes. */
+/** Cases about the servers that a client trusts, and about the bytes that it signs. */
 export const trustCases: readonly ConformanceCase[] = [
   trust('vector of hello', (stage) => vector(stage, 'hello')),
   trust('vector of batch', (stage) => vector(stage, 'batch')),

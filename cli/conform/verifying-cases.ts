@@ -15,7 +15,7 @@ async function verify(
     : 'the log was refused, and nothing is wrong with it');
 }
 
-/** Which release logs a verifier takes. */
+/** Release logs that a verifier must accept or refuse. */
 export const verifyingCases: readonly ConformanceCase[] = [
   ...logVectors().map((vector): ConformanceCase => ({
     name: `log: ${vector.name}`, needs: 'verify', run: (stage) => verify(stage, vector),

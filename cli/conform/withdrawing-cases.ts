@@ -64,7 +64,7 @@ async function noEpoch(stage: Stage): Promise<void> {
   await stage.close();
 }
 
-/** What a client does that takes back what it gave. */
+/** Cases of a client that takes back its rows. */
 export const withdrawingCases: readonly ConformanceCase[] = [
   withdrawing('a withdrawal after rows', afterAnswers),
   withdrawing('a withdrawal is cut off', overCut),

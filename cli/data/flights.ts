@@ -19,7 +19,7 @@ export interface Flights {
   };
 }
 
-/** Commands take this in place of a file. A file of that name is `./flights`. */
+/** A name that commands accept in place of a file. A file of that name is `./flights`. */
 export const flightsName = 'flights';
 
 /** The columns that commands show, by the names that studies use for them. */

@@ -13,8 +13,8 @@ const errorWidth = 7;
 const counting: ReadonlySet<string> = new Set(['count', 'histogram']);
 
 /**
- * The first lines about the study: what it asks, and where its page is. The address has a line of
- * its own, which may be longer than 80 columns.
+ * The first lines about the study: its questions, and the address of its page. The address has a
+ * line of its own, which may be longer than 80 columns.
  */
 export function questionsLines(
   { document: { study, privacy, questions = [] } }: StudyDefinition, page: string,
@@ -30,7 +30,7 @@ export function questionsLines(
   ];
 }
 
-/** The answers of a release, one to a line, beside what the honest people alone give. */
+/** The answers of a release, one to a line, beside the answers from the honest people alone. */
 export function answerLines({ answers, honest, plannedErrors }: Answers): readonly string[] {
   const lines = answers.flatMap(({ question, outcome, estimator }, i) => {
     const texts = [answerText(outcome, estimator), numbersText(honest[i]!, estimator)] as const;

@@ -23,8 +23,8 @@ export interface FitRequest {
 }
 
 /**
- * For epsilon 1: from about so many on, `robust-mean` sees the usual attack in most epochs, also as
- * one of the ten questions.
+ * For epsilon 1: from about this number on, `robust-mean` notices the usual attack in most epochs,
+ * also as one of the ten questions.
  */
 const contributorsLeastAtOne = 3_200;
 /** Longest time for connecting everybody, in milliseconds. */

@@ -39,7 +39,7 @@ const milesCap = 12_000;
 /** The unit of an attack's strength in each column, as in the other studies. */
 export const questionsScale: readonly number[] = [...demoScale, 1, 1];
 
-/** What is asked, and how the first lines of the demonstration say so. */
+/** A question of the demonstration, and its description in the first lines of the output. */
 interface Asked {
   readonly about: string;
   /** As in a study file. */
@@ -115,7 +115,7 @@ const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
   },
 });
 
-/** What each question asks, by its name. */
+/** The description of each question, by its name. */
 export const aboutQuestions: Readonly<Record<string, string>> =
   Object.fromEntries(Object.entries(askedWith(0)).map(([name, { about }]) => [name, about]));
 

@@ -5,7 +5,7 @@ import { answersJson } from '../base/questions.js';
 import { answerLines, answersSummaryLine, questionsLines } from './answers.js';
 import type { Answers, Score, Shown, StudySummary } from './scoreboard.js';
 
-/** What the demonstration will do. */
+/** The settings that the demonstration prints before it starts. */
 export interface DemoPlan {
   readonly address: string;
   /** The data folder, which is removed at the end. */
@@ -51,7 +51,7 @@ const rule = '-'.repeat(79);
 /** Column at which the epsilon that is spent begins. */
 const epsilonAt = line('', '', '', '', '', '', '-').length - 1;
 
-/** @param insecure the noise is repeatable. Every JSON line then says so. */
+/** @param insecure the noise is repeatable. Every JSON line then states this. */
 export function createReport(output: Output, insecure: boolean): DemoReport {
   const mark = insecure ? { insecure: true } : {};
   let rounds = 0;
@@ -135,7 +135,10 @@ function head(output: Output): void {
   output.text(rule);
 }
 
-/** What --json says of a release. The answers of several questions are as `watch` gives them. */
+/**
+ * A release in the form of --json. The answers of several questions have the form that `watch`
+ * prints.
+ */
 function jsonOf(shown: Shown): object {
   if (!('answers' in shown)) return shown;
   const { answers, document, study, epoch, honest, plannedErrors, ...counts } = shown;

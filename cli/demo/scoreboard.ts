@@ -3,7 +3,8 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import { truthOf, type Truth } from '../../simulation/index.js';
 
 /**
- * One release beside what only the demonstration knows: the true answer of the honest contributors.
+ * One release beside facts that only the demonstration knows: the true answer of the honest
+ * contributors.
  */
 export interface Score {
   readonly study: string;
@@ -30,7 +31,7 @@ export interface Answers {
   readonly document: StudyDocument;
   /** One for each question, in the study's order. */
   readonly answers: readonly Answer[];
-  /** For each answer what the honest people alone give without noise. */
+  /** For each answer, the answer from the honest people alone, without noise. */
   readonly honest: readonly (readonly number[])[];
   /** For each answer the error that its plan expects, in the answer's units. */
   readonly plannedErrors: readonly number[];
@@ -40,7 +41,7 @@ export interface Answers {
   readonly contributors: number;
 }
 
-/** What the demonstration shows of one release. */
+/** One release, as the demonstration shows it. */
 export type Shown = Score | Answers;
 
 /** Whether every question of a release has an answer. */

@@ -1,11 +1,11 @@
-/** What one check found. */
+/** The finding of one check. */
 export interface Finding {
-  /** What was looked at, e.g. `disk space`. */
+  /** The subject of the check, e.g. `disk space`. */
   readonly check: string;
   /** `warn`: it works, and will not for long or not under load. `fail`: mend it now. */
   readonly state: 'ok' | 'warn' | 'fail';
   readonly found: string;
-  /** What to do; absent where all is well. */
+  /** The remedy; absent where all is well. */
   readonly remedy?: string;
 }
 

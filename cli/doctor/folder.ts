@@ -12,7 +12,7 @@ import { atLeast, bytesText, fail, ok, warn, type Finding } from './finding.js';
 const hourMs = 3_600_000;
 const secrets = ['server.key', 'operator.token', 'series.key'] as const;
 
-/** What the checks of a folder may do. */
+/** Options of the checks of a folder. */
 export interface FolderOptions {
   readonly nowMs: number;
   readonly monotonicMs: () => number;

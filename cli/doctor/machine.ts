@@ -34,7 +34,7 @@ export function filesFinding(limit: number): Finding {
   });
 }
 
-/** @param bytes that programs may still take. */
+/** @param bytes that programs may still use. */
 export function memoryFinding(bytes: number): Finding {
   return atLeast('free memory', bytesText(bytes), bytes, {
     warnBelow: 512 * 2 ** 20, failBelow: 128 * 2 ** 20,
@@ -42,7 +42,7 @@ export function memoryFinding(bytes: number): Finding {
   });
 }
 
-/** In bytes. Linux counts what it would give up for a program, such as cached files. */
+/** In bytes. Linux also counts memory that it would free for a program, such as cached files. */
 function freeMemory(): number {
   try {
     const kibibytes = /^MemAvailable: +(\d+) kB/m.exec(readFileSync('/proc/meminfo', 'utf8'))?.[1];

@@ -12,14 +12,14 @@ interface Answer {
   readonly status: number;
   readonly text: string;
   readonly dateMs: number;
-  /** Of the certificate; undefined without TLS. */
+  /** The end of the certificate's validity; undefined without TLS. */
   readonly validToMs?: number;
-  /** Why this machine does not trust the certificate; undefined when it does. */
+  /** The reason why this machine does not trust the certificate; undefined when it does. */
   readonly distrust?: string;
 }
 
 /**
- * Checks of a running server, by what everybody may ask it.
+ * Checks of a running server, by its public answers.
  * @param address like http://host:port, or with https.
  */
 export async function serverFindings(address: URL, nowMs: () => number): Promise<Finding[]> {
@@ -124,7 +124,7 @@ function ask(url: URL): Promise<Answer> {
       }));
     };
     const options = { timeout: timeoutMs, agent: false } as const;
-    // Nothing secret is sent, and what is heard is only judged here.
+    // Nothing secret is sent, and the response is only judged here.
     const asked = url.protocol === 'https:'
       ? requestTls(url, { ...options, rejectUnauthorized: false }, heard)
       : requestPlain(url, options, heard);
@@ -137,7 +137,7 @@ function ask(url: URL): Promise<Answer> {
 function certificateOf({ socket }: IncomingMessage): Pick<Answer, 'validToMs' | 'distrust'> {
   if (!('encrypted' in socket)) return {};
   const tls = socket as TLSSocket;
-  // The types say Error; it is the code of one, or an error.
+  // The type is Error, but it is the code of one, or an error.
   const cause = tls.authorizationError as Error | string | null;
   return {
     validToMs: Date.parse(tls.getPeerCertificate().valid_to),

@@ -33,11 +33,11 @@ const typeUsual: ColumnType = { type: 'number' };
 
 /**
  * The question that flags ask, as a study of one release. Who is in which group, and whose rows
- * pass the tests, is as secret as what the rows hold.
+ * pass the tests, is as secret as the values in the rows.
  * @param name of the estimator.
  * @param where - the texts of `--where`.
- * @param typed - the types of the columns that a study file or `--type` names; others hold
- *   numbers. What a study file says becomes of a person's rows.
+ * @param typed - the types of the columns that a study file or `--type` names; others hold numbers.
+ *   A study file may also state how a person's rows are reduced.
  * @throws UsageError for flags that make no question; KeelsonError('plan-infeasible') where there
  *   is no plan.
  */
@@ -82,7 +82,7 @@ export function askedQuestion(
   };
 }
 
-/** The most rows of one person in a file: one where no column says whose they are. */
+/** The most rows of one person in a file: one if no column names the person. */
 export function rowsOfFile(contributor: string | undefined): number {
   return contributor === undefined ? 1 : 1_000_000_000;
 }
@@ -166,7 +166,7 @@ function valueOf(column: string, text: string, { type }: ColumnType): string | n
   throw new UsageError(`--where ${column} is true or false, not "${text}"`);
 }
 
-/** The flags that say what a key of a study file says. */
+/** The flags that state the same as a key of a study file. */
 const flagOf: readonly (readonly [path: RegExp, flag: string])[] = [
   [/^columns/, '--type'], [/\.where/, '--where'], [/\.by/, '--group-by'],
   [/\.parameters/, '--set'], [/\.columns/, '--columns'], [/\.reduce/, '--reduce'],

@@ -26,7 +26,7 @@ export function makesPasses(name: string): boolean {
   return !withoutPasses.has(name);
 }
 
-/** The flag of commands that take `auto`. */
+/** The flag of commands that accept `auto`. */
 export const questionArguments = {
   question: {
     type: 'enum', options: [...questionNames],
@@ -34,7 +34,7 @@ export const questionArguments = {
   },
 } satisfies ArgsDef;
 
-/** An estimator with its parameters; `choice` says why, where it was chosen. */
+/** An estimator with its parameters. If it was chosen, `choice` states why. */
 export interface Resolved {
   readonly kind: 'estimator';
   readonly estimator: Estimator;
@@ -44,7 +44,7 @@ export interface Resolved {
 
 /**
  * The estimator of this name, or the choice for `auto`. It reads no rows: `facts` are public.
- * @param set - the parameters of `--set`; with `auto`, what is known.
+ * @param set - the parameters of `--set`; with `auto`, the known facts.
  * @throws UsageError for a question without `auto`; InvalidParameterError for a wrong parameter.
  */
 export function resolveEstimator(
@@ -88,7 +88,7 @@ export function choiceFacts({ why, assumes, candidates }: Choice) {
   };
 }
 
-/** Says which estimator was chosen, why, and what the others would cost. */
+/** Prints which estimator was chosen, why, and the cost of the others. */
 export function printChoice({ estimator, why, candidates }: Choice, output: Output): void {
   output.text(`chosen: ${estimator.name}`);
   for (const sentence of why) {

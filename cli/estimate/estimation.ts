@@ -41,11 +41,11 @@ export interface EstimateResult {
   readonly labels?: readonly string[];
   readonly privacy: PrivacyStatement;
   readonly uncertainty: { readonly kind: string };
-  /** What must be true for an accurate answer. Privacy never depends on it. */
+  /** The assumption behind an accurate answer. Privacy never depends on it. */
   readonly assumes?: string;
 }
 
-/** A finding, and what `findingText` says of it. */
+/** A finding, with its text from `findingText`. */
 export interface FindingInWords extends Finding {
   readonly text: string;
 }

@@ -17,7 +17,7 @@ const groupsArePublic = 'the group of a contributor is treated as public; every 
   + 'one group at most, so all groups together cost what one does; rows of other groups are left '
   + 'out';
 
-/** The flags that say which file is read, and how. */
+/** The flags that state which file is read, and how. */
 export interface InputFlags {
   readonly study?: string | undefined;
   readonly file?: string | undefined;
@@ -48,11 +48,11 @@ export function inputFlags({ contributor, csv }: InputFlags, output: Output) {
 }
 
 /**
- * Which rows of a file an estimator gets, and what the rows of one person become.
+ * Which rows of a file an estimator gets, and how the rows of one person are reduced.
  * @param types - of `--type`.
- * @param about - `asked`: the estimator, or the question that one is chosen for. It says what
- *   becomes of the rows of one person, where no flag and no study file does. `readsCells`: the
- *   answer depends on what rows hold.
+ * @param about - `asked`: the estimator, or the question that one is chosen for. It decides how the
+ *   rows of one person are reduced if no flag and no study file states it. `readsCells`: the answer
+ *   depends on the values in the rows.
  * @throws UsageError for flags that contradict each other.
  */
 export async function tableRequest(
@@ -126,7 +126,7 @@ async function columnsOfValues(
   };
 }
 
-/** True if the answer depends on what rows hold. That of a plain count does not. */
+/** True if the answer depends on the values in the rows. That of a plain count does not. */
 export function readsCells(
   name: string, question: string | undefined, given: Readonly<Record<string, unknown>>,
 ): boolean {

@@ -34,26 +34,26 @@ export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
   readonly groups?: readonly (string | readonly string[])[];
   /** Whether each group has an answer; absent: all have. */
   readonly answered?: readonly boolean[];
-  /** Which rows and keys do not count, in sentences. */
+  /** The rows and keys that do not count, in sentences. */
   readonly leftOut: readonly string[];
-  /** What this question costs of the release. */
+  /** This question's part of the release's cost. */
   readonly privacy: { readonly rho: number; readonly delta: number };
 }
 
-/** The answers to the questions of a study, by name, and what they cost together. */
+/** The answers to the questions of a study, by name, and their total cost. */
 export interface StudyAnswers {
   readonly questions: Readonly<Record<string, QuestionAnswer>>;
   readonly privacy: PrivacyStatement;
 }
 
-/** The answers as --json gives them: a key without an answer has no number. */
+/** The answers in the form of --json: a key without an answer has no number. */
 export function studyJson({ questions, privacy }: StudyAnswers): object {
   const named = Object.entries(questions).map(([name, answer]) =>
     [name, { ...answer, estimate: answeredNumbers(answer) }]);
   return { questions: Object.fromEntries(named) as object, privacy };
 }
 
-/** What `estimateStudy` takes. */
+/** Options of `estimateStudy`. */
 export interface StudyEstimate {
   readonly definition: StudyDefinition;
   /** Only this question; undefined: all. */
@@ -66,7 +66,7 @@ export interface StudyEstimate {
 
 /**
  * Reads a file and releases the answers to a study's questions, as the aggregator does at the end
- * of an epoch. It spends what they cost. All rows of a person count, however many there are.
+ * of an epoch. It spends their cost. All rows of a person count, however many there are.
  * @throws UsageError for a question that the study does not have, InvalidInputError for rows that
  *   do not fit, and for more people than there is room for where keys are discovered.
  */
@@ -142,9 +142,9 @@ async function addRows(
 }
 
 /**
- * Call what it returns before each person. A table of discovered keys is then never full, whatever
- * the keys are: a full one would fail the release, so that one person's keys decide about it.
- * It throws InvalidInputError, which depends on the number of people alone.
+ * Call the returned function before each person. A table of discovered keys is then never full,
+ * whatever the keys are: a full one would fail the release, so that one person's keys decide about
+ * it. It throws InvalidInputError, which depends on the number of people alone.
  */
 function keyRoom(planned: readonly PlannedQuestion[], path: string): () => void {
   const each = keyRoomOf(planned.flatMap(({ discovered = [] }) => discovered), Infinity);
@@ -213,7 +213,7 @@ function answerOf(
   };
 }
 
-/** What the questions cost together. */
+/** The cost of the questions together. */
 function privacyOf(
   { cost: whole, target, questions }: StudyDefinition, planned: readonly PlannedQuestion[],
 ): PrivacyStatement {

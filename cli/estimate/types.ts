@@ -4,7 +4,7 @@ import { estimators } from '../../src/estimators/registry.js';
 import { UsageError } from '../base/errors.js';
 import type { RowOptions } from '../input/rows.js';
 
-/** The types of the columns of a table, in its order; undefined if no study says any. */
+/** The types of a table's columns, in its order; undefined if no study states any. */
 export function typesOfTable(
   columns: readonly string[], { types }: Pick<RowOptions, 'types'>,
 ): readonly ColumnType[] | undefined {
@@ -12,8 +12,8 @@ export function typesOfTable(
 }
 
 /**
- * The parameters of `--set`, with what follows from typed columns, as for a study file.
- * @throws UsageError where the estimator cannot be asked about these columns.
+ * The parameters of `--set`, with those that follow from typed columns, as for a study file.
+ * @throws UsageError if the estimator cannot answer about these columns.
  */
 export function parametersOfTypes(
   name: string, given: Readonly<Record<string, unknown>>, columns: readonly string[],

@@ -19,10 +19,10 @@ export const releaseColumns = [
   { name: 'closed_at_ms', type: 'integer' },
   { name: 'question', type: 'text' },
   { name: 'estimator', type: 'text' },
-  /** Of a split answer; a JSON list if it is split by several columns. */
+  /** The group of a split answer; a JSON list if it is split by several columns. */
   { name: 'group', type: 'text' },
   { name: 'part', type: 'text' },
-  /** What the number is about: a column, a counted name, or its place in the answer. */
+  /** The subject of the number: a column, a counted name, or its place in the answer. */
   { name: 'name', type: 'text' },
   /** `value`, `no-answer` (of one group), or `refused`. */
   { name: 'outcome', type: 'text' },
@@ -34,12 +34,12 @@ export const releaseColumns = [
   { name: 'high95', type: 'number' },
   { name: 'low_if_false95', type: 'number' },
   { name: 'high_if_false95', type: 'number' },
-  /** What this answer of this release cost: one cost for all its rows. */
+  /** The cost of this answer of this release: one cost for all its rows. */
   { name: 'rho', type: 'number' },
   { name: 'delta', type: 'number' },
-  /** Of the study, after this release. */
+  /** The study's epsilon after this release. */
   { name: 'epsilon_spent', type: 'number' },
-  /** Which rows and keys of people do not count in the answer, in sentences. */
+  /** The rows and keys of people that do not count in the answer, in sentences. */
   { name: 'left_out', type: 'text' },
 ] as const;
 
@@ -132,7 +132,7 @@ interface PlaceInAnswer {
   readonly isAnswered: boolean;
 }
 
-/** What each number of an answer is. */
+/** The place of each number of an answer. */
 function placesOf(
   { estimate, shape, groups, answered, parts }: ValueOutcome, asked: Question,
   document: StudyDocument,

@@ -11,11 +11,11 @@ export interface Field<Value> {
   /** The question to a person. */
   readonly question: string;
   /**
-   * The value for an empty answer, and for a missing flag if nobody can be asked. Absent: there is
-   * no default.
+   * The value for an empty answer, and for a missing flag if there is nobody to ask. Absent: there
+   * is no default.
    */
   readonly fallback?: string;
-  /** @throws UsageError that says what the answer must be. */
+  /** @throws UsageError with the form that the answer must have. */
   readonly parse: (text: string) => Value;
 }
 

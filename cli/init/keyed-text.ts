@@ -13,10 +13,10 @@ export const keyedTitles: Readonly<Record<KeyedQuestion, string>> = {
   several: 'Several questions about the same rows.',
 };
 
-/** Bytes of a text that nobody listed: as long as most names of things. */
+/** Bytes of a text that is on no list: the length of most names of things. */
 const textBytes = 64;
 const keysShown = 50;
-/** A person counts once in so many epochs: in a month of days. */
+/** A person counts once in this many epochs: in a month of days. */
 const separation = 30;
 
 /** One question: its comments, and its lines below `questions`. */

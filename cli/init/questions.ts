@@ -1,16 +1,16 @@
-/** What one can want to know. */
+/** The questions that a new study file can ask. */
 export const questions = [
   'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'distribution',
   'covariance', 'count-by-group', 'running-total', 'median-by-group', 'unknown-groups', 'several',
 ] as const;
 export type Question = typeof questions[number];
 
-/** Those that make a file with a list of questions, split by the names in a column. */
+/** Questions that make a file with a list of questions, split by the names in a column. */
 const keyedQuestions = [
   'count-by-group', 'running-total', 'median-by-group', 'unknown-groups', 'several',
 ] as const;
 export type KeyedQuestion = typeof keyedQuestions[number];
-/** Those that make a file with one estimator. */
+/** Questions that make a file with one estimator. */
 export type PlainQuestion = Exclude<Question, KeyedQuestion>;
 
 export function isKeyed(question: Question): question is KeyedQuestion {
@@ -48,11 +48,11 @@ export interface Answers {
   readonly every: string;
 }
 
-/** The parts of a study file that depend on what is asked. */
+/** The parts of a study file that depend on its questions. */
 export interface AskedParts {
   /** The key `columns`, with its comment. */
   readonly columns: string;
-  /** The keys from `contribution` on that say what is asked. */
+  /** The keys from `contribution` on that state the questions. */
   readonly asked: string;
 }
 

@@ -16,7 +16,7 @@ const plain: ReadonlySet<number> = new Set([
   Type.Int, Type.Float, Type.Bool, Type.Utf8, Type.LargeUtf8, Type.Utf8View,
 ]);
 
-/** Why a column of this type is not read; null if it is. */
+/** The reason why a column of this type is not read; null if it is. */
 export function typeFault(type: DataType): string | null {
   const { typeId } = type;
   if (plain.has(typeId)) return null;
@@ -77,8 +77,8 @@ function numbersOf({ type, nullCount, values }: Inside): Numbers | null {
 }
 
 /**
- * Whether the buffers of a batch hold what its length promises. The library reads what lies
- * beyond a buffer as zero, and so would add values that nobody wrote.
+ * Whether the buffers of a batch are long enough for its rows. The library reads zeros beyond the
+ * end of a buffer, and so would add values that nobody wrote.
  */
 export function isSoundBatch(batch: Batch<unknown>): boolean {
   const inside = batch as Inside;

@@ -1,12 +1,12 @@
 import { InvalidInputError } from '../../src/base/errors.js';
 import { damaged } from './damage.js';
 
-/** What a message of Arrow says about itself. */
+/** The facts in the header of an Arrow message. */
 export interface MessageFacts {
   readonly kind: 'schema' | 'dictionary' | 'rows';
   /** Bytes of values that follow. */
   readonly bodyBytes: number;
-  /** The dictionary that it gives values to, and whether they come after those it has. */
+  /** The dictionary that receives the values, and whether they are appended to its present ones. */
   readonly dictionary?: { readonly id: bigint; readonly isDelta: boolean };
 }
 
@@ -55,7 +55,7 @@ export function factsOf(metadata: Uint8Array, at: number, source: string): Messa
 }
 
 /**
- * Where the messages of rows begin, from the footer of a file.
+ * The starts of the messages of rows, from the footer of a file.
  * @throws RangeError if the footer is not valid.
  */
 export function blocksOf(footer: Uint8Array): readonly number[] {
@@ -157,7 +157,7 @@ class FlatTable {
     return this.list(slot, 4).map((at) => this.tableAt(at));
   }
 
-  /** Where the members of a list begin, each of `size` bytes. */
+  /** The starts of the members of a list, each of `size` bytes. */
   list(slot: number, size: number): readonly number[] {
     const at = this.place(slot);
     if (at === null) return [];

@@ -6,7 +6,7 @@ import { damaged } from './damage.js';
 export interface ArrowMessage extends Pick<MessageFacts, 'kind' | 'dictionary'> {
   /** The whole message, in memory of its own that begins at a multiple of 8 bytes. */
   readonly bytes: Uint8Array;
-  /** Where it begins, in bytes from the start of the file. */
+  /** Its start, in bytes from the start of the file. */
   readonly at: number;
 }
 
@@ -121,7 +121,7 @@ async function checkFooter(
     throw damaged(source, `byte ${bytes.taken}`, `it does not end with a footer and ${fileMagic}`);
   }
   try {
-    // A copy, because what is read of it must begin at a multiple of 8 bytes.
+    // A copy, because its data must begin at a multiple of 8 bytes.
     const footer = join(rest.subarray(end - size, end));
     const listed = blocksOf(footer);
     if (listed.length === rowsAt.length && listed.every((each, i) => each === rowsAt[i])) {
@@ -144,7 +144,10 @@ function join(...parts: readonly Uint8Array[]): Uint8Array {
   return all;
 }
 
-/** Takes pieces of a stream. Memory grows with the bytes that are there, not with what is asked. */
+/**
+ * Reads pieces of a stream. Memory grows with the bytes that have arrived, not with the bytes that
+ * are requested.
+ */
 class ByteQueue {
   /** Bytes taken so far. */
   taken = 0;
@@ -162,7 +165,7 @@ class ByteQueue {
     return start.toString('latin1') === text;
   }
 
-  /** So many bytes, or fewer at the end of the stream. */
+  /** This many bytes, or fewer at the end of the stream. */
   async take(count: number): Promise<Uint8Array> {
     await this.fill(count);
     const parts: Uint8Array[] = [];

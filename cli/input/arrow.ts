@@ -13,7 +13,7 @@ import { zstdFrames } from './zstd.js';
 
 /** Small messages are decoded together, so that dictionaries are not decoded for each. */
 const bytesTogether = 8 * 1024 * 1024;
-/** What messages that are decoded together may decompress to. */
+/** Most bytes to which messages that are decoded together may decompress. */
 const decompressedBytesMax = 1 << 30;
 /** All dictionaries are in memory while rows that use them come. */
 const dictionaryBytesMax = 256 * 1024 * 1024;
@@ -145,7 +145,7 @@ class ArrowTable {
   }
 }
 
-/** What may still be decompressed. The library's codecs are global. */
+/** Bytes that may still be decompressed. The library's codecs are global. */
 let room = 0;
 
 function openRoom(): void {

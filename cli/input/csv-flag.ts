@@ -18,7 +18,7 @@ export const csvArgument = {
 const parts = ['header', 'separator', 'decimal', 'missing'] as const;
 type Part = (typeof parts)[number];
 
-/** The words of each part, and what they stand for. */
+/** The words of each part, and their meanings. */
 const words = {
   header: { yes: 'yes', no: 'no' },
   separator: {

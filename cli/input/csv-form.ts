@@ -1,13 +1,13 @@
 import { assert } from '../../src/base/assert.js';
 import { parseNumber } from './decimals.js';
 
-/** How the cells of a CSV file are written. */
+/** The way in which the cells of a CSV file are written. */
 export interface CsvForm {
-  /** Stands between the cells of a line. */
+  /** The mark between the cells of a line. */
   readonly separator: ',' | ';' | '\t' | '|';
-  /** Stands before the decimals of a number. */
+  /** The mark before the decimals of a number. */
   readonly decimal: '.' | ',';
-  /** May stand between groups of three digits. Empty: nothing may. */
+  /** The marks that are allowed between groups of three digits. Empty: none. */
   readonly thousands: '' | '.' | ',' | '\'' | ' ' | '\u00a0';
 }
 

@@ -65,7 +65,7 @@ export function isHeader(
     + `may be the names of the columns or a row: ${advice}`, { source: options.source });
 }
 
-/** What is said of a first record that was judged by what is below it. */
+/** A note about a first record that was judged by the records below it. */
 export function headerNote(isNames: boolean, { source }: RowOptions): string {
   return `${source}: the first line holds whole numbers alone and was taken for `
     + (isNames ? 'the names of the columns; --csv header=no takes it for a row'
@@ -73,9 +73,8 @@ export function headerNote(isNames: boolean, { source }: RowOptions): string {
 }
 
 /**
- * The cells that are read as numbers, and the others that are no ids and groups; of both those that
- * hold something, and whose type does not say that they hold words. Where no cell is read, all
- * decide.
+ * The cells that are read as numbers, and the other cells that are not ids or groups. Of both, only
+ * non-empty cells whose type is not one of words. If no cell is read, all of them decide.
  */
 function cellsOf(
   names: readonly string[], options: RowOptions,

@@ -21,10 +21,10 @@ export function rolesOf(
   return roles;
 }
 
-/** Who takes the records of a file. */
+/** The receiver of a file's records. */
 export interface Records {
   take(record: readonly string[]): void;
-  /** Null while it is not known yet what the columns are, and where some are no numbers. */
+  /** Null while the columns are not known yet, and where some of them are not numbers. */
   readonly numbers: NumberRows | null;
   /** The first line of the record after the last one. */
   readonly nextLine: number;
@@ -41,14 +41,14 @@ export interface Records {
 export class PlainLines {
   #bytes: Buffer = Buffer.alloc(0);
   #isBegun = false;
-  /** How the first line ends: 1 for a line feed, 2 with a carriage return before it. */
+  /** The end of the first line: 1 for a line feed, 2 with a carriage return before it. */
   #ending: 0 | 1 | 2 = 0;
 
   constructor(
     private readonly records: Records, private readonly separator: CsvForm['separator'],
   ) {}
 
-  /** How lines end; undefined: no line has ended. */
+  /** The line ending; undefined: no line has ended. */
   get delimiter(): string | undefined {
     return ([undefined, '\n', '\r\n'] as const)[this.#ending];
   }

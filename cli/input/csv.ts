@@ -23,8 +23,9 @@ const recordBytesMax = 4 * 1024 * 1024;
 /**
  * Reads RFC 4180 CSV (quotes, CRLF, a byte order mark) as a stream. The first record is a header if
  * none of its data cells is a number, or if it has the columns that were requested by name. Where
- * it holds whole numbers alone, `isHeader` compares it with those below, and `onNote` says what it
- * was taken for.
+ * it holds whole numbers alone, `isHeader` compares it with those below, and `onNote` reports the
+ * decision.
+ *
  *
  * Lines without quotes are read from their bytes, four times as fast as by the parser, which reads
  * all that comes after them.
@@ -71,7 +72,7 @@ class ParsedRecords {
     this.#linesBefore = rows.nextLine - 1;
     this.#parser = parse({
       delimiter: separator,
-      // Where a line was read, the mark of the file, if it had one, is behind it.
+      // If a line was read, any byte order mark of the file is before it.
       bom: delimiter === undefined, relax_column_count: true, max_record_size: recordBytesMax,
       ...(delimiter !== undefined && { record_delimiter: delimiter }),
     });
@@ -119,7 +120,7 @@ class CsvRows implements Records {
   private builder: BatchBuilder | null = null;
   private width = 0;
   private first: FirstRecord = 'row';
-  /** Records from the first on, until it is known what that is. */
+  /** Records from the first on, until the kind of the first is known. */
   private held: { readonly record: readonly string[]; readonly line: number }[] = [];
   /** Last line of the last record, from 1. */
   private line = 0;
@@ -308,8 +309,8 @@ function lineBreaks(cell: string): number {
 
 /**
  * csv-parse puts cells into its messages. Our messages hold positions only.
- * @param recordLine - where the record begins that cannot be read. An open quote takes all lines
- *   below into it, so the line at which the parser gives up says nothing.
+ * @param recordLine - where the record begins that cannot be read. An open quote swallows all lines
+ *   below it, so the line at which the parser gives up means nothing.
  * @param linesBefore - lines of the file that the parser did not get.
  */
 function explained(

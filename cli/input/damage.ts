@@ -1,6 +1,6 @@
 import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
 
-/** A file that is not as its format says. The message holds positions, never a cell. */
+/** A file that violates its format. The message contains positions, never a cell. */
 export function damaged(
   source: string, where: string, what: string,
   details: Readonly<Record<string, unknown>> = {},

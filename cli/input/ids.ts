@@ -7,7 +7,7 @@ export function isOfNames(type: ColumnType | undefined): type is NamesType {
   return type?.type === 'text' || type?.type === 'category';
 }
 
-/** From here on a float of so many bytes stands for several whole numbers. */
+/** From this number on, a float of this many bytes stands for several whole numbers. */
 const wholeNumbers: Readonly<Record<number, number>> = { 2: 2 ** 11, 4: 2 ** 24, 8: 2 ** 53 };
 
 /**
@@ -19,6 +19,6 @@ export function isFloatId(value: number, floatBytes: number | undefined): boolea
   return floatBytes === undefined || Math.abs(value) < wholeNumbers[floatBytes]!;
 }
 
-/** What an id, a group or a text is told that is too large a float. */
+/** The fault of an id, a group or a text that is too large a float. */
 export const floatIdFault = 'an id, group or text that is so large a float may stand for several: '
   + 'save the column as integers or as texts';

@@ -9,7 +9,7 @@ const places = 2 * textsMax;
  * are many different ones, the later ones are made each time.
  */
 export class KnownTexts {
-  /** By hash: which text, from 1. */
+  /** By hash: the number of the text, from 1. */
   readonly #byHash = new Uint16Array(places);
   readonly #texts: string[] = [];
   /** The bytes of all texts, and where each begins. */

@@ -44,7 +44,7 @@ export function decodeLz4Block(input: Uint8Array, output: Uint8Array, start: num
     if (distance === 0 || distance > to || to + length > output.length) {
       throw new RangeError('an LZ4 match is outside of the block');
     }
-    // Byte by byte: a match may reach into what it writes.
+    // Byte by byte: a match may overlap its own output.
     for (const end = to + length; to < end; to++) output[to] = output[to - distance]!;
   }
   throw new RangeError('an LZ4 block has no end');

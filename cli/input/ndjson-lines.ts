@@ -133,7 +133,7 @@ export class FormLines {
   }
 }
 
-/** Where a cell ends that nobody reads; -1: it is not in its plainest form. */
+/** The end of a cell that is not read; -1: it is not in its plainest form. */
 function cellEnd(bytes: Buffer, from: number): number {
   const first = bytes[from];
   if (first === quote) return textEnd(bytes, from);
@@ -159,7 +159,7 @@ function textEnd(bytes: Buffer, from: number): number {
   }
 }
 
-/** Where a whole number ends, which has no zero before other digits; -1: there is none. */
+/** The end of a whole number that has no zero before other digits; -1: there is none. */
 function wholeEnd(bytes: Buffer, from: number): number {
   const start = bytes[from] === minus ? from + 1 : from;
   const end = digitsEnd(bytes, start);

@@ -6,7 +6,7 @@ export interface NpyHeader {
   readonly littleEndian: boolean;
   readonly rows: number;
   readonly columns: number;
-  /** Where the numbers start, in bytes. */
+  /** The start of the numbers, in bytes. */
   readonly dataOffset: number;
 }
 

@@ -65,7 +65,9 @@ class NpyRows {
     });
   }
 
-  /** Takes the complete rows at the start of the bytes. Returns how many bytes it took. */
+  /**
+   * Reads the complete rows at the start of the bytes. Returns the number of bytes that it read.
+   */
   take(bytes: Uint8Array): number {
     const { itemBytes, littleEndian, columns } = this.header;
     const rowBytes = itemBytes * columns;

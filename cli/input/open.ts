@@ -29,7 +29,7 @@ const magics: readonly (readonly [InputFormat, Uint8Array])[] = [
   ['arrow', Uint8Array.of(0xff, 0xff, 0xff, 0xff)],
 ];
 
-/** As many bytes as the longest start by which a format or a way to compress is known. */
+/** The length of the longest prefix that identifies a format or a compression. */
 const magicBytes = 10;
 
 type StreamReader = (
@@ -132,7 +132,7 @@ function firstMark(bytes: Uint8Array): number | undefined {
   return bytes.find((byte) => ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].includes(byte));
 }
 
-/** True if `--csv` says what only a file of CSV can be. */
+/** True if `--csv` states something that only a CSV file can have. */
 function isCsvAlone({ header, form }: RowOptions | InputRequest): boolean {
   return header !== undefined || form !== undefined;
 }

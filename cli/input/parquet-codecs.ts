@@ -3,7 +3,7 @@ import { snappyUncompress, type Compressors } from 'hyparquet';
 import { lz4Block } from './lz4.js';
 import { zstdFrames } from './zstd.js';
 
-/** Decompression that writes no more than the page's header says. */
+/** Decompression that writes no more bytes than the page's header states. */
 export const pageDecoders = {
   UNCOMPRESSED: (input: Uint8Array) => input,
   SNAPPY: (input: Uint8Array, length: number) => {
@@ -19,7 +19,7 @@ export const pageDecoders = {
   LZ4_RAW: lz4Block,
 } satisfies Compressors;
 
-/** How the pages of a column may be compressed. */
+/** The compressions that the pages of a column may have. */
 export type Codec = keyof typeof pageDecoders;
 
 /** Whether pages are compressed in a way that is read. */

@@ -8,9 +8,9 @@ import { adviceOn, type RowOptions } from './rows.js';
 const groupBytesMax = 1 << 30;
 
 /**
- * Checks that a column can be read, from what the file says of its type.
+ * Checks that a column can be read, from its type in the file.
  * @param index - of the column in the file, from 0.
- * @throws InvalidInputError that says what the column holds and what to save instead.
+ * @throws InvalidInputError with the contents of the column and what to save instead.
  */
 export function checkColumn(
   { children, element }: SchemaTree, index: number, options: RowOptions,
@@ -20,14 +20,14 @@ export function checkColumn(
   if (fault !== null) throw wrongColumn(options, index, element.name, fault);
 }
 
-/** What columns of lists, structures and maps are told. */
+/** The fault of columns of lists, structures and maps. */
 export const nestedFault =
   'lists, structures and maps have no one value for each row: save their parts as columns';
-/** What columns of dates and times are told. */
+/** The fault of columns of dates and times. */
 export const timeFault = 'a date or time: save it as a number, or as a text';
-/** What columns of decimals are told. */
+/** The fault of columns of decimals. */
 export const decimalFault = 'a decimal: save it as a double';
-/** What columns of bytes are told. */
+/** The fault of columns of bytes. */
 export const bytesFault = 'bytes that are not marked as text: save them as text';
 
 /** An error about the type of a column, in Parquet and Arrow. */
@@ -44,7 +44,7 @@ export function wrongColumn(
 
 const integers = /^U?INT_(8|16|32|64)$/;
 
-/** Why a column of this type is not read; null if it is. */
+/** The reason why a column of this type is not read; null if it is. */
 function elementFault(
   { type, converted_type: converted, logical_type: logical }: SchemaElement,
 ): string | null {
@@ -79,7 +79,7 @@ export interface Group {
 export interface Chunk {
   readonly name: string;
   readonly rows: number;
-  /** Of the file. */
+  /** The first and the last byte in the file, the last one excluded. */
   readonly start: number;
   readonly end: number;
   readonly isOptional: boolean;

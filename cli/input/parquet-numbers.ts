@@ -11,7 +11,7 @@ const encodings: readonly (string | undefined)[] =
 const signed = /^INT_(8|16|32|64)$/;
 const noNumbers = new Float64Array(0);
 
-/** How the numbers of a column are stored. */
+/** The way in which the numbers of a column are stored. */
 export type NumberKind = 'INT32' | 'INT64' | 'FLOAT' | 'DOUBLE';
 
 /** The kind of a column of numbers; null: it holds something else, or numbers without a sign. */
@@ -45,7 +45,7 @@ export function arePlainPages(
 export class NumberPages {
   readonly #pages: Iterator<Page, void>;
   #dictionary: Float64Array = noNumbers;
-  /** Of the present page: its numbers, where it has a null, and the next row. */
+  /** The state of the present page: its numbers, its nulls, and the next row. */
   #values: Float64Array = noNumbers;
   #nulls: Uint8Array | null = null;
   #at = 0;
@@ -58,7 +58,8 @@ export class NumberPages {
   }
 
   /**
-   * The next rows, as the library gives them, but whole numbers of 64 bits as the nearest doubles.
+   * The next rows, as the library returns them, but with whole numbers of 64 bits as the nearest
+   * doubles.
    * @throws InvalidInputError for a page that is damaged.
    */
   read(count: number): Float64Array | (number | null)[] {
@@ -134,7 +135,7 @@ export class NumberPages {
   #fromDictionary(reader: PageReader, count: number): Float64Array {
     const width = reader.bytes[reader.at++] ?? 0;
     const places = new Uint32Array(count);
-    // Where values have no bits, all are the first of the dictionary.
+    // If values have no bits, all are the first of the dictionary.
     if (width > 0) readRuns(reader, width, places);
     const values = new Float64Array(count);
     const dictionary = this.#dictionary;
@@ -151,7 +152,7 @@ export class NumberPages {
 
 const bytesOf = { INT32: 4, INT64: 8, FLOAT: 4, DOUBLE: 8 } as const;
 
-/** @throws RangeError if the page is too short for so many numbers. */
+/** @throws RangeError if the page is too short for this many numbers. */
 function plainNumbers(
   kind: NumberKind, { bytes, at }: PageReader, count: number,
 ): Float64Array {

@@ -14,7 +14,7 @@ const pageRowsMax = 1 << 24;
 
 /**
  * The delta encodings are left out: a few bytes of them can stand for any number of bytes or keep
- * the library busy for ever, which nothing in their headers says.
+ * the library busy without end, and nothing in their headers reveals it.
  */
 const encodings: readonly (string | undefined)[] =
   ['PLAIN', 'PLAIN_DICTIONARY', 'RLE_DICTIONARY', 'RLE', 'BYTE_STREAM_SPLIT'];
@@ -125,7 +125,7 @@ export interface PageValues {
   readonly page: PageReader;
   /** Without nulls. */
   readonly count: number;
-  /** At the runs that tell which rows hold a value; null: the column's type says that all do. */
+  /** At the runs that mark the rows with a value; null: by the column's type, all have one. */
   readonly levels: PageReader | null;
 }
 

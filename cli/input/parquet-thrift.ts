@@ -7,9 +7,9 @@ const numbers: ReadonlySet<number> = new Set([4, 5, 6]);
 const [trueType, falseType, binary, list, struct] = [1, 2, 8, 9, 12];
 
 /**
- * Walks a structure of Thrift's compact protocol before the library decodes it. The library makes
- * room for a list as long as the list says it is, so a few bytes can ask for any memory. Here every
- * list and text fits into the bytes that are left. The time is linear in these bytes.
+ * Walks a structure of Thrift's compact protocol before the library decodes it. The library
+ * allocates as much room as a list states, so a few bytes can claim any amount of memory. Here
+ * every list and text fits into the bytes that are left. The time is linear in these bytes.
  * @param start - where the structure begins.
  * @throws RangeError if it is not sound.
  */
@@ -45,7 +45,7 @@ class Walk {
   private list(depth: number): void {
     const head = this.byte();
     const count = head >> 4 === 15 ? this.number() : head >> 4;
-    // Each element takes a byte or more.
+    // Each element needs at least one byte.
     if (count > this.bytes.length - this.at) throw new RangeError('a list is too long');
     const type = head & 15;
     const isTruth = type === trueType || type === falseType;

@@ -15,9 +15,9 @@ import { checkThrift } from './parquet-thrift.js';
 import type { InputRequest, RowBatch, RowOptions } from './rows.js';
 
 const magic = 'PAR1';
-/** Of a file in which the footer is encrypted. */
+/** The magic bytes of a file with an encrypted footer. */
 const encryptedMagic = 'PARE';
-/** The footer says where everything is. It is decoded whole. */
+/** The footer has the place of everything. It is decoded whole. */
 const footerBytesMax = 64 * 1024 * 1024;
 /** Rows of a row group that are decoded together. */
 const rowsAtOnce = 1 << 18;

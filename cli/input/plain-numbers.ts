@@ -1,7 +1,7 @@
 import type { BatchBuilder } from './rows.js';
 
 const [minus, zero] = [0x2d, 0x30];
-/** Whole numbers of so many digits are below 2^53. */
+/** Whole numbers of at most this many digits are below 2^53. */
 const digitsMax = 15;
 /** Exact in a double. */
 const powersOf10 = Float64Array.from({ length: digitsMax + 1 }, (_, i) => 10 ** i);
@@ -11,9 +11,9 @@ export const cellRole = { unused: -1, contributor: -2, group: -3 } as const;
 
 /** The bytes by which numbers are written. */
 export interface NumberMarks {
-  /** That before the decimals. */
+  /** The mark before the decimals. */
   readonly decimal: number;
-  /** Those between groups of three digits; none: digits are not grouped. */
+  /** The marks between groups of three digits; none: digits are not grouped. */
   readonly thousands: Uint8Array;
 }
 
@@ -25,7 +25,7 @@ export interface NumberRows {
   readonly roles: Int32Array;
   /** By place in a row: 1 for whole numbers. */
   readonly isWhole: Uint8Array;
-  /** By place in a row: 1 where an empty cell, or `null`, is no mistake. */
+  /** By place in a row: 1 where an empty cell, or `null`, is allowed. */
   readonly mayBeEmpty: Uint8Array;
 }
 
@@ -64,7 +64,7 @@ export function readNumber(
   return at;
 }
 
-/** As `readNumber`, where marks may stand between groups of three digits. */
+/** As `readNumber`, for numbers that may have marks between groups of three digits. */
 export function readGrouped(
   bytes: Buffer, from: number, place: number, numbers: NumberRows,
 ): number {

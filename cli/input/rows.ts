@@ -10,22 +10,22 @@ export type InputFormat = 'csv' | 'ndjson' | 'npy' | 'parquet' | 'arrow';
 /** Flags of a command that a message about its input may suggest. */
 export type InputFlag = 'columns' | 'missing' | 'header' | 'type';
 
-/** What to take from a file. Columns are names, or indexes counted from 0. */
+/** The part of a file to read. Columns are names, or indexes counted from 0. */
 export interface RowOptions {
   /** Default: all columns except the contributor's and the group's. Empty: rows without cells. */
   readonly columns?: readonly string[];
   readonly contributor?: string;
   readonly group?: string;
   /**
-   * Which empty cells say that the row has no value there; others refuse the file. `null`: all.
-   * `cells`: the nulls of Parquet and Arrow. `refuse`: none. In an optional column all do.
+   * Which empty cells mean that the row has no value there; for others the file is refused. `null`:
+   * all. `cells`: the nulls of Parquet and Arrow. `refuse`: none. In an optional column all do.
    */
   readonly missing: 'refuse' | 'cells' | 'null';
-  /** Whether the first line of a CSV file holds names. Default: it is judged by what it holds. */
+  /** Whether the first line of a CSV file holds names. Default: it is judged by its contents. */
   readonly header?: 'yes' | 'no';
-  /** How a CSV file is written. Default: with commas between cells and points in numbers. */
+  /** The form of a CSV file. Default: with commas between cells and points in numbers. */
   readonly form?: CsvForm;
-  /** Called with a line about what was taken for what. It may depend on the rows. */
+  /** Called with a line about a decision on how the input was read. It may depend on the rows. */
   readonly onNote?: (text: string) => void;
   /** For messages: the path, or "standard input". */
   readonly source: string;
@@ -38,7 +38,7 @@ export interface RowOptions {
   readonly flags?: readonly InputFlag[];
 }
 
-/** A file of rows, and what to take from it. */
+/** A file of rows, and the part of it to read. */
 export interface InputRequest extends Omit<RowOptions, 'source'> {
   /** A path, `-` for standard input, or `flights`. */
   readonly path: string;
@@ -89,7 +89,7 @@ export class BatchBuilder {
     this.texts = this.noTexts();
   }
 
-  /** Where to write the next row: columns.length numbers from `offset`. */
+  /** The place of the next row: columns.length numbers from `offset`. */
   get target(): Float64Array {
     return this.values;
   }
@@ -98,12 +98,15 @@ export class BatchBuilder {
     return this.count * this.columns.length;
   }
 
-  /** Rows that the present batch can still take: at least one. */
+  /** Rows that still fit into the present batch: at least one. */
   get room(): number {
     return rowsPerBatch - this.count;
   }
 
-  /** What the cell of a text column becomes in `target`. Undefined: the column cannot hold it. */
+  /**
+   * The number for the cell of a text column in `target`. Undefined: the column cannot hold the
+   * cell.
+   */
   textPlace(column: number, cell: string): number | undefined {
     return this.texts[column]!.placeOf(cell);
   }
@@ -215,7 +218,7 @@ export function missingRemedy(options: RowOptions): string {
 }
 
 /**
- * The number that a cell stands for. Undefined: its column, not of texts, cannot hold it.
+ * The number of a cell. Undefined: its column, not of texts, cannot hold it.
  * @param numbers - reads the numbers of its file. Default: with a point.
  */
 export function numberInText(
@@ -238,7 +241,7 @@ export function noRows(source: string): InvalidInputError {
 }
 
 /**
- * What to do about a cell that its column cannot hold. The message never holds the cell.
+ * The remedy for a cell that its column cannot hold. The message never contains the cell.
  * @param name - of the column.
  */
 export function badCellRemedy(
@@ -256,7 +259,7 @@ export function badCellRemedy(
   }
 }
 
-/** For a column that holds words: how to say so. */
+/** For a column of words: the way to declare it as one. */
 function typeAdvice(options: RowOptions, name: string): string {
   const flag = `${name}=category:...`;
   const quoted = /^[\p{L}\d_.-]+=/u.test(flag) ? flag : `'${flag}'`;

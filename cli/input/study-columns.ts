@@ -6,14 +6,14 @@ import { studySchema } from '../../server/study-file/schema.js';
 import { readText } from '../base/text-files.js';
 import type { RowOptions } from './rows.js';
 
-/** What a study file says of the columns of rows, and of what the rows of one person become. */
+/** A study file's columns and their types, and the way to reduce the rows of one person. */
 export type TypedColumns = Pick<RowOptions, 'columns' | 'types'> & {
   readonly reduce?: Question['reduce'];
 };
 
 /**
  * The columns of a study file, to read rows by.
- * @param asked - what was asked for instead of all of them.
+ * @param asked - the columns that were requested instead of all of them.
  * @throws InvalidInputError if the file cannot be read, KeelsonError if it is no study.
  */
 export function columnsOfStudy(file: string, asked?: readonly string[]): TypedColumns {

@@ -29,7 +29,7 @@ export function dimensionOf({ columns }: RowTable): number {
 export interface TableRequest extends InputRequest {
   /** With `group`: the public list of groups. Rows of other groups are ignored. */
   readonly groups?: readonly string[];
-  /** What the rows of one contributor become. Default: `mean`. */
+  /** The way to reduce the rows of one contributor to one. Default: `mean`. */
   readonly reduce?: 'mean' | 'sum';
 }
 
@@ -66,7 +66,7 @@ class SeparateRows {
     return this.#length;
   }
 
-  /** Takes over rows. */
+  /** Adds rows. */
   takeAll({ values, count }: RowBatch): void {
     this.#parts.push(this.#part.subarray(0, this.#at), values);
     this.#part = new Float64Array(0);
@@ -177,9 +177,9 @@ interface Known {
 }
 
 class TableBuilder {
-  /** Where each row is a person. */
+  /** A table in which each row is a person. */
   private separate: readonly SeparateRows[] = [];
-  /** Where rows of one id become one. */
+  /** A table in which the rows of one id become one. */
   private groups: readonly GroupRows[] = [];
   private columns: readonly string[] = [];
   private readonly known = new Map<string, Known>();

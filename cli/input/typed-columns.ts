@@ -7,7 +7,7 @@ import { parseNumber } from './decimals.js';
 import type { RowBatch } from './rows.js';
 import type { TypedColumns } from './study-columns.js';
 
-/** Options that give the columns of an input their types. */
+/** Options that set the types of an input's columns. */
 export const typeArguments = {
   types: {
     type: 'string', valueHint: 'file',
@@ -42,7 +42,7 @@ function columnsOfFlags(
 }
 
 /**
- * The columns that the flags of a command say, and their types.
+ * The columns that the flags of a command state, and their types.
  * @param columns - of `--columns`.
  * @param file - a study file, given with the flag `fileFlag`.
  * @param types - of `--type`.

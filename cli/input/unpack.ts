@@ -33,16 +33,16 @@ const endings = Object.keys(packings) as Packing[];
 const ratioMax = 200;
 const ratioFrom = 64 * 1024 * 1024;
 
-/** The part of a path that says what is inside: without `.gz` or `.zst`. */
+/** The part of a path that names its contents: without `.gz` or `.zst`. */
 export function unpackedName(path: string): string {
   const ending = endings.find((each) => path.toLowerCase().endsWith(each));
   return ending === undefined ? path : path.slice(0, -ending.length);
 }
 
 /**
- * How the bytes are compressed, by their start; undefined if they are not.
- * @throws InvalidInputError if the name says that they are, and they are not; or if they are in
- *   another way.
+ * The compression of the bytes, from their start; undefined if they are not compressed.
+ * @throws InvalidInputError if the name states a compression that the bytes do not have, or if they
+ *   have an unsupported one.
  */
 export function packingOf(head: Uint8Array, source: string): Packing | undefined {
   const found = endings.find((each) =>
@@ -96,7 +96,7 @@ export async function* unpack(
       yield chunk as Uint8Array;
     }
   } catch (error) {
-    // Of the file itself, not of its compression.
+    // The error belongs to the file itself, not to its compression.
     if (own.error === error || error instanceof InvalidInputError) throw error;
     const { name } = packings[packing];
     const at = unpacker.bytesWritten;

@@ -13,7 +13,7 @@ import { makeTokenKey, readTokenKey, type TokenKey } from './token-keys.js';
 const keyFileBytesMax = 512 * 1024;
 const codeBytes = 16;
 
-/** What an issuer is made with. Its keys come beside it. */
+/** The facts of an issuer. Its keys are kept beside them. */
 export interface IssuerFacts {
   readonly issuer: string;
   readonly fromMs: number;
@@ -65,10 +65,10 @@ export function readIssuer(folder: string): Issuer {
 export type Grant = 'granted' | 'unknown-code' | 'given';
 
 /**
- * Who may have a token, and who had one. It keeps hashes of codes and of requests, in an SQLite
- * file, and a record of a period only until the period has ended.
+ * The people who may have a token, and those who have had one. It keeps hashes of codes and of
+ * requests, in an SQLite file, and a record of a period only until the period has ended.
  *
- * A request is blinded, so its hash tells nothing about token or key (see `blindMessage`). It is
+ * A request is blinded, so its hash reveals nothing about token or key (see `blindMessage`). It is
  * kept so that the same request gets the same answer again, when an answer was lost.
  */
 export class IssuerRecord {
@@ -93,7 +93,7 @@ export class IssuerRecord {
     this.#lock = takeLock(this.folder);
   }
 
-  /** New codes, one for each person. They are told once: only hashes are kept. */
+  /** New codes, one for each person. They are shown once: only hashes are kept. */
   addCodes(count: number): readonly string[] {
     const codes = Array.from({ length: count }, () => toHex(randomBytes(codeBytes)));
     transaction(this.#database, () => {
@@ -133,8 +133,8 @@ export class IssuerRecord {
   }
 
   /**
-   * Gives the token of a code and a period to one request, and to that request again. When it
-   * returns, this is durable.
+   * Grants the token of a code and a period to one request, and to repetitions of that request.
+   * When it returns, this is durable.
    */
   grant(period: number, code: string, blinded: Uint8Array): Grant {
     const person = hashOf(code);

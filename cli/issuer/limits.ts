@@ -7,7 +7,10 @@ import { AddressRates, addressKey, networkKey } from '../../server/network/rates
 
 /** Connections in all. */
 const connectionsMax = 1_000;
-/** Those of one network: nobody takes all. A trusted proxy brings the ones of all its clients. */
+/**
+ * The limits of one network, so that none uses up all. A trusted proxy brings the requests of all
+ * its clients.
+ */
 const connectionsPerNetwork = 100;
 /**
  * Requests of one network in each second, sustained and burst. A person needs two in a period. The

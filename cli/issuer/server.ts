@@ -31,7 +31,7 @@ interface Answer {
   readonly body: Uint8Array | string;
 }
 
-/** Where and how an issuer runs. */
+/** The address and the options of an issuer. */
 export interface IssuerOptions {
   readonly host: string;
   readonly port: number;

@@ -32,7 +32,7 @@ export function readTokenKey(text: string): TokenKey {
 
 /**
  * Signs a blinded message: the raw operation of RSA, by OpenSSL, which hides the time it takes. The
- * result is checked, so that a fault of the machine does not give the key away.
+ * result is checked, so that a fault of the machine does not reveal the key.
  * @param blinded 256 bytes: a number below the modulus.
  */
 export function signBlinded(secret: KeyObject, blinded: Uint8Array): Uint8Array {

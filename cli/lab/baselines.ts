@@ -5,7 +5,7 @@ import { median } from '../../src/numerics/selection.js';
 import { geometricMedian } from '../../src/robust/geometric-median.js';
 import { hardSpectralPass, type SpectralPass } from '../../src/robust/spectral-pass.js';
 
-/** What the lab computes from the rows of its own people, without privacy. */
+/** The answers that the lab computes from the rows of its own people, without privacy. */
 export interface Baselines {
   /**
    * Mean of the honest people. Every answer is compared with it. Empty where answers are by key.
@@ -27,13 +27,13 @@ export interface Compared {
   readonly error: number;
 }
 
-/** Rows of the lab's people, and what the robust filter did with them. */
+/** Rows of the lab's people, and the robust filter's verdict on them. */
 export interface RowPicture {
-  /** At most `picturedMax` rows: as many of each kind as its share says. */
+  /** At most `picturedMax` rows: each kind by its share. */
   readonly rows: readonly PicturedRow[];
-  /** How many rows the filter left out, of all. */
+  /** The number of rows that the filter left out, of all. */
   readonly leftOut: { readonly honest: number; readonly hostile: number };
-  /** The filter leaves rows out at once beyond so many scales from this centre. */
+  /** The filter leaves out every row that is farther than this from the centre, in scales. */
   readonly centre: readonly number[];
   readonly reach: number;
 }
@@ -47,7 +47,7 @@ export interface PicturedRow {
 
 const picturedMax = 800;
 
-/** A release, and what is public about it. */
+/** A release, and the public facts about it. */
 export interface JudgedAnswer {
   readonly plan: Plan;
   readonly cohort: number;
@@ -95,7 +95,7 @@ export class EpochRows implements EpochPeople {
     const truth = meanOf(honest, columns);
     const compared = (estimate: readonly number[]): Compared =>
       ({ estimate, error: scaledDistance(estimate, truth, scale) });
-    // As `robustMean` does, and with the rows that it left out.
+    // As `robustMean`, and with the rows that it left out.
     const centre = geometricMedian(all);
     const pass = hardSpectralPass(all, centre);
     return {

@@ -22,7 +22,7 @@ export interface BreakdownAnswer {
   /** Null if every round was refused. */
   readonly error: number | null;
   readonly worstError: number | null;
-  /** What the plan promised before; null beyond its promise. */
+  /** The error that the plan promised beforehand; null beyond its promise. */
   readonly promised: number | null;
   /** Whether the median error is at most twice the promised one; null without a promise. */
   readonly keptPromise: boolean | null;

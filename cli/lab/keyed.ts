@@ -10,13 +10,13 @@ import { seededRandom } from '../../src/random/work.js';
 import type { Baselines, EpochPeople } from './baselines.js';
 
 /**
- * Rides: minutes, a region out of a public list, and an app that nobody listed. The studies of
+ * Rides: minutes, a region out of a public list, and an app that is on no list. The studies of
  * these people answer by region, or by the apps that they find.
  */
 const minutesMax = 240;
 const minutesScale = 30;
 export const regions: readonly string[] = ['north', 'south', 'east', 'west'];
-/** How many apps honest people have: places in the texts of simulated people. */
+/** The number of apps of honest people: places in the texts of simulated people. */
 const apps = madeUpTexts.length;
 const ofPlaces = { minutes: 0, region: 1, app: 2 } as const;
 
@@ -30,7 +30,10 @@ export const keyedScale: readonly number[] = [minutesScale, 1, 1];
 /** Liars may send more rows than honest people. */
 export const keyedRowsMax = 16;
 
-/** One ride of each person, anew in each epoch. Regions are alike, the first apps have most. */
+/**
+ * One ride of each person, drawn again in each epoch. Regions are alike, and the first apps have
+ * most rides.
+ */
 export function keyedSource(_: number, seed: Uint8Array): RowSource {
   const random = seededRandom(signing.sha512(utf8(`lab rides ${seed.join()}`)).subarray(0, 32));
   return (contributor, epoch) => {
@@ -43,9 +46,9 @@ export function keyedSource(_: number, seed: Uint8Array): RowSource {
   };
 }
 
-/** One study of the lab: what it asks, and what its error is measured in. */
+/** One study of the lab: its question, and the unit of its error. */
 export interface KeyedStudy {
-  /** What `--estimators` calls it. */
+  /** Its name in `--estimators`. */
   readonly name: string;
   readonly title: string;
   readonly estimator: string;
@@ -54,9 +57,9 @@ export interface KeyedStudy {
   readonly usesMinutes: boolean;
   /** The promise is about each region alone, and there is no plain form. */
   readonly isRobust?: true;
-  /** How far the answers are from the truth: what the plan's promise is about. */
+  /** The distance of the answers from the truth, which the plan's promise is about. */
   error(far: readonly number[], cohort: number): number;
-  /** What `error` is in. */
+  /** The unit of `error`. */
   readonly unit: string;
 }
 
@@ -162,7 +165,9 @@ export class KeyedPeople implements EpochPeople {
     return Math.max(...hostile!.map((count, region) => count / (count + honest![region]!)));
   }
 
-  /** How far each number of an answer is from the truth. Keys without an answer are left out. */
+  /**
+   * The distance of each number of an answer from the truth. Keys without an answer are left out.
+   */
   #farFrom({ estimate, groups, answered }: Extract<Outcome, { kind: 'value' }>): readonly number[] {
     if (this.study.of !== 'apps') {
       return distances(estimate, this.#byRegion(this.#honest))

@@ -11,9 +11,9 @@ export interface Answer {
   readonly outcome: 'value' | 'refused';
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
-  /** Of an answer by key: the keys, in the order of the estimate. */
+  /** For an answer by key: the keys, in the order of the estimate. */
   readonly keys?: readonly string[];
-  /** In scales, or what the study of an answer by key measures it in; null if refused. */
+  /** In scales, or in the unit of an answer by key; null if refused. */
   readonly error: number | null;
   /**
    * The error that the plan promised before any row, at this hostile share; infinite beyond its
@@ -49,7 +49,7 @@ export interface Part {
   readonly answer: Answer;
 }
 
-/** Compares a release with what the lab knows about its epoch. */
+/** Compares a release with the lab's own facts about its epoch. */
 export function answerOf(
   { document, questions: [{ plan }] }: StudyDefinition, release: ReleaseBody,
   baselines: Baselines, { hostileShare }: Setting,

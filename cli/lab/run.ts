@@ -58,7 +58,7 @@ const honestShareLeast = 0.8;
 
 /**
  * A lab in one process: a real aggregator on a temporary data folder, people over real sockets, and
- * a verifying subscriber per study. The private answers are what the server released. The lab
+ * a verifying subscriber per study. The private answers are those that the server released. The lab
  * computes everything else from the rows of its own people.
  * @throws an error of the aggregator's start, or the error that ended a contributor's session
  *   before it was connected.

@@ -13,16 +13,16 @@ import { LabController, type Setting } from './setting.js';
 import { labNameOf, labStudies, usualEstimators, type LabFacts } from './studies.js';
 import { keyedStudies, keyedStudyOf, regions, type KeyedStudy } from './keyed.js';
 
-/** What a person chose for a whole run. A change starts a new run with an empty ledger. */
+/** A person's choices for a whole run. A change starts a new run with an empty ledger. */
 export interface LabConfig {
   readonly data: string;
   readonly estimators: readonly string[];
   readonly contributors: number;
-  /** Of each release. */
+  /** The epsilon of each release. */
   readonly epsilon: number;
 }
 
-/** What the page shows, besides the rounds. */
+/** The state that the page shows, besides the rounds. */
 export interface LabState {
   readonly phase: 'connecting' | 'playing' | 'stopped';
   /** Number of connected sessions, and how many there will be. */
@@ -45,7 +45,7 @@ export interface StudyFacts {
   readonly study: string;
   readonly estimator: string;
   readonly title: string;
-  /** What errors of this study are in. */
+  /** The unit of this study's errors. */
   readonly unit: string;
   /** Promised error by hostile share, from public numbers; null beyond the promise. */
   readonly promised: readonly (readonly [share: number, error: number | null])[];
@@ -55,7 +55,7 @@ export type LabNews =
   | { readonly kind: 'state'; readonly state: LabState }
   | { readonly kind: 'round'; readonly round: Round };
 
-/** What is chosen for a whole run. */
+/** The facts that are chosen for a whole run. */
 type Chosen = 'data' | 'contributors' | 'epsilon';
 
 export type LabSessionOptions = Omit<LabFacts, Chosen>
@@ -63,7 +63,7 @@ export type LabSessionOptions = Omit<LabFacts, Chosen>
   & { readonly scene: LabConfig; readonly setting: Setting };
 
 const roundsKept = 500;
-/** How often the number of connected sessions is read, in milliseconds. */
+/** The interval between two readings of the number of connected sessions, in milliseconds. */
 const gatherPollMs = 200;
 
 /** The lab that a person plays with: one configuration after the other, until it is stopped. */
@@ -76,7 +76,7 @@ export class LabSession {
   private aggregator: Aggregator | null = null;
   private readonly listeners = new Set<(news: LabNews) => void>();
 
-  /** @throws what `labStudies` throws if the first configuration cannot be planned. */
+  /** @throws the error of `labStudies` if the first configuration cannot be planned. */
   constructor(private readonly options: LabSessionOptions) {
     this.controller = new LabController(options.setting);
     this.scene = options.scene;
@@ -87,7 +87,7 @@ export class LabSession {
     return this.current;
   }
 
-  /** What can be chosen in this configuration. */
+  /** The choices that this configuration allows. */
   programme(): ReturnType<typeof programme> {
     return programme(this.factsOf(this.scene));
   }
@@ -102,8 +102,8 @@ export class LabSession {
   }
 
   /**
-   * Sets what hostile people do from the next round on. @throws InvalidParameterError for a setting
-   * that cannot be played.
+   * Sets the behaviour of hostile people from the next round on. @throws InvalidParameterError for
+   * a setting that cannot be played.
    */
   set(setting: Setting): void {
     this.controller.current = checkedSetting(setting);
@@ -125,7 +125,7 @@ export class LabSession {
   }
 
   /**
-   * Starts a new run. @throws what `labStudies` throws for a configuration that cannot be planned;
+   * Starts a new run. @throws the error of `labStudies` for a configuration that cannot be planned;
    * the old run then goes on.
    */
   show(asked: LabConfig): void {
@@ -229,7 +229,7 @@ export class LabSession {
   }
 }
 
-/** How the laboratory goes on. */
+/** The ways in which the laboratory can go on. */
 export const paces = ['pause', 'go-on', 'step'] as const;
 export type Pace = (typeof paces)[number];
 
@@ -249,7 +249,7 @@ function commandOf(
     .map(([name, value]) => `--${name} ${value}`).join(' ')}`;
 }
 
-/** What liars do first where a person did not say it. */
+/** The setting that liars start with unless a person chose one. */
 function usualSetting(data: LabData): Setting {
   return { attack: attacksOn(data)[0]!.name, hostileShare: 0.1 };
 }

@@ -1,4 +1,4 @@
-/** What hostile people do in an epoch. */
+/** The behaviour of hostile people in an epoch. */
 export interface Setting {
   /** In [0, 0.5). */
   readonly hostileShare: number;

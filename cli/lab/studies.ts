@@ -15,7 +15,7 @@ import {
   keyedQuestion, KeyedPeople, keyedRowsMax, keyedStudies, keyedStudyOf, keyedTypes,
 } from './keyed.js';
 
-/** What every study of a lab has in common. */
+/** Facts that all studies of a lab have in common. */
 export interface LabFacts {
   readonly data: LabData;
   readonly contributors: number;
@@ -30,19 +30,19 @@ export interface LabFacts {
   readonly issuer?: Signer;
 }
 
-/** How many people a lab can have. */
+/** The number of people that a lab can have. */
 export const labPeople = { atLeast: 100, atMost: 100_000 } as const;
 
 /** Enough for weeks of epochs: the lab is about attacks and not about budgets. */
 const budget = { epsilon: 100, delta: 1e-4, rule: 'zcdp', scope: 'study' } as const;
 
-/** The estimators that a lab compares if nobody names others. */
+/** The estimators that a lab compares by default. */
 export function usualEstimators({ isKeyed }: LabData): readonly string[] {
   return isKeyed === true ? keyedStudies.map(({ name }) => name)
     : ['mean', 'populous-mean', 'robust-mean'];
 }
 
-/** What the lab calls the estimator of one of its studies. */
+/** The lab's name for the estimator of one of its studies. */
 export function labNameOf({ study }: StudyDocument): string {
   return study.slice(namePrefix.length);
 }

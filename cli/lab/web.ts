@@ -153,7 +153,7 @@ function configOf(order: unknown): LabConfig {
   return { data, estimators: names, contributors, epsilon };
 }
 
-/** Of the page's orders. */
+/** The range of epsilon in the page's orders. */
 const epsilonRange = { atLeast: 0.01, atMost: 20 } as const;
 
 function isWithin(

@@ -48,7 +48,7 @@ function describeQuestion(
   };
 }
 
-/** A line for each question: what it costs and how far it may be off, and in which unit. */
+/** A line for each question: its cost and its expected error, with the unit. */
 export function printQuestions(
   questions: Readonly<Record<string, DescribedQuestion>>, output: Output,
 ): void {
@@ -80,7 +80,7 @@ export function printQuestions(
   }
 }
 
-/** What a running total gains; nothing for other answers. */
+/** The gain of a running total, in words; nothing for other answers. */
 function runningTexts(facts: DescribedQuestion['facts']): readonly string[] {
   return Object.entries(facts).flatMap(([name, total]) => {
     const epochs = /^noiseOfTotalOver(\d+)Epochs$/.exec(name)?.[1];

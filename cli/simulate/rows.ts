@@ -13,7 +13,7 @@ import type { Io } from '../base/io.js';
 export interface RowsRequest {
   /** Undefined: flights or generated rows. */
   readonly file: RowsFile | undefined;
-  /** Rows per contribution; undefined: 8, or fewer if the study takes fewer. */
+  /** Rows per contribution; undefined: 8, or fewer if the study accepts fewer. */
   readonly rows: number | undefined;
   readonly contributors: number;
   readonly seed: Uint8Array;
@@ -23,9 +23,9 @@ export interface RowsRequest {
 export interface StudyRows {
   readonly source: RowSource;
   readonly rows: number;
-  /** What the numbers in columns of texts are places in; absent: made-up texts. */
+  /** The texts that the numbers of text columns are indexes into; absent: made-up texts. */
   readonly texts?: readonly string[];
-  /** What the rows are, in words. */
+  /** The origin of the rows, in words. */
   readonly origin: string;
 }
 
@@ -39,7 +39,7 @@ interface Dataset {
 /** The rows of a file. */
 export interface RowsFile extends Dataset {
   readonly path: string;
-  /** The rows as people give them. Only where the columns of the file have types. */
+  /** The rows as people enter them. Only if the columns of the file have types. */
   readonly typed?: readonly Readonly<Record<string, Cell>>[];
   /** Names of its columns, or their indexes where it has no names. */
   readonly names: readonly string[];

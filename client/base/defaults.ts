@@ -14,7 +14,8 @@ export const systemRuntime: ClientRuntime = {
 /** Times and sizes of the client, each overridable through options. */
 export const clientDefaults = {
   /**
-   * First wait before a new connection attempt. It doubles from there. Jitter takes up to half off.
+   * First wait before a new connection attempt. It doubles from there. Jitter shortens it by up to
+   * half.
    */
   backoffInitialMs: 250,
   /** Longest wait between connection attempts. */
@@ -43,8 +44,9 @@ export const clientDefaults = {
   /** Bytes of frames in one request, where rows travel over HTTP. One frame always fits. */
   uploadBytes: 1024 * 1024,
   /**
-   * Over HTTP the server says nothing by itself. When nothing waits, the client asks how the study
-   * stands: this long after the open epoch closes, or after this wait, doubled up to the maximum.
+   * Over HTTP the server cannot send by itself. When nothing waits, the client asks for the state
+   * of the study: this long after the open epoch closes, or after this wait, doubled up to the
+   * maximum.
    */
   pollInitialMs: 250,
   pollMaxMs: 15_000,

@@ -17,7 +17,7 @@ import { httpUrl, uploadUrl } from './upload-url.js';
  * what is missing.
  */
 export class EventTransport extends RequestTransport {
-  /** Of Welcome. */
+  /** The server key in Welcome. */
   private serverKey = new Uint8Array(0);
 
   /** @throws InvalidParameterError for a URL that can never work. */
@@ -38,7 +38,7 @@ export class EventTransport extends RequestTransport {
     });
   }
 
-  /** Takes one Subscribe. */
+  /** Accepts one Subscribe. */
   send(bytes: Uint8Array): void {
     const frame = decodeClientFrame(bytes);
     if (frame.kind === 'subscribe') {
@@ -113,7 +113,10 @@ const eventCharactersMax = 64 * 1024 * 1024;
 
 /** Splits a stream of events. Each of its events has its data in one line. */
 class EventReader {
-  /** Of the unfinished line. Joined once, since a release may come in thousands of parts. */
+  /**
+   * Parts of the unfinished line. They are joined once, since a release may come in thousands of
+   * parts.
+   */
   private parts: string[] = [];
   private characters = 0;
   private name = '';

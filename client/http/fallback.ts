@@ -2,15 +2,15 @@ import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { OpenTransport, Transport, TransportHandlers } from '../websocket/contract.js';
 
-/** How a client reaches its server. */
+/** The way in which a client reaches its server. */
 export type Via = 'websocket' | 'http';
 
-/** What a fallback needs besides the WebSocket. */
+/** The parts that a fallback needs besides the WebSocket. */
 export interface FallbackOptions {
   readonly runtime: ClientRuntime;
-  /** Opens what takes the place of the WebSocket. */
+  /** Opens the transport that replaces the WebSocket. */
   overHttp(url: string, handlers: TransportHandlers): Transport;
-  /** Called when the first message has come another way than before. @param reason for people. */
+  /** Called when the first message arrives by another way than before. @param reason for people. */
   onVia(via: Via, reason: string): void;
 }
 

@@ -12,7 +12,7 @@ export interface OnceTransportOptions {
   readonly runtime: ClientRuntime;
   /** Name, or id in hexadecimal. */
   readonly study: string;
-  /** The server takes no single batches: it is older, or another program. */
+  /** The server accepts no single batches: it is older, or another program. */
   onMissing(error: KeelsonError): void;
 }
 
@@ -21,7 +21,7 @@ const isId = /^[0-9a-f]{64}$/i;
 /**
  * Sends each message in a request of its own, to /v1/once. Welcome comes from a cache where one
  * answers for the server, if the study is known by its id. Fails as a socket does: its owner
- * connects again, and not before the server said.
+ * connects again, and not before the time that the server stated.
  */
 export function onceTransport(options: OnceTransportOptions): OpenTransport {
   let notBeforeMs = 0;
@@ -61,7 +61,7 @@ class OnceTransport extends RequestTransport {
   private async welcome(): Promise<Uint8Array> {
     const { signal } = this.aborter;
     const { study } = this.options;
-    // A server without this study says in its Welcome which studies it has.
+    // A server without this study lists its studies in its Welcome.
     return (isId.test(study) ? await readWelcome(this.url, study, signal) : null)
       ?? framesOf(await postFrames(uploadUrl(this.url), '', null, signal))[0]!;
   }
@@ -87,7 +87,7 @@ class OnceTransport extends RequestTransport {
 
 /**
  * Welcome with one study, and without a nonce.
- * @returns null where the server does not have it. @throws Error when nobody answers.
+ * @returns null where the server does not have it. @throws Error when no server answers.
  */
 async function readWelcome(
   url: string, study: string, signal?: AbortSignal,
@@ -99,7 +99,7 @@ async function readWelcome(
   return fromBase64((await response.json() as { readonly welcome: string }).welcome);
 }
 
-/** How a study stands, by its id in hexadecimal. @throws Error when nobody says. */
+/** The state of a study, by its id in hexadecimal. @throws Error when no server answers. */
 export async function readNotice(url: string, study: string): Promise<Notice> {
   const frame = decodeServerFrame(await readWelcome(url, study) ?? new Uint8Array(0));
   const { state, epoch } = (frame as Welcome).studies[0]!;

@@ -1,9 +1,9 @@
 import { splitFrames } from '../../src/wire/index.js';
 
-/** What a server answers to an upload. */
+/** A server's answer to an upload. */
 export interface Answer {
   readonly status: number;
-  /** For the next request; empty where there is none. */
+  /** The nonce for the next request; empty where there is none. */
   readonly nonce: string;
   readonly body: Uint8Array;
 }
@@ -11,7 +11,9 @@ export interface Answer {
 /** Longest frame in an answer: as for a socket. */
 const answerBytesMax = 64 * 1024 * 1024;
 
-/** Of every request: nothing of the page goes along, and no answer of another place counts. */
+/**
+ * Options of every request: it carries no cookies or other credentials, and a redirect is an error.
+ */
 export const plainRequest = { credentials: 'omit', redirect: 'error' } as const;
 
 /**
@@ -36,7 +38,7 @@ export async function postFrames(
   };
 }
 
-/** The frames of an answer. @throws Error with what the server said, where it answered none. */
+/** The frames of an answer. @throws Error with the server's message, if the answer has none. */
 export function framesOf({ status, nonce, body }: Answer): Uint8Array[] {
   if (status === 200 && nonce !== '') return splitFrames(body, answerBytesMax);
   throw refusal(status, new TextDecoder().decode(body));
@@ -48,7 +50,9 @@ export function refusal(status: number, text: string): Error {
   return new Error(`HTTP status ${status}${said === undefined ? '' : `: ${said}`}`);
 }
 
-/** One line for people. On Node the cause of a failed fetch says more than its message. */
+/**
+ * One line for people. On Node the cause of a failed fetch is more informative than its message.
+ */
 export function reasonOf(error: unknown): string {
   const { message, cause } = error as Error & { readonly cause?: Error };
   return cause?.message || message;

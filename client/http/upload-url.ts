@@ -11,7 +11,7 @@ export function httpUrl(url: string, path: string): string {
   return new URL(path, base).href;
 }
 
-/** Where a server takes uploads over HTTP. @throws InvalidParameterError as `webSocketUrl`. */
+/** The address of a server's uploads over HTTP. @throws InvalidParameterError as `webSocketUrl`. */
 export function uploadUrl(url: string): string {
   return httpUrl(url, 'v1/batches');
 }

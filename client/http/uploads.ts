@@ -11,8 +11,8 @@ import { uploadUrl } from './upload-url.js';
  * A transport of one contributor over HTTP requests. The first request gets Welcome. Each later one
  * carries a Hello for its own nonce and the frames that wait, and brings their answers. Only one
  * request runs at a time, so the order of the frames is kept. When nothing waits, it asks now and
- * then how the study stands. A request that fails closes the transport: its owner connects again
- * and sends again what is not settled.
+ * then for the state of the study. A request that fails closes the transport: its owner connects
+ * again and sends again what is not settled.
  */
 export class UploadTransport extends RequestTransport {
   private readonly url: string;
@@ -23,7 +23,7 @@ export class UploadTransport extends RequestTransport {
   private isGreeted = false;
   private isDue = false;
   private quietPolls = 0;
-  /** Until the open epoch closes, as the server last said. 0: it did not say. */
+  /** Time until the open epoch closes, as the server last reported. 0: it did not report one. */
   private closesInMs = 0;
 
   /** @throws InvalidParameterError for a URL that can never work. */
@@ -47,7 +47,7 @@ export class UploadTransport extends RequestTransport {
     this.flushSoon();
   }
 
-  /** What is sent in one turn goes in one request. */
+  /** Frames that are sent in one turn share one request. */
   private flushSoon(): void {
     if (this.isDue || this.isBusy) return;
     this.isDue = true;

@@ -116,8 +116,8 @@ class IndexedOutbox implements Outbox {
 
   settle(id: number): void {
     if (this.failure !== null) return;
-    // A batch that is sent again is recognised. So this need not be durable, and nobody waits for
-    // it.
+    // A batch that is sent again is recognised. So this need not be durable, and no caller waits
+    // for it.
     const forgotten = this.database.delete('items', id).catch(() => undefined)
       .finally(() => this.forgetting.delete(forgotten));
     this.forgetting.add(forgotten);

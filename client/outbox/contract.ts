@@ -25,7 +25,7 @@ export interface OutboxItem {
   readonly last: boolean;
   /** Row-major; null once signed. */
   readonly values: Float64Array | null;
-  /** What the numbers of text columns are places in. */
+  /** The texts that the numbers of text columns are indexes into. */
   readonly texts?: readonly string[];
   /** Columns per row, if they were given. */
   readonly columns?: number;
@@ -33,7 +33,7 @@ export interface OutboxItem {
   readonly batches: readonly OutboxBatch[];
 }
 
-/** What an earlier run left in an outbox. */
+/** The contents of an outbox that an earlier run left. */
 export interface OutboxContents {
   readonly pin: OutboxPin | null;
   /** Oldest first. */
@@ -43,21 +43,21 @@ export interface OutboxContents {
 }
 
 /**
- * What a contributor must store so that nothing is lost and a retry has the same bytes. It has one
- * writer, for one key and one study. `#outbox` resolves to node.ts (a file) on Node and to
- * browser.ts (IndexedDB) elsewhere; both export `openOutbox(location)` and `openSeed(location)`.
- * Every method rejects with KeelsonError('outbox-failed') when the medium fails. The outbox must
- * not be used after that.
+ * A contributor's durable store, which ensures that nothing is lost and a retry sends the same
+ * bytes. It has one writer, for one key and one study. `#outbox` resolves to node.ts (a file) on
+ * Node and to browser.ts (IndexedDB) elsewhere; both export `openOutbox(location)` and
+ * `openSeed(location)`. Every method rejects with KeelsonError('outbox-failed') when the medium
+ * fails. The outbox must not be used after that.
  */
 export interface Outbox {
-  /** What an earlier run left. Called once, before all other methods. */
+  /** The contents that an earlier run left. Called once, before all other methods. */
   load(): Promise<OutboxContents>;
   /** Durable before it resolves. */
   pin(pin: OutboxPin): Promise<void>;
   /**
    * Stores unsigned rows. Durable before it resolves. The caller chooses the ids and uses each
    * once.
-   * @param texts what the numbers of text columns are places in.
+   * @param texts those that the numbers of text columns are indexes into.
    */
   keep(
     id: number, values: Float64Array, last: boolean, columns?: number, texts?: readonly string[],
@@ -72,6 +72,6 @@ export interface Outbox {
    * as a duplicate.
    */
   settle(id: number): void;
-  /** Writes what is due and closes the medium. */
+  /** Writes pending changes and closes the medium. */
   close(): Promise<void>;
 }

@@ -12,7 +12,7 @@ export { openSeed } from './seed-file.js';
 
 /**
  * A file with unsettled rows is rewritten when it is this large and most of it is settled. One
- * without is rewritten at once: it would keep rows in clear that nobody needs any more.
+ * without is rewritten at once: it would keep rows in clear that are no longer needed.
  */
 const compactionBytes = 256 * 1024;
 
@@ -116,7 +116,7 @@ class FileOutbox implements Outbox {
     if (this.allSettled) this.startWriting();
   }
 
-  /** Whether no item is open, and the file does not say so yet. */
+  /** Whether no item is open, and the file does not show this yet. */
   private get allSettled(): boolean {
     return this.items.size === 0 && this.settledIds.length > 0;
   }
@@ -172,7 +172,7 @@ class FileOutbox implements Outbox {
       const mostlySettled =
         this.sizeBytes > compactionBytes && this.liveBytes() < this.sizeBytes / 2;
       if (mostlySettled || (settled.length > 0 && this.items.size === 0)) {
-        // The memory also holds what was just queued.
+        // The memory also holds batches that were just queued.
         await this.compact();
       } else {
         // Settled ids come last: an item that was signed and settled since the last write must not

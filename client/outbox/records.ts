@@ -10,9 +10,9 @@ export type OutboxRecord =
       readonly id: number;
       readonly last: boolean;
       readonly values: Float64Array;
-      /** Columns per row; 0 when the rows did not say. */
+      /** Columns per row; 0 when the rows did not state it. */
       readonly columns: number;
-      /** What the numbers of text columns are places in. */
+      /** The texts that the numbers of text columns are indexes into. */
       readonly texts?: readonly string[];
     }
   | {
@@ -119,7 +119,7 @@ function decodeRecord(reader: ByteReader): OutboxRecord {
   }
 }
 
-/** What `next` is once these batches are stored. */
+/** The value of `next` once these batches are stored. */
 export function sequenceAfter(next: bigint, batches: readonly OutboxBatch[]): bigint {
   return batches.reduce((most, { sequence }) => (sequence < most ? most : sequence + 1n), next);
 }

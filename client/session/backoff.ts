@@ -1,8 +1,8 @@
 import type { ClientRuntime } from '../base/runtime.js';
 
 /**
- * Waits that double up to a maximum. Jitter takes up to half off, so that many clients do not
- * return together.
+ * Waits that double up to a maximum. Jitter shortens them by up to half, so that many clients do
+ * not return together.
  */
 export class Backoff {
   private attempts = 0;

@@ -114,7 +114,7 @@ export class BatchBook {
     for (const batch of deferred) this.move(batch, 'waiting');
   }
 
-  /** Defers all batches in flight, because the server did not say which one it deferred. */
+  /** Defers all batches in flight, because the server did not name the one that it deferred. */
   deferFlight(): void {
     for (const batch of [...this.flight.values()]) this.move(batch, 'deferred');
   }

@@ -1,4 +1,4 @@
-/** How many items an iterator keeps for a reader that does not read. Older items are dropped. */
+/** Items that an iterator keeps for a reader that does not read. Older items are dropped. */
 const keptMax = 256;
 
 interface Reader<T> {

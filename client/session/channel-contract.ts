@@ -23,7 +23,7 @@ export interface Pumped {
   pump(): void;
 }
 
-/** What a channel reports to its owner. */
+/** Events that a channel reports to its owner. */
 export interface ChannelOwner {
   /** The server proved its key. Nothing is sent until the returned promise resolves. */
   onProven?(): Promise<void> | undefined;
@@ -52,13 +52,13 @@ export interface ChannelOptions {
   readonly owner: ChannelOwner;
   readonly dataType?: BatchBody['dataType'];
   readonly outbox?: Outbox;
-  /** The token in each Hello, or what gets one for this study. */
+  /** The token in each Hello, or a function that gets one for this study. */
   readonly enrolment?: Uint8Array | GetEnrolment | undefined;
   /** Needed for sealed studies. */
   readonly sealing?: Sealing | undefined;
 }
 
-/** What a contribution to a sealed study is made of. */
+/** The inputs of a contribution to a sealed study. */
 export interface SealingInput {
   /** The study's verified facts. */
   readonly document: StudyDocument;
@@ -82,5 +82,5 @@ export interface SealingInput {
  */
 export type Sealing = (input: SealingInput) => Uint8Array;
 
-/** Gets a token for a study, as `ContributorOptions.enrolment` says. */
+/** Gets a token for a study: see `ContributorOptions.enrolment`. */
 export type GetEnrolment = (study: StudyDocument) => Promise<Uint8Array>;

@@ -29,7 +29,7 @@ export class Channel {
   private readonly withdrawal = new Withdrawal();
   private readonly retry: Backoff;
   protected state: 'detached' | 'greeting' | 'live' | 'ended' = 'detached';
-  /** Why it ended. */
+  /** The reason why it ended. */
   private endedBy: KeelsonError | null = null;
   protected link: ChannelLink | null = null;
   protected known: VerifiedStudy | null = null;
@@ -41,7 +41,7 @@ export class Channel {
    */
   private newsWhileProving: Notice | null = null;
   protected openEpoch = 0n;
-  /** Of a sealed study: for which epoch contributors seal, and the servers' keys for it. */
+  /** In a sealed study: the epoch that contributors seal for, and the servers' keys for it. */
   private boxKeys: { readonly epoch: bigint; readonly keys: readonly Uint8Array[] } | null = null;
   private credit = 1;
   private helloPutOff = false;
@@ -102,12 +102,14 @@ export class Channel {
     this.insistedStudy = study;
   }
 
-  /** @param sequence the least that no earlier run can have used. Ready says it, too. */
+  /** @param sequence the least that no earlier run can have used. Ready names it, too. */
   startAt(sequence: bigint): void {
     this.outgoing.book.nextSequence = sequence;
   }
 
-  /** Takes a contribution, to be signed and sent in its turn. @returns true when it has to wait. */
+  /**
+   * Accepts a contribution, to be signed and sent in its turn. @returns true when it has to wait.
+   */
   submit(contribution: Contribution): boolean {
     if (this.stopped !== null) {
       refuse(contribution, this.stopped);
@@ -123,7 +125,7 @@ export class Channel {
     return queue.at(-1) === contribution;
   }
 
-  /** Takes batches that an earlier run signed. */
+  /** Accepts batches that an earlier run signed. */
   restore(batches: readonly Batch[]): void {
     for (const batch of batches) this.outgoing.book.add(batch, 'waiting');
   }
@@ -224,7 +226,7 @@ export class Channel {
     this.begin(ready);
   }
 
-  /** The server is the one that it says it is. Stores that, and goes on. */
+  /** The server has proved its identity. Stores that, and goes on. */
   protected begin(ready: Ready): void {
     const { link } = this;
     this.newsWhileProving = null;

@@ -19,7 +19,7 @@ export interface ConnectionOptions {
   readonly idleTimeoutMs?: number;
 }
 
-/** What a connection reports to its owner. */
+/** The owner's side of a connection: keys that it asks for, and events that it reports. */
 export interface ConnectionHooks {
   /**
    * Keys that must all belong to the server, now or earlier. Empty: the offered key is accepted.

@@ -21,7 +21,7 @@ export interface Batch extends OutboxBatch {
   place: BatchPlace;
   /** True once the bytes were passed to a socket. */
   offered: boolean;
-  /** How often it was signed under another sequence. */
+  /** The number of times that it was signed under another sequence. */
   renumbered: number;
 }
 
@@ -31,9 +31,9 @@ export interface Contribution {
   readonly last: boolean;
   /** Row-major; null once signed. */
   values: Float64Array | null;
-  /** What the numbers of text columns are places in. */
+  /** The texts that the numbers of text columns are indexes into. */
   readonly texts?: readonly string[];
-  /** Columns of the given rows; absent when only the study can tell. */
+  /** Columns of the given rows; absent when only the study determines them. */
   readonly columns?: number;
   batches: Batch[];
   refusal: WireError | null;
@@ -51,7 +51,7 @@ export interface Contribution {
   fail(error: KeelsonError): void;
 }
 
-/** What `signContribution` needs to know besides the rows. */
+/** The facts that `signContribution` needs besides the rows. */
 export interface SigningContext extends SignatureContext {
   readonly signer: Signer;
   readonly limits: WireLimits;
@@ -60,7 +60,7 @@ export interface SigningContext extends SignatureContext {
   readonly types?: readonly ColumnType[] | undefined;
   readonly dataType: BatchBody['dataType'];
   readonly epoch: bigint;
-  /** Of a sealed study: makes the entry that is signed in place of the rows. */
+  /** For a sealed study: makes the entry that is signed in place of the rows. */
   readonly seal?: ((
     rows: Float64Array, texts: Contribution['texts'], sequence: bigint,
   ) => Uint8Array) | undefined;

@@ -77,7 +77,7 @@ function documentIn(facts: Uint8Array, readFacts: ReadFacts): StudyDocument | nu
  * keys. A client that trusts one of its keys follows the records. Studies whose signed facts this
  * version cannot read are left out.
  * @param pinned the keys that this client trusts. Empty: the offered key is accepted.
- * @param readFacts default: all facts but what is asked, which a contributor need not understand.
+ * @param readFacts default: all facts but the questions, which a contributor need not understand.
  * @throws KeelsonError('server-key-mismatch') for another server; WireError('bad-signature' |
  *   'malformed' |
  * 'invalid-key') for a Welcome that no honest server sends.

@@ -7,7 +7,7 @@ import type { ChannelLink, Pumped } from './channel-contract.js';
 import { Connection, type ConnectionOptions } from './connection.js';
 import type { VerifiedWelcome } from './handshake.js';
 
-/** What a multiplexer reports to its owner. */
+/** The owner's side of a multiplexer: keys that it asks for, and events that it reports. */
 export interface MultiplexerHooks {
   /**
    * Keys that must all belong to the server, now or earlier. Empty: the offered key is accepted.

@@ -7,15 +7,17 @@ import type { ChannelOptions } from './channel-contract.js';
 import type { Batch } from './contribution.js';
 
 /**
- * A contributor whose batches go each in a request of its own, without Hello. So no Ready says
- * which sequence is next: it is one more than the greatest that the outbox ever stored. No Notice
- * says which epoch is open: each answer does, and while rows wait for an epoch the channel asks.
+ * A contributor whose batches go each in a request of its own, without Hello. So no Ready names the
+ * next sequence: it is one more than the greatest that the outbox ever stored. No Notice names the
+ * open epoch: each answer does, and while rows wait for an epoch the channel asks.
  */
 export class OnceChannel extends Channel {
   private readonly polls: Backoff;
   private cancelPoll: (() => void) | null = null;
 
-  /** @param readOpen asks how a study stands, by its id. It rejects when nobody answers. */
+  /**
+   * @param readOpen asks for the state of a study, by its id. It rejects when no server answers.
+   */
   constructor(
     options: ChannelOptions, private readonly readOpen: (study: string) => Promise<Notice>,
   ) {
@@ -70,7 +72,7 @@ export class OnceChannel extends Channel {
       || batch.renumbered >= renumberingsMax) {
       super.onRejection(rejection);
     } else if (this.openEpoch === 0n) {
-      // The same bytes get the same answer, which says when an epoch is open.
+      // The same bytes get the same answer again, and it names the epoch once one is open.
       super.onRejection({ ...rejection, retryable: true });
     } else {
       // The epoch of a cache had closed, and the sequence is used up.

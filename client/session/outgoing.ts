@@ -10,7 +10,7 @@ import { ContributionRoom } from './room.js';
 /** Codes after which waiting rows can never be accepted, whatever the client or the server does. */
 const finalCodes: ReadonlySet<WireCode> = new Set<WireCode>(['study-ended', 'budget-exhausted']);
 
-/** The signer of contributions, and what it is notified of. */
+/** The signer of contributions, and the changes that it is notified of. */
 export interface OutgoingOwner {
   /** Called only while there is a socket. */
   signingContext(): SigningContext & { readonly rowsMax: number };

@@ -10,7 +10,7 @@ export class ContributionRoom {
   private complete = false;
 
   /**
-   * Takes room for rows.
+   * Reserves room for rows.
    * @throws InvalidParameterError when the rows never fit; WireError('contribution-full') when they
    * do not fit this epoch.
    */

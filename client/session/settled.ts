@@ -5,7 +5,7 @@ export type Settled =
   | {
       readonly kind: 'accepted';
       /**
-       * The epoch that the batches named. They count in it, or in the next one if the study takes
+       * The epoch that the batches named. They count in it, or in the next one if the study accepts
        * late rows.
        */
       readonly epoch: bigint;

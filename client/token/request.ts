@@ -9,7 +9,7 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import { plainRequest, reasonOf, refusal } from '../http/requests.js';
 import { blindMessage } from './blind-rsa.js';
 
-/** Who asks for a blind token, where, and for what. */
+/** Options of a request for a blind token. */
 export interface TokenOptions {
   /** The address of the issuer, like https://tokens.example.org. It learns the code. */
   readonly issuer: string;
@@ -39,10 +39,10 @@ interface IssuerKey {
 
 /**
  * Gets the blind token of a key for a study and the present period: RFC 9578, token type 2. The
- * issuer learns who asks, and neither key nor study: see `blindMessage`. All that is random comes
- * from the seed. So a repeated call sends the same request and gets the same token, and nothing is
- * lost when an answer is. A person gets one token in a period: ask for the key that is to count.
- * Cost: two HTTP requests and 20 ms.
+ * issuer learns who asks, but neither key nor study: see `blindMessage`. All randomness comes from
+ * the seed. So a repeated call sends the same request and gets the same token, and nothing is lost
+ * when an answer is. A person gets one token in a period: ask for the key that is to count. Cost:
+ * two HTTP requests and 20 ms.
  * @throws InvalidParameterError for a study without blind tokens, a seed, an address or a code that
  *   can never work;
  *   KeelsonError('transport-failed') when the issuer cannot be reached now;
@@ -108,7 +108,7 @@ async function keyInForce(
     + 'check the address of the issuer, or ask the operator for a new version of the study');
 }
 
-/** What RFC 9578 has in a directory. */
+/** The fields of a directory in RFC 9578 that are read here. */
 interface Directory {
   readonly 'issuer-request-uri'?: unknown;
   readonly 'token-keys'?: readonly {
@@ -141,7 +141,7 @@ function issuerUrl(text: string): URL {
   );
 }
 
-/** The code goes to nobody but the issuer that was named. */
+/** The code goes only to the named issuer. */
 function sameOrigin(path: string, base: URL): URL {
   const url = URL.canParse(path, base.href) ? new URL(path, base.href) : undefined;
   if (url?.origin === base.origin) return url;

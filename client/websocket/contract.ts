@@ -8,7 +8,9 @@ export interface HelloAgain {
   isProvenBy(ready: Ready): boolean;
 }
 
-/** What a transport reports to its owner. `onClose` comes exactly once, and nothing after it. */
+/**
+ * Events that a transport reports to its owner. `onClose` comes exactly once, and nothing after it.
+ */
 export interface TransportHandlers {
   onOpen(): void;
   /**
@@ -20,8 +22,8 @@ export interface TransportHandlers {
   /** `reason` is for people: close code, HTTP status or system error. */
   onClose(reason: string): void;
   /**
-   * For transports whose every request begins with a Hello of its own. Null when there is nobody
-   * to greet. Absent: the owner cannot.
+   * For transports whose every request begins with a Hello of its own. Null when there is no
+   * channel to greet for. Absent: the owner cannot.
    */
   regreet?(serverNonce: Uint8Array): HelloAgain | null;
 }

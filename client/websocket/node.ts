@@ -9,7 +9,7 @@ import { webSocketUrl } from './url.js';
 const serverFrameBytesMax = 64 * 1024 * 1024;
 
 /**
- * How long a server has to answer a close. With the 30 s of ws, a silent server would keep the
+ * The time that a server has to answer a close. With the 30 s of ws, a silent server would keep the
  * process that long. The types of ws do not have this option yet.
  */
 const closing = { closeTimeout: 2_000 };

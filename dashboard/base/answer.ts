@@ -25,7 +25,7 @@ export interface Cloud {
 
 /** One bar. `from` is null for values below all edges, `to` is null for values above them. */
 export interface Bin {
-  /** Of a category or boolean: the name that is counted. */
+  /** For a category or a boolean: the name that is counted. */
   readonly name?: string;
   readonly from: number | null;
   readonly to: number | null;
@@ -62,7 +62,7 @@ export interface CurvePicture {
   readonly quantiles: number;
 }
 
-/** What a page can draw of an estimate besides numbers over time. */
+/** A drawing of an estimate, for estimates that are more than numbers over time. */
 export type Picture =
   | KeyedPicture
   | MatrixPicture

@@ -1,6 +1,6 @@
 import type { Link } from './session.js';
 
-/** What is known of a study, for its place in the list. */
+/** The facts about a study that decide its place in the list. */
 export interface StudyState {
   readonly link: Link['kind'];
   readonly state: 'open' | 'exhausted' | 'ended';
@@ -12,7 +12,7 @@ export interface StudyState {
   readonly overdueMs: number;
 }
 
-/** Why a study needs a look, the most urgent reason only. */
+/** The most urgent reason why a study needs a look. */
 export interface Attention {
   /** 0: none. More is more urgent. */
   readonly level: number;
@@ -22,10 +22,10 @@ export interface Attention {
 
 /** The budget is then nearly spent. */
 const spentMuch = 0.8;
-/** A release takes its time. An epoch that is over for longer is stale. */
+/** A release takes some time. An epoch that has been over for longer is stale. */
 const staleMs = 60_000;
 
-/** How urgently a study needs a look, and why, in a few words. */
+/** The urgency with which a study needs a look, and the reason, in a few words. */
 export function attentionOf(
   { link, state, isRefused, spentShare, overdueMs }: StudyState,
 ): Attention {

@@ -2,7 +2,7 @@ import type { ReleaseBody, StudyDocument } from '../../client/index.js';
 import { promiseOf } from '../../client/sealed-promise.js';
 import { counted, duration } from './format.js';
 
-/** Whose budget it is. */
+/** The owner of the budget. */
 export type BudgetScope = StudyDocument['budget']['scope'];
 
 /**
@@ -17,7 +17,7 @@ export interface BudgetState {
   readonly leftShare: number;
   /** For one release alone. */
   readonly epsilonPerRelease: number;
-  /** How many more epochs fit after the open one; null if a release costs nothing. */
+  /** The number of epochs that fit after the open one; null if a release costs nothing. */
   readonly epochsLeft: number | null;
   /** The budget renews: a charge counts for this long. Null if it does not renew. */
   readonly windowMs: number | null;
@@ -25,7 +25,7 @@ export interface BudgetState {
 
 /** @param isOpen an epoch is open, so its cost is reserved already. */
 export function budgetOf({ ledger, cost }: ReleaseBody, isOpen: boolean): BudgetState {
-  // The bar shows what runs out first.
+  // The bar shows the part that runs out first.
   const units = [
     { spent: ledger.rhoSpent, cap: ledger.rhoCap, cost: cost.rhoAmount },
     { spent: ledger.deltaSpent, cap: ledger.deltaCap, cost: cost.deltaAmount },

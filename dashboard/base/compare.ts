@@ -2,8 +2,8 @@ import type { Series } from './model.js';
 import type { NumberWords } from './number-words.js';
 
 /**
- * Numbers with the same key stand on one axis. Those without a unit do so only if they have one
- * name: nothing else says that they measure the same.
+ * Numbers with the same key share one axis. Those without a unit do so only if they have the same
+ * name: nothing else shows that they measure the same quantity.
  */
 export function axisKey({ name, unit, format }: NumberWords): string {
   return unit === '' && format === 'plain' ? `name ${name}` : `${format} ${unit}`;

@@ -14,7 +14,7 @@ export interface Fact {
 
 const reduceWords = { mean: 'averaged', sum: 'added up', one: 'one counts' } as const;
 
-/** A question, and what its study says about contributors, epochs and rows. */
+/** A question, and the facts of its study about contributors, epochs and rows. */
 export function factsOf(document: StudyDocument, asked: Asked): readonly Fact[] {
   const { estimator, columns, where, by, part } = asked;
   const { retention, contribution } = document;
@@ -44,7 +44,7 @@ export function factsOf(document: StudyDocument, asked: Asked): readonly Fact[] 
 }
 
 function parametersOf(asked: Asked): readonly Fact[] {
-  // Counts by name have edges between the places of the names: they say nothing to people.
+  // Counts by name have edges between the places of the names, which mean nothing to people.
   const hidden = answerKeys(asked) === null ? [] : ['edges', 'top'];
   return Object.entries(asked.parameters)
     .filter(([name, value]) => value !== undefined && !hidden.includes(name))
@@ -64,7 +64,7 @@ function quarantineOf({ quarantine }: StudyDocument, { parameters }: Asked): rea
     text: `${who} more than ${exact(quarantine.beyond)}${unit} from an answer` }];
 }
 
-/** Who may contribute. A promise about a share of the contributors depends on it. */
+/** The people who may contribute. A promise about a share of the contributors depends on it. */
 function admissionText(admission: StudyDocument['admission']): string {
   switch (admission.kind) {
     case 'open': return 'anybody';

@@ -112,8 +112,8 @@ export function whole(value: number | bigint): string {
 }
 
 /**
- * 1.25M, 12.5K: for large numbers. More digits where three do not tell the ends of an interval
- * apart.
+ * 1.25M, 12.5K: for large numbers. More digits where three do not distinguish the ends of an
+ * interval.
  */
 export function compact(value: number, half: number | null): string {
   const digits = half === null || half === 0 ? 0 : leadingPower(value) + 1 - leadingPower(half);

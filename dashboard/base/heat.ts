@@ -7,14 +7,14 @@ import {
 } from './number-words.js';
 import { plainView, within, type View } from './view.js';
 
-/** One cell of a column: what part of the people has values in it. */
+/** One cell of a column: the share of the people with values in it. */
 export interface HeatCell {
   /** Its ends on the axis: values, or places where the bins have names. */
   readonly from: number;
   readonly to: number;
   /** Share of all people, per unit of the axis where cells differ in height. At least 0. */
   readonly weight: number;
-  /** What the cell is, for people. */
+  /** The name of the cell, for people. */
   readonly name: string;
   /** Its number with the interval, for people. */
   readonly text: string;
@@ -25,7 +25,7 @@ export interface HeatColumn {
   readonly epoch: number;
   /** Unix milliseconds. */
   readonly time: number;
-  /** Why it has no cells; null if it has. */
+  /** The reason why it has no cells; null if it has. */
   readonly refusal: string | null;
   /** From the bottom up. */
   readonly cells: readonly HeatCell[];

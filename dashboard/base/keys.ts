@@ -20,7 +20,7 @@ export interface KeyRow {
   /** Null for a key without an answer. */
   readonly values: readonly (number | null)[];
   readonly intervals: readonly (readonly [number, number] | null)[];
-  /** Why a reader may mistake the key for another one; null if nothing says so. */
+  /** The reason why a reader may mistake the key for another one; null if there is none. */
   readonly doubt: KeyDoubt | null;
 }
 

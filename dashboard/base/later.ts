@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { systemClock } from '../../client/base/clock.js';
 import { html } from './html.js';
 
-/** How long a part that did not load waits until it is asked for again. */
+/** The wait until a part that did not load is requested again. */
 const againMs = 5_000;
 
 /** A part of the page that its first view does not need. */
@@ -28,7 +28,8 @@ export function later<Props extends object>(
   const View = (props: Props): VNode => {
     const [fault, setFault] = useState<boolean | null>(loaded === null ? null : false);
     useEffect(() => {
-      // It may have come after the drawing and before this: without a change nothing is drawn anew.
+      // It may have come after the drawing and before this: without a change nothing is drawn
+      // again.
       if (loaded !== null) return setFault(false);
       let cancel = (): void => undefined;
       const ended = (): void => {

@@ -4,12 +4,12 @@ import {
   type ValueOutcome,
 } from '../../client/index.js';
 
-/** How many whole answers a page keeps, for pictures over time. */
+/** The number of whole answers that a page keeps, for pictures over time. */
 const answersKept = 150;
 /** An answer with more numbers than this is not kept: a page may follow dozens of studies. */
 const answerSizeMax = 320;
 
-/** How many releases a page keeps, so that its memory stays bounded while it is open. */
+/** The number of releases that a page keeps, so that its memory stays bounded while it is open. */
 const releasesKept = 2000;
 
 /** Most charts of one study: a matrix has more numbers than a page can show over time. */
@@ -23,7 +23,7 @@ export type Route =
   | { readonly kind: 'list' }
   | {
     readonly kind: 'study'; readonly id: string; readonly question?: string;
-    /** What the address says after a question mark. */
+    /** The part of the address after a question mark. */
     readonly query?: string;
   }
   /** There is no page for this address. `asked` is the text after the `#`, shortened. */
@@ -59,14 +59,14 @@ function decoded(text: string): string {
   }
 }
 
-/** What the server says for people about a question. */
+/** The server's words for a question, for people. */
 export interface QuestionWords {
   /** The estimator in one line. */
   readonly title: string;
   readonly parameterWords: Readonly<Record<string, string>>;
 }
 
-/** What `/v1/studies` reports about a study. */
+/** The report of `/v1/studies` about a study. */
 export interface StudyEntry {
   /** The title of its only question, or the names of its questions. */
   readonly title: string;
@@ -88,7 +88,7 @@ export interface StudyEntry {
 export interface Asked extends Question, QuestionWords {
   /** The type of each of its columns, in their order. Absent where all are numbers. */
   readonly types?: readonly ColumnType[];
-  /** What the study says of each of its columns for people. Absent where it says nothing. */
+  /** The study's words for each of its columns. Absent where the study has none. */
   readonly columnWords?: readonly ColumnWords[];
 }
 
@@ -115,12 +115,12 @@ export function askedIn(document: StudyDocument): readonly Asked[] {
  */
 export interface Series {
   readonly epochs: readonly number[];
-  /** When each epoch closed: Unix milliseconds. They never decrease, whatever a clock did. */
+  /** The close of each epoch in Unix milliseconds. They never decrease, whatever a clock did. */
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
   readonly lows: readonly (number | null)[];
   readonly highs: readonly (number | null)[];
-  /** Why a release refused; null for one with an answer. */
+  /** The reason of a refused release; null for one with an answer. */
   readonly refusals: readonly (string | null)[];
 }
 
@@ -156,7 +156,7 @@ export function numberAt(
 
 /**
  * The interval of one number of an estimate: the release's own, or that of its noise; null if there
- * is neither, or if the release says that nothing is known. An open end is infinite.
+ * is neither, or if the release states that nothing is known. An open end is infinite.
  */
 export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
   const { interval95: interval, uncertainty } = outcome;
@@ -168,13 +168,13 @@ export function intervalOf(outcome: ValueOutcome, place: number): readonly [numb
   return [value - 1.96 * deviation, value + 1.96 * deviation];
 }
 
-/** Standard deviation of the noise in one number; 0 where the release does not say. */
+/** Standard deviation of the noise in one number; 0 if the release does not state it. */
 function deviationOf({ uncertainty }: ValueOutcome, place: number): number {
   const deviation = deviationsAsNormal(uncertainty)?.[place] ?? 0;
   return Number.isFinite(deviation) ? deviation : 0;
 }
 
-/** The two ends; null where the release says that nothing is known. An open end is infinite. */
+/** The two ends; null if the release states that nothing is known. An open end is infinite. */
 export function endsOf({ low, high }: Interval95, place: number): readonly [number, number] | null {
   const [from, to] = [low[place], high[place]];
   return Number.isFinite(from) || Number.isFinite(to) ? [from!, to!] : null;
@@ -220,14 +220,14 @@ export class History {
   readonly #values: (number | null)[][] = [];
   readonly #lows: (number | null)[][] = [];
   readonly #highs: (number | null)[][] = [];
-  /** Of the noise; 0 where it is not known. */
+  /** Standard deviations of the noise; 0 where unknown. */
   readonly #deviations: number[][] = [];
   /** Number of all releases that were added, including those no longer kept. */
   count = 0;
-  /** How many of them refused. */
+  /** The number of refused releases among them. */
   refused = 0;
   last: ReleaseBody | null = null;
-  /** Why the last release has no answer; null if it has one. */
+  /** The reason why the last release has no answer; null if it has one. */
   lastRefusal: RefusedOutcome | null = null;
   /** The newest release with an estimate: a refusal does not hide the last answer. */
   lastValue: LastValue | null = null;

@@ -3,7 +3,7 @@ import { systemClock } from '../../client/base/clock.js';
 import { releaseAt } from './compare.js';
 import type { Series } from './model.js';
 
-/** What an operator wrote about a study, and when it holds. */
+/** An operator's note about a study, and the time that it is about. */
 export interface StudyNote {
   readonly id: number;
   readonly atMs: number;
@@ -55,8 +55,8 @@ export interface NotePlace {
 }
 
 /**
- * Where notes stand on a chart. Over epochs, that is the first release that closed after the note's
- * time. A note before the first release or after the last one has no place.
+ * The places of notes on a chart. Over epochs, that is the first release that closed after the
+ * note's time. A note before the first release or after the last one has no place.
  */
 export function notePlaces(
   notes: readonly StudyNote[], { times, epochs }: Series, axis: 'time' | 'epoch',

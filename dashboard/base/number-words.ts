@@ -5,16 +5,16 @@ import { namesOf } from '../../src/answers/words.js';
 import { compact, exact, percent, rangeText, shown, spoken, whole } from './format.js';
 import type { Asked, Series, ValueOutcome } from './model.js';
 
-/** How one number of an answer is written for people, and which values it can have. */
+/** The form of one number of an answer for people, and its possible values. */
 export interface NumberWords {
   readonly name: string;
-  /** Stands after the number; empty for none. */
+  /** Follows the number; empty for none. */
   readonly unit: string;
   readonly format: 'plain' | 'percent' | 'compact' | 'people';
   /** The smallest and the largest possible value. Noise may lead beyond them. */
   readonly least: number;
   readonly greatest: number;
-  /** What the number stands for, if it is a place in a list. */
+  /** The texts that the number indexes, if it is a place in a list. */
   readonly texts?: readonly string[];
 }
 
@@ -68,7 +68,7 @@ function formatOf(asked: Asked, number: NumberInfo): NumberWords['format'] {
     case 'total': return isYesOrNo(asked, number.column) && asked.reduce === 'one'
       ? 'people' : columnFormat(asked, number.column);
     case 'mean': case 'median': case 'quantile': case 'bin-start':
-      // Of several rows of one person, the sum says in how many the answer is yes: no share.
+      // If the rows of one person are summed, the sum counts the rows with a yes: it is no share.
       return isYesOrNo(asked, number.column) && asked.reduce !== 'sum'
         ? 'percent' : columnFormat(asked, number.column);
     default: return 'plain';
@@ -103,12 +103,12 @@ export function unitText({ unit }: NumberWords): string {
   return unit === '' ? '' : ` ${unit}`;
 }
 
-/** How counts of people are written. */
+/** The form of counts of people. */
 export const peopleWords: NumberWords = { ...people, name: 'people' };
 
 /**
  * A number and its interval for a table: `8.3` and ` ± 1.2`; both ends alone where the interval
- * ends at what is possible.
+ * ends at a limit of possible values.
  */
 export function cellTexts(
   value: number | null, interval: readonly [number, number] | null, words: NumberWords,
@@ -134,8 +134,8 @@ function isCut(
 }
 
 /**
- * A series as it is drawn: values and intervals end at what is possible. An interval that is wholly
- * outside stays as it is, with its value: then what is taken for possible may be wrong.
+ * A series as it is drawn: values and intervals end at the limits of possible values. An interval
+ * that is wholly outside stays as it is, with its value: then the assumed limits may be wrong.
  */
 export function possible(series: Series, words: NumberWords): Series {
   const { least, greatest } = words;
@@ -152,7 +152,7 @@ export function possible(series: Series, words: NumberWords): Series {
   };
 }
 
-/** An interval of which an open end is at what is possible. */
+/** An interval whose open ends are at the limits of possible values. */
 function closed(
   [low, high]: readonly [number, number], { least, greatest }: NumberWords,
 ): readonly [number, number] {
@@ -162,7 +162,7 @@ function closed(
   ];
 }
 
-/** One number with its interval. What is impossible of the interval is cut off. */
+/** One number with its interval. The impossible part of the interval is cut off. */
 export interface ShownNumber {
   /** The value; where noise is larger than it, both ends of its interval. */
   readonly lead: string;
@@ -171,9 +171,9 @@ export interface ShownNumber {
 }
 
 /**
- * A number and its interval in words. Where the interval ends at what is possible, the noise is as
- * large as the number, so the interval is the answer. A number whose whole interval is outside of
- * what is possible is shown as it was released.
+ * A number and its interval in words. If the interval ends at a limit of possible values, the noise
+ * is as large as the number, so the interval is the answer. A number whose whole interval is
+ * outside of the limits is shown as it was released.
  */
 export function shownNumber(
   value: number | null | undefined, interval: readonly [number, number] | null, words: NumberWords,

@@ -14,7 +14,7 @@ export function testInWords(test: RowTest): string {
   return `${column} is ${test.present ? '' : 'not '}given`;
 }
 
-/** Where the keys of a split answer come from, and how many of them a person counts for. */
+/** The origin of a split answer's groups, and the number of groups that a person counts for. */
 export function keysInWords({ groupsMax, groups: keys, discover }: GroupBy): string {
   const from = discover !== undefined ? foundInWords(discover)
     : keys !== undefined ? `a list of ${whole(keys.length)}` : 'all public values';

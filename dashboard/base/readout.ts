@@ -20,7 +20,7 @@ export function intervalAt({ lows, highs }: Series, at: number): readonly [numbe
 
 /**
  * One release in words: its time, epoch, number and interval, or why it refused. Without a place:
- * what the crosses of the chart mean.
+ * the meaning of the crosses on the chart.
  */
 export function readoutOf(
   series: Series, smoothed: Series | null, words: NumberWords, place: number | null,

@@ -22,7 +22,7 @@ function isSameStudy(one: Route, two: Route): boolean {
   return one.kind === 'study' && two.kind === 'study' && one.id === two.id;
 }
 
-/** What the address says about the charts of a study. */
+/** The view of a study's charts that the address asks for. */
 export const view = computed((): View =>
   (route.value.kind === 'study' ? viewOf(route.value.query ?? '') : plainView));
 

@@ -4,9 +4,9 @@ import type { NumberWords } from './number-words.js';
 /** A chart to save. */
 export interface SavedChart {
   readonly words: NumberWords;
-  /** As published. */
+  /** The published numbers. */
   readonly series: Series;
-  /** As it is drawn. */
+  /** The numbers as they are drawn. */
   readonly drawn: Series;
   /** The smoothed line of the same releases; null where it is not shown. */
   readonly smoothed: Series | null;

@@ -4,7 +4,7 @@ import type { Series } from './model.js';
 /**
  * The numbers of a chart as CSV (RFC 4180), one line for each epoch. They have all digits and their
  * sign, as the log has them, and empty fields where there is none.
- * @param name what the number is.
+ * @param name of the number.
  * @param smoothed the smoothed line of the same releases, in three more columns; null for none.
  */
 export function csvOf(

@@ -6,7 +6,7 @@ import { History, questionsAsked, type Asked, type StudyEntry } from './model.js
 import { isDistribution } from './answer.js';
 import { numbersOf } from './numbers.js';
 
-/** How this page is connected to a study. The status line shows it. */
+/** The connection of this page to a study. The status line shows it. */
 export type Link =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
@@ -19,18 +19,20 @@ export type Link =
   | { readonly kind: 'error'; readonly text: string }
   | { readonly kind: 'ended'; readonly state: 'exhausted' | 'ended' };
 
-/** A study and what the page knows about it. Views read `histories` through `historyOf`. */
+/** A study and the page's knowledge about it. Views read `histories` through `historyOf`. */
 export interface Followed {
   readonly entry: StudyEntry;
   /** In the study's order, one at least. */
   readonly questions: readonly Asked[];
-  /** Of each question. The last release and the count of releases are the same in all of them. */
+  /**
+   * One history for each question. The last release and the count of releases are the same in all.
+   */
   readonly histories: readonly History[];
   readonly version: Signal<number>;
   readonly link: Signal<Link>;
   /** Changes that are not drawn yet: the next drawing shows all of them. Null if there are none. */
   waiting: (() => void)[] | null;
-  /** As the server reports it. `closesAtMs` is on the page's own clock. */
+  /** The state of the study as the server reports it. `closesAtMs` is on the page's own clock. */
   readonly news: Signal<Pick<StudyNews, 'state' | 'epoch'>
     & { readonly closesAtMs: number | null }>;
 }
@@ -45,7 +47,8 @@ export function historyOf({ histories, version }: Followed, question = 0): Histo
 }
 
 /**
- * Whether there are releases that this page has not read. It must then not say that there are none.
+ * Whether there are releases that this page has not read. It must then not claim that there are
+ * none.
  */
 export function isUnread(followed: Followed): boolean {
   const { kind } = followed.link.value;
@@ -55,7 +58,7 @@ export function isUnread(followed: Followed): boolean {
 
 /** Most studies that are followed while nobody looks at them: each needs a socket. */
 const followedMax = 64;
-/** So many are followed at once, and one more in each pause: a server limits new connections. */
+/** This many are followed at once, and one more in each pause: a server limits new connections. */
 const followedAtOnce = 12;
 const followPauseMs = 60;
 /** Half of a frame at 60 Hz. */
@@ -64,7 +67,7 @@ const listAgainMs = 5_000;
 
 /** Null until the server's first answer. */
 export const studies = signal<readonly Followed[] | null>(null);
-/** Why the list may be out of date, in words; empty if it is up to date. */
+/** The reason why the list may be out of date, in words; empty if it is up to date. */
 export const trouble = signal('');
 /** Hexadecimal. */
 export const serverKey = signal('');

@@ -45,7 +45,7 @@ export function Badge({ tone, children }: {
   return html`<span class=${`badge ${tone}`}>${children}</span>`;
 }
 
-/** A message across the page: what happened and what it means. */
+/** A message across the page: an event and its consequences. */
 export function Notice(
   { tone, title, children, alert = false }:
   {

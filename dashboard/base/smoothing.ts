@@ -1,14 +1,14 @@
 import { smoothedLevels, type Measured } from '../../client/index.js';
 import type { History, Series } from './model.js';
 
-/** Fewer answers than this say nothing about each other that the published numbers do not. */
+/** With fewer answers than this, smoothing adds nothing to the published numbers. */
 const answersMin = 3;
 
 const isKnown = ({ value }: Measured): boolean => value !== null;
 
 /** Whether a number has enough answers that state the noise in them. */
 export function canSmooth(history: History, slot: number): boolean {
-  // Totals share their noise, so one says nothing new about the one before.
+  // Totals share their noise, so one adds nothing to the evidence about the one before.
   return history.lastValue?.outcome.running === undefined
     && history.measured(slot).filter(isKnown).length >= answersMin;
 }

@@ -57,7 +57,10 @@ export function edgeAt({ edges, below, all }: CurvePicture, share: number): numb
   return edges.find((_, i) => below[i]! >= share * all) ?? edges.at(-1)!;
 }
 
-/** Where a share of the people is reached, with the ends that the band of the counts allows. */
+/**
+ * The values at which a share of the people is reached, with the ends that the band of the counts
+ * allows.
+ */
 function quantileText(picture: CurvePicture, share: number): string {
   const at = (below: readonly number[]): string => shown(edgeAt({ ...picture, below }, share));
   const [value, from, to] = [picture.below, picture.high, picture.low].map(at);

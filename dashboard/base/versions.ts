@@ -6,7 +6,7 @@ import type { Followed } from './session.js';
 /** A fact that two versions of a study do not share. */
 export interface Change {
   readonly name: string;
-  /** What the newer version has; null for nothing. */
+  /** The fact in the newer version; null if it has none. */
   readonly now: string | null;
   readonly before: string | null;
 }
@@ -18,7 +18,7 @@ export function versionsOf(
   return list.filter((each) => each.entry.name === entry.name);
 }
 
-/** How a version is called beside the others; null for a study with one version. */
+/** The name of a version beside the others; null for a study with one version. */
 export function versionName(followed: Followed, list: readonly Followed[]): string | null {
   const versions = versionsOf(followed, list);
   const at = versions.indexOf(followed);
@@ -27,7 +27,7 @@ export function versionName(followed: Followed, list: readonly Followed[]): stri
     : `version ${followed.entry.id.slice(0, 8)}`;
 }
 
-/** What a version changed, of all that its page says. */
+/** The changes that a version made, among all the facts on its page. */
 export function changesOf(newer: Followed, older: Followed): readonly Change[] {
   const [now, before] = [allFacts(newer), allFacts(older)];
   return [...new Set([...now.keys(), ...before.keys()])].flatMap((name) => {
@@ -49,7 +49,8 @@ function allFacts({ entry: { document }, questions }: Followed): ReadonlyMap<str
 }
 
 /**
- * Where a newer version begins to answer, on a time axis with lines of it and of the one before it.
+ * The places where a newer version begins to answer, on a time axis with lines of it and of the one
+ * before it.
  * @param lines a version's name, its place among the versions of that name (0: the newest), and the
  *   times of its answers.
  */

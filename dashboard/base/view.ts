@@ -29,14 +29,14 @@ export const ranges = ['20', 'day', 'week', 'all'] as const;
 /** One of them. */
 export type Range = (typeof ranges)[number];
 
-/** What is shown where the address says nothing. */
+/** The view where the address asks for none. */
 export const plainView: View =
   { range: 'all', chosen: null, axis: 'time', isSmooth: false, epoch: null, compared: [] };
 
 const wholeNumber = (text: string | null): number | null =>
   (text !== null && /^\d{1,15}$/.test(text) ? Number(text) : null);
 
-/** Reads the part of an address after the question mark. What is unknown or wrong is left out. */
+/** Reads the part of an address after the question mark. Unknown and wrong parts are left out. */
 export function viewOf(query: string): View {
   const given = new URLSearchParams(query);
   const [from, to] = [wholeNumber(given.get('from')), wholeNumber(given.get('to'))];

@@ -9,7 +9,7 @@ const pointsMax = 40;
 const linesMax = 12;
 
 /**
- * How a line is drawn: published answers, answers behind their smoothed line, or the smoothed line.
+ * The style of a line: published answers, answers behind their smoothed line, or the smoothed line.
  */
 export type Look = 'answers' | 'behind' | 'smoothed';
 

@@ -3,13 +3,13 @@ import type { HeatCell, HeatColumn } from '../base/heat.js';
 import type { Drawing, Mark, PaperColours, Point } from './paper.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
-/** Where a strip is on its drawing, in pixels. */
+/** The place of a strip on its drawing, in pixels. */
 export interface HeatFrame {
   readonly width: number;
   readonly height: number;
   /** Room for the names on the left. */
   readonly left: number;
-  /** What stands below the columns. */
+  /** The unit of the axis below the columns. */
   readonly axis: 'time' | 'epoch';
 }
 
@@ -22,7 +22,7 @@ export interface HeatPlace {
 const [top, right, bottom] = [8, 8, 40];
 const digitWidth = 7;
 const [labelHeight, labelWidth] = [18, 84];
-/** The eye tells light shades apart better than dark ones. */
+/** The eye distinguishes light shades better than dark ones. */
 const shade = (share: number): number => Math.min(1, Math.max(0, share)) ** 0.75;
 
 /** Both ends of the axis over all columns, and the largest weight. */

@@ -18,11 +18,11 @@ export interface ChartLine {
   readonly series: Series;
   readonly colour: LineColour;
   readonly look: Look;
-  /** Stands at its right end. */
+  /** The letter at its right end. */
   readonly letter?: string;
 }
 
-/** What a chart shows at one time. It is drawn again where this is another object. */
+/** The contents of a chart at one time. The chart is drawn again when it gets another object. */
 export interface ChartContent {
   /** The last one is on top. */
   readonly lines: readonly ChartLine[];
@@ -42,7 +42,7 @@ export interface LineChart {
   close(): void;
 }
 
-/** How a chart is drawn, and who hears what a pointer does. */
+/** The style of a chart, and the receivers of its pointer events. */
 export interface ChartOptions {
   readonly axis: 'time' | 'epoch';
   readonly words: NumberWords;
@@ -234,7 +234,7 @@ function rangeOf([first, last]: readonly [number, number], room: number): [numbe
 
 /**
  * Adds a tenth of the range above and below. Also gives a visible range if all values are equal or
- * there are none. No room is needed beyond what is possible.
+ * there are none. No room is needed beyond the possible values.
  */
 function roomFor(
   extent: readonly [number, number] | null, { least, greatest }: NumberWords,

@@ -6,7 +6,7 @@ export interface PaperColours {
   readonly accent: string;
   readonly warn: string;
   readonly card: string;
-  /** Of the smoothed line. */
+  /** The colour of the smoothed line. */
   readonly minus: string;
 }
 

@@ -6,7 +6,7 @@ import type { Drawing, Mark, PaperColours, Point } from './paper.js';
 import { beyondMarks, shownExtent, within } from './shown-extent.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
-/** What a saved chart says besides its line. */
+/** The words of a saved chart. */
 export interface PictureWords {
   readonly title: string;
   /** Lines below the chart: where the numbers come from. */
@@ -51,11 +51,11 @@ export function pictureOfSeries(
   };
 }
 
-/** Where a plot is on a drawing, in pixels. The texts of its axes are outside of it. */
+/** The place of a plot on a drawing, in pixels. The texts of its axes are outside of it. */
 export interface Frame {
-  /** Of the whole drawing. */
+  /** The width of the whole drawing. */
   readonly width: number;
-  /** Of the line at the bottom of the plot, from the top of the drawing. */
+  /** The bottom line of the plot, measured from the top of the drawing. */
   readonly height: number;
   readonly top: number;
   readonly right: number;

@@ -21,7 +21,7 @@ export interface Mark {
  * a run. Nothing visible is lost: each release lies within its mark, and some release reaches each
  * end of a mark. One pass, O(releases).
  * @param xOf the column of pixels of a place on the axis: an integer that never decreases.
- * @param along the place of each release on the axis; its epoch, if nothing is said.
+ * @param along the place of each release on the axis; its epoch by default.
  */
 export function marksOf(
   { epochs, values, lows, highs }: Series, xOf: (at: number) => number,

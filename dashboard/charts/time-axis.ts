@@ -17,8 +17,8 @@ const texts = {
 };
 
 /**
- * The texts below a time axis, in this browser's time zone. Below the first time of each day stands
- * the day.
+ * The texts below a time axis, in this browser's time zone. The day is below the first time of each
+ * day.
  * @param marks Unix milliseconds, increasing.
  * @param stepMs between two marks.
  */

@@ -8,7 +8,7 @@ import { drawOn, nearestTo } from './drawing.js';
 import { followStudy, gathered, type ElementState } from './following.js';
 import { styles } from './styles.js';
 
-/** Releases that are drawn where `last` says nothing. All of the log is verified. */
+/** Releases that are drawn if `last` is not set. The whole log is verified. */
 const lastDefault = 100;
 const parts = ['study', 'name', 'value', 'range', 'note', 'plot', 'readout', 'state'] as const;
 /** A server that renders pages imports this module too, and has no elements. */
@@ -86,7 +86,7 @@ export class KeelsonChart extends Base {
     return chartsOf(this.#answers).map(({ name }) => name);
   }
 
-  /** How the element stands to its study. */
+  /** The element's connection to its study. */
   get state(): ElementState {
     return this.#state;
   }

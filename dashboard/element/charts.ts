@@ -39,7 +39,7 @@ export function chartsOf(all: readonly Answers[]): readonly ChartedNumber[] {
   });
 }
 
-/** How many of the numbers have the same meaning in each release. */
+/** The count of numbers that have the same meaning in each release. */
 function countOf(asked: Asked, outcome: ValueOutcome): number {
   const { picture, charts } = pictureOf(asked, outcome);
   const size = outcome.estimate.length;

@@ -6,7 +6,7 @@ import { plotOf, type Frame } from '../charts/picture.js';
 import { shownExtent } from '../charts/shown-extent.js';
 
 const names = ['ink', 'quiet', 'line', 'accent', 'warn', 'card', 'minus'] as const;
-/** Of one digit of a text on the axis, in pixels. */
+/** The width of one digit of a text on the axis, in pixels. */
 const digitWidth = 7;
 
 /**

@@ -2,13 +2,13 @@ import {
   KeelsonError, LogError, subscribe, systemRuntime, type StudyDocument, type VerifiedRelease,
 } from '../../client/index.js';
 
-/** How an element stands to its study. `text` is for people. */
+/** The state of an element's connection to its study. `text` is for people. */
 export interface ElementState {
   readonly kind: 'connecting' | 'checking' | 'live' | 'reconnecting' | 'ended' | 'failed';
   readonly text: string;
 }
 
-/** What an element follows. */
+/** The study that an element follows. */
 export interface Followed {
   readonly server: string;
   readonly study: string;
@@ -16,7 +16,7 @@ export interface Followed {
   readonly key: string;
 }
 
-/** Hears what the subscription finds. */
+/** Receives the findings of the subscription. */
 export interface Hearers {
   /** The study's signed facts, before its first release. */
   onStudy(document: StudyDocument): void;

@@ -75,7 +75,7 @@ async function begin(request: EmbedRequest): Promise<void> {
   page.append(new Turns(all, request.every).controls);
 }
 
-/** Tries until the server answers: a screen on the wall has nobody who reloads the page. */
+/** Tries until the server answers: nobody reloads the page of a screen on the wall. */
 async function beginUntil(request: EmbedRequest): Promise<void> {
   try {
     await begin(request);

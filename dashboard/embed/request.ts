@@ -1,4 +1,4 @@
-/** What the address of an embedded page asks for. */
+/** The request that the address of an embedded page states. */
 export interface EmbedRequest {
   /** Names or ids; empty for all open studies of the server. */
   readonly studies: readonly string[];
@@ -15,8 +15,8 @@ const everyDefault = 15;
 const everyMin = 3;
 
 /**
- * Reads `/embed/STUDY?chart=...&every=...` and `/kiosk?studies=A,B&every=...`. What cannot be read
- * counts as absent.
+ * Reads `/embed/STUDY?chart=...&every=...` and `/kiosk?studies=A,B&every=...`. Unreadable parts
+ * count as absent.
  */
 export function requestOf(path: string, search: string): EmbedRequest {
   const query = new URLSearchParams(search);

@@ -18,7 +18,7 @@ const shelves = [
 
 const valueOf = (event: Event): string => (event.currentTarget as HTMLInputElement).value;
 
-/** What a person can change: some of it from the next round on, the rest with a new start. */
+/** The controls of a run: some changes hold from the next round on, the others start a new run. */
 export function Controls(): VNode | null {
   const [now, all] = [state.value, programme.value];
   if (now === null || all === null) return null;

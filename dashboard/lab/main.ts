@@ -128,7 +128,7 @@ interface CardFacts {
   readonly verdict: Verdict | null;
 }
 
-/** What an error is in; a plain answer is measured as the private one of its kind. */
+/** The unit of an error. A plain answer has the unit of the private one of its kind. */
 function unitOf(name: string): string {
   const studies = state.value?.studies ?? [];
   const own = studies.find(({ estimator }) => estimator === name.replace(/^plain /, ''));

@@ -1,4 +1,4 @@
-/** What the lab's own server sends: see cli/lab/session.ts and cli/lab/rounds.ts. */
+/** The messages of the lab's own server: see cli/lab/session.ts and cli/lab/rounds.ts. */
 export interface Setting {
   readonly attack: string;
   readonly hostileShare: number;
@@ -26,7 +26,7 @@ export interface State {
   readonly serverKey: string | null;
   readonly studies: readonly {
     readonly study: string; readonly estimator: string; readonly title: string;
-    /** What its errors are in. */
+    /** The unit of its errors. */
     readonly unit: string;
   }[];
 }
@@ -36,7 +36,7 @@ export interface Answer {
   readonly outcome: 'value' | 'refused';
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
-  /** Of an answer by key: the keys, in the order of the estimate. */
+  /** For an answer by key: the keys, in the order of the estimate. */
   readonly keys?: readonly string[];
   readonly error: number | null;
   /** Null beyond the estimator's promise. */
@@ -57,13 +57,13 @@ export interface Round {
   readonly answers: readonly Answer[];
 }
 
-/** Some rows of a round, and what the robust filter did with all of them. */
+/** Some rows of a round, and the robust filter's verdict on all of them. */
 export interface Picture {
   readonly rows: readonly {
     readonly values: readonly number[]; readonly isHostile: boolean; readonly isKept: boolean;
   }[];
   readonly leftOut: { readonly honest: number; readonly hostile: number };
-  /** Beyond so many scales from the centre a row is left out at once. */
+  /** A row that is farther than this from the centre, in scales, is left out at once. */
   readonly centre: readonly number[];
   readonly reach: number;
 }
@@ -119,11 +119,11 @@ export function linesOf(rounds: readonly Round[]): readonly Line[] {
   return [...baselines, ...answers];
 }
 
-/** How good an answer is, and where it stands among the private answers of its round. */
+/** The quality of an answer, and its place among the private answers of its round. */
 export interface Verdict {
   readonly text: string;
   readonly tone: 'good' | 'warn' | 'bad' | 'quiet';
-  /** What the plan promised, and whether that was kept; empty where nothing was promised. */
+  /** The plan's promise, and whether it was kept; empty where nothing was promised. */
   readonly promise: string;
 }
 
@@ -137,7 +137,7 @@ export const limitsInScales: Limits = [0.15, 0.5];
  * A verdict about the error itself: a kept promise can still be a large error, so it does not
  * decide the colour.
  * @param errors of all private answers of the round in the same unit; null: refused.
- * @param limits null where nothing says what a small error is.
+ * @param limits null where it is unknown which errors are small.
  */
 export function verdictOf(
   { outcome, error, promised }: Answer, errors: readonly (number | null)[], limits: Limits | null,

@@ -14,7 +14,7 @@ type Pair = readonly [across: number, up: number];
 
 /** Places in the picture, where 0 is the left or upper edge. */
 export interface Placing {
-  /** Where a row stands; at the edge if it is beyond the picture. */
+  /** The place of a row; at the edge if it is beyond the picture. */
   readonly at: (values: readonly number[]) => { readonly x: number; readonly y: number };
   readonly isBeyond: (values: readonly number[]) => boolean;
   /** Radius of the ball; null if there is none. */
@@ -25,8 +25,8 @@ export interface Placing {
 
 /**
  * Both columns are in scales around the centre, so that the ball is a circle. The picture shows the
- * ball and nearly all rows within three times its radius. Rows farther out stand at the edge: some
- * liars are a million scales away.
+ * ball and nearly all rows within three times its radius. Rows farther out are drawn at the edge:
+ * some liars are a million scales away.
  */
 export function placingOf(
   { rows, centre, reach }: Picture, scale: readonly number[], pair: Pair,
@@ -52,7 +52,10 @@ export function placingOf(
   };
 }
 
-/** Rows of the newest round in two columns, what the filter left out, and where answers are. */
+/**
+ * Rows of the newest round in two columns, those that the filter left out, and the places of
+ * answers.
+ */
 export function Rows({ round, picture, lines, columns, scale }: {
   readonly round: Round; readonly picture: Picture; readonly lines: readonly Line[];
   readonly columns: readonly string[]; readonly scale: readonly number[];

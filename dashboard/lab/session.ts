@@ -4,7 +4,7 @@ import type { Programme, Round, Scene, Setting, State } from './model.js';
 export const state = signal<State | null>(null);
 export const rounds = signal<readonly Round[]>([]);
 export const programme = signal<Programme | null>(null);
-/** What is wrong now, in words; empty if nothing is. */
+/** The present fault, in words; empty if there is none. */
 export const trouble = signal('');
 
 const roundsKept = 500;

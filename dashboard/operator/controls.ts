@@ -9,7 +9,7 @@ interface Facts {
   readonly study: StudyProgress;
 }
 
-/** A request that runs, and what was wrong with the last one. */
+/** A request that runs, and the fault of the last one. */
 function useAct(study: string) {
   const [state, setState] = useState({ asking: false, fault: '' });
   const run = async (name: StudyAct, more?: Readonly<Record<string, string>>): Promise<boolean> => {

@@ -68,7 +68,7 @@ export function Server({ health }: { readonly health: Health }): VNode {
     </dl></section>`;
 }
 
-/** Why batches were refused since the server started, most frequent first. */
+/** Reasons of refused batches since the server started, most frequent first. */
 export function Refusals({ refused }: {
   readonly refused: Readonly<Record<string, number>>;
 }): VNode {

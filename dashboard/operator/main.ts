@@ -66,7 +66,7 @@ function Figures({ now: { progress, health, atMs, rates } }: { readonly now: See
     <${FirstContact} progress=${progress} /></main>`;
 }
 
-/** What people compare before they trust this server, as `keelson serve` prints it. */
+/** The key that people compare before they trust this server, as `keelson serve` prints it. */
 function FirstContact({ progress: { serverKey, fingerprint } }: {
   readonly progress: Progress;
 }): VNode {

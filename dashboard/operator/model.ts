@@ -5,7 +5,7 @@ export interface StudyProgress {
   readonly state: 'open' | 'exhausted' | 'ended';
   /** The operator has paused it: no epoch follows the open one. */
   readonly paused?: boolean;
-  /** What the operator wrote about it. Everybody can read it. */
+  /** The operator's notes about it. Everybody can read them. */
   readonly notes?: readonly Note[];
   readonly epoch: string;
   /** Unix milliseconds by the server's clock; 0 if the epoch closes on a count or none is open. */
@@ -39,14 +39,14 @@ export interface StudyProgress {
   };
 }
 
-/** What the operator says about a study at some time. */
+/** An operator's note about a study at some time. */
 export interface Note {
   readonly id: number;
   readonly atMs: number;
   readonly text: string;
 }
 
-/** How the server did in ten seconds; null where nothing was measured. See `FigureSample`. */
+/** The server's figures for ten seconds; null where nothing was measured. See `FigureSample`. */
 export interface Sample {
   readonly atMs: number;
   readonly seconds: number;
@@ -59,7 +59,7 @@ export interface Sample {
   readonly storeBytes: number | null;
 }
 
-/** What became of one epoch. */
+/** The outcome of one epoch. */
 export interface EpochOutcome {
   readonly epoch: string;
   readonly closedAtMs: number;
@@ -67,7 +67,7 @@ export interface EpochOutcome {
   readonly refused: readonly { readonly question: string; readonly reason: string }[];
 }
 
-/** How the releases of a study went, and how long its budget lasts. */
+/** The outcomes of a study's releases, and how long its budget lasts. */
 export interface StudyOutcomes {
   readonly id: string;
   readonly outcomes: readonly EpochOutcome[];
@@ -82,7 +82,7 @@ export interface StudyOutcomes {
 
 /** The answer of `/v1/operator/history`. */
 export interface OperatorHistory {
-  /** Of the last two hours, oldest first. */
+  /** Samples of the last two hours, oldest first. */
   readonly samples: readonly Sample[];
   readonly studies: readonly StudyOutcomes[];
 }
@@ -93,7 +93,10 @@ export interface EpochProgress {
   readonly complete: number;
   readonly groupsReached: number;
   readonly groups: number;
-  /** Who came, also those who took everything back, and how many an epoch takes. */
+  /**
+   * The people who came, including those who took everything back, and the most that an epoch
+   * accepts.
+   */
   readonly people?: { readonly came: number; readonly most: number };
 }
 
@@ -101,9 +104,12 @@ export interface EpochProgress {
 export interface QuestionProgress {
   readonly name: string;
   readonly estimator: string;
-  /** Whole per cent of the study's privacy cost. */
+  /** The question's part of the study's privacy cost, in whole per cent. */
   readonly part: number;
-  /** Of the newest release: `value`, or the reason of a refusal; null before the first release. */
+  /**
+   * The outcome in the newest release: `value`, or the reason of a refusal; null before the first
+   * release.
+   */
   readonly last: string | null;
 }
 
@@ -111,7 +117,7 @@ export interface QuestionProgress {
 export interface Progress {
   /** Hexadecimal. */
   readonly serverKey: string;
-  /** Of that key, in the form that `keelson serve` prints. */
+  /** The fingerprint of that key, in the form that `keelson serve` prints. */
   readonly fingerprint: string;
   /** The server's clock. */
   readonly atMs: number;
@@ -190,7 +196,7 @@ const meanings: Readonly<Record<string, string>> = {
   'quarantined': 'a key that is excluded',
 };
 
-/** What a refusal code means, in a few words. */
+/** The meaning of a refusal code, in a few words. */
 export function meaningOf(code: string): string {
   return meanings[code] ?? 'unspecified';
 }

@@ -5,7 +5,7 @@ import { reasonInWords } from '../base/model.js';
 import { Figure } from './figures.js';
 import type { EpochOutcome, StudyOutcomes, StudyProgress } from './model.js';
 
-/** What became of the newest epochs, what to change, and how long the budget lasts. */
+/** The outcomes of the newest epochs, advice on what to change, and how long the budget lasts. */
 export function Outcomes({ of, study }: {
   readonly of: StudyOutcomes; readonly study: StudyProgress;
 }): VNode {

@@ -19,7 +19,7 @@ interface Facts {
 
 const [width, height] = [300, 56];
 
-/** How the server did in the last two hours. */
+/** The server's figures over the last two hours. */
 export function OverTime({ samples }: { readonly samples: readonly Sample[] }): VNode {
   if (samples.length < 2) {
     return html`<p class="quiet small">Figures over time begin half a minute after the start of the

@@ -16,7 +16,7 @@ export const access = signal<'asking' | 'out' | 'in'>('asking');
 export const seen = signal<Seen | null>(null);
 /** Outcomes and figures over time; null before the first answer. */
 export const past = signal<OperatorHistory | null>(null);
-/** Why the figures may be out of date, in words; empty if they are up to date. */
+/** The reason why the figures may be out of date, in words; empty if they are up to date. */
 export const trouble = signal('');
 
 const everyMs = 2_000;
@@ -58,7 +58,7 @@ async function readHistory(): Promise<void> {
   past.value = await read<OperatorHistory>('/v1/operator/history').catch(() => past.value);
 }
 
-/** @returns what was wrong, in words; empty if this browser is now signed in. */
+/** @returns the fault, in words; empty if this browser is now signed in. */
 export async function signIn(token: string): Promise<string> {
   try {
     // In a header, so that a form on another page cannot send it.
@@ -96,13 +96,13 @@ export async function exclude(study: string, contributor: string): Promise<void>
   await watch();
 }
 
-/** What the operator can do with a study. */
+/** An operator's action on a study. */
 export type StudyAct = 'pause-study' | 'resume-study' | 'end-study' | 'add-note' | 'remove-note';
 
 /**
- * Does it, and asks for the figures again.
+ * Performs the action, and requests the figures again.
  * @param more further fields of the request.
- * @returns what was wrong, in words; empty if it is done.
+ * @returns the fault, in words; empty if it is done.
  */
 export async function act(
   name: StudyAct, study: string, more: Readonly<Record<string, string>> = {},

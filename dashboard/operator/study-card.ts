@@ -67,7 +67,7 @@ function Questions({ questions }: { readonly questions: readonly QuestionProgres
       </tr>`)}</tbody></table></div></div>`;
 }
 
-/** Which epoch is open and how much of its time has passed. */
+/** The open epoch, and the part of its time that has passed. */
 function Epoch({ study: { state, paused: isPaused, epoch, closesAtMs, everyMs }, skewMs }: {
   readonly study: StudyProgress; readonly skewMs: number;
 }): VNode {

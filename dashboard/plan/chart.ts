@@ -11,14 +11,14 @@ export const shades = ['accent', 'minus', 'violet', 'good'] as const;
 const heightPx = 280;
 const [left, right, top, bottom] = [56, 12, 14, 44];
 
-/** What is drawn. */
+/** The contents of the chart. */
 export interface ErrorCurveFacts {
   readonly points: readonly Point[];
-  /** Of the estimators, in the order of their colours. */
+  /** Names of the estimators, in the order of their colours. */
   readonly names: readonly string[];
   readonly unit: string;
   readonly people: number;
-  /** The error that would do; null where nobody said. */
+  /** The wanted error; null if there is none. */
   readonly goal: number | null;
 }
 

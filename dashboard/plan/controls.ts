@@ -90,7 +90,7 @@ function Choice({ name, label, text, note }: {
     ${note !== undefined && html`<span class="quiet">${note}</span>`}</div>`;
 }
 
-/** What is known of the values before anybody sends one. */
+/** The public facts about the values, known before anybody sends one. */
 function Known({ now }: { readonly now: Asked }): VNode | null {
   const [wrong, setWrong] = useState('');
   const field = (label: string, name: 'low' | 'high', part: (value: number) => Partial<Asked>,

@@ -18,7 +18,7 @@ function Page(): VNode {
       <div class="bench"><${Controls} /><${Results} /></div></main></div></div>`;
 }
 
-/** The address holds what is asked, so it does not change. */
+/** The address holds the question, so it does not change. */
 function toContent(event: Event): void {
   event.preventDefault();
   document.getElementById('content')!.focus();

@@ -10,7 +10,7 @@ import { studyFileOf } from './study-file.js';
 import type { Goal, Rated, Rating } from './what-if.js';
 import { errorNumber, errorText, unitOf } from './words.js';
 
-/** Everything that follows from what is asked. */
+/** Everything that follows from the question. */
 export function Results(): VNode {
   const [now, of] = [rating.value, rated.value];
   if (now === null || of === null) {
@@ -36,7 +36,9 @@ function Problem({ problem: { reason, remedy, cohortNeeded } }: {
       ${' people'}</button></p>`}<//>`;
 }
 
-/** The chosen estimator: its error, what the error is made of, and what the budget lasts for. */
+/**
+ * The chosen estimator: its error, the parts of the error, and the time for which the budget lasts.
+ */
 function Best({ best, now, of }: {
   readonly best: Rated; readonly now: Rating; readonly of: Asked;
 }): VNode {
@@ -114,7 +116,7 @@ function Compared({ now }: { readonly now: Rating }): VNode {
       </ul>`}</section>`;
 }
 
-/** What an error of at most so much takes: one of three numbers changed. */
+/** Ways to reach an error of at most the wanted one: each changes one of three numbers. */
 function Wanted({ unit, of }: { readonly unit: string; readonly of: Asked }): VNode {
   const { factor, isPercent, short } = unitOf(unit);
   const { error } = of;

@@ -3,26 +3,26 @@ import { askedOf, hashOf, type Asked } from './state.js';
 import type { Told } from './worker.js';
 import type { Goal, Point, Rating } from './what-if.js';
 
-/** What a person asks now. */
+/** The question that a person asks now. */
 export const asked = signal<Asked>(askedOf(location.hash));
 /** The newest rating, which may be of an earlier question until the present one has its own. */
 export const rating = signal<Rating | null>(null);
-/** What the rating is of. */
+/** The question that `rating` answers. */
 export const rated = signal<Asked | null>(null);
 export const goal = signal<Goal | null>(null);
 export const points = signal<readonly Point[]>([]);
-/** Why nothing is found, in words; empty where something is. */
+/** The reason why nothing was found, in words; empty if something was. */
 export const fault = signal('');
 
 let turn = 0;
 
-/** Changes what is asked, and the address with it, without a step in the history. */
+/** Changes the question, and the address with it, without a step in the history. */
 export function change(part: Partial<Asked>): void {
   asked.value = { ...asked.value, ...part };
   history.replaceState(null, '', hashOf(asked.value) || location.pathname);
 }
 
-/** Asks the worker whatever a person asks, from now on. */
+/** Passes each question of a person to the worker, from now on. */
 export function begin(): void {
   const worker = new Worker('/plan-worker.js', { type: 'module' });
   worker.onmessage = ({ data }: MessageEvent<Told>) => take(data);

@@ -3,23 +3,23 @@ import type { QuestionName } from '../../src/choose.js';
 
 const { valueMax } = factsLimits;
 
-/** What a person asks. All of it is public, and the address holds it. */
+/** A person's question to the planner. All of it is public, and the address holds it. */
 export interface Asked {
   readonly question: QuestionName;
   /** Contributors in each epoch. */
   readonly people: number;
   /** Numbers of a row. Questions about one column, or two, have as many. */
   readonly columns: number;
-  /** Of one release. */
+  /** The epsilon of one release. */
   readonly epsilon: number;
-  /** Of one release; 0 asks for pure privacy. */
+  /** The delta of one release; 0 asks for pure privacy. */
   readonly delta: number;
   /** Share of the contributors that may send anything, 0 to 0.45. */
   readonly hostile: number;
   /** Releases that the budget should pay for. */
   readonly epochs: number;
   readonly every: Every;
-  /** How far values usually are from the middle; null: it is found privately. */
+  /** The usual distance of values from the middle; null: it is found privately. */
   readonly scale: number | null;
   /** Nearly all values lie between these two. */
   readonly low: number;
@@ -34,13 +34,13 @@ export const lengths = { '10s': 10_000, '1m': 60_000, '1h': 3_600_000, '1d': 86_
 /** One of them. */
 export type Every = keyof typeof lengths;
 
-/** Where nothing else is said. */
+/** The defaults. */
 export const usual: Asked = {
   question: 'mean', people: 20_000, columns: 2, epsilon: 1, delta: 1e-6, hostile: 0.05, epochs: 30,
   every: '1d', scale: null, low: 0, high: 100, error: null,
 };
 
-/** What each number may be. */
+/** The range of each number. */
 export const limits = {
   people: [10, 1e7], columns: [1, 200], epsilon: [0.01, 20], delta: [0, 1e-3], hostile: [0, 0.45],
   epochs: [1, 10_000],
@@ -58,13 +58,13 @@ export function isWithin(name: Slider, value: number): boolean {
   return value >= least && value <= most && (!wholeOnes.includes(name) || Number.isInteger(value));
 }
 
-/** So many columns has every row of the question; null where there may be any number. */
+/** The number of columns in every row of the question; null where any number is possible. */
 export function fixedColumns(question: QuestionName): number | null {
   if (question === 'ratio') return 2;
   return ['count', 'share', 'quantile', 'histogram', 'distribution'].includes(question) ? 1 : null;
 }
 
-/** Which facts about the values a question takes. */
+/** The facts about the values that a question needs. */
 export function takes(question: QuestionName): 'scale' | 'range' | 'cap' | 'threshold' | 'nothing' {
   switch (question) {
     case 'mean': case 'covariance': return 'scale';
@@ -75,7 +75,7 @@ export function takes(question: QuestionName): 'scale' | 'range' | 'cap' | 'thre
   }
 }
 
-/** Reads the part of an address after the `#`. What is unknown or wrong is as usual. */
+/** Reads the part of an address after the `#`. Unknown and wrong parts get their defaults. */
 export function askedOf(hash: string): Asked {
   const given = new URLSearchParams(hash.replace(/^#/, ''));
   const number = (name: string): number | null => {

@@ -7,7 +7,7 @@ const decades = (from: number, to: number, marks: readonly number[]): readonly n
 
 const fine = [1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8];
 
-/** The values that a slider goes through. A field beside it takes any other. */
+/** The values that a slider goes through. A field beside it accepts any other. */
 export const steps: Readonly<Record<Slider, readonly number[]>> = {
   people: within('people', decades(1, 7, fine)),
   columns: [1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, 25, 30, 40, 50, 75, 100, 150, 200],

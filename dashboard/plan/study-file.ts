@@ -12,7 +12,7 @@ const titles: Readonly<Record<QuestionName, string>> = {
   covariance: 'How the columns vary together',
 };
 
-/** A study file of what is asked, with the chosen estimator; null where there is no plan. */
+/** A study file for the question, with the chosen estimator; null where there is no plan. */
 export function studyFileOf(asked: Asked, rating: Rating): string | null {
   const { budget, parameters } = rating;
   const estimator = rating.estimators.find(({ isChosen }) => isChosen)?.name;
@@ -39,7 +39,7 @@ retention: release
 `;
 }
 
-/** As a person writes them. */
+/** Numbers in the form that a person would write. */
 function parametersText(parameters: ParameterValues, { low, high }: Asked): string {
   const entries = Object.entries(parameters).filter(([, value]) => value !== undefined)
     .map(([name, value]) => {

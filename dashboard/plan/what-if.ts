@@ -20,7 +20,7 @@ export interface Rated {
   /**
    * Half of the interval that holds one number of the answer in 95 of 100 epochs with nobody
    * hostile: 1.96 deviations of sampling and noise, of which each number has an equal share. Null
-   * where the numbers of an answer are no equals.
+   * where the numbers of an answer have unequal shares.
    */
   readonly half: number | null;
   /** The smallest cohort with a plan; null if none has one. */
@@ -32,22 +32,27 @@ export interface Rated {
 /** The budget that pays for all epochs, or why none does. */
 export type Budget = (Statement & { readonly epochs: number }) | null;
 
-/** What follows at once. */
+/** The results that are ready at once, without a search. */
 export interface Rating {
   readonly kind: 'rating';
   readonly estimators: readonly Rated[];
   readonly why: readonly string[];
   readonly assumes: string;
-  /** Of a wanted error: the chosen estimator's, or of one with a plan for other numbers. */
+  /**
+   * The unit of a wanted error: the chosen estimator's, or that of one with a plan for other
+   * numbers.
+   */
   readonly wantedUnit: string | null;
-  /** What is planned with: the parameters of the chosen estimator. */
+  /** The parameters of the chosen estimator, with which it is planned. */
   readonly parameters: ParameterValues;
   readonly budget: Budget;
-  /** Why no estimator is chosen; null if one is. */
+  /** The reason why no estimator is chosen; null if one is. */
   readonly problem: Pick<Infeasible, 'reason' | 'remedy' | 'cohortNeeded'> | null;
 }
 
-/** What an error of at most `error` takes: one number changed, and the others as asked. */
+/**
+ * Ways to reach an error of at most `error`: each changes one number and keeps the others as asked.
+ */
 export interface Goal {
   readonly kind: 'goal';
   /** Null where no number of people, or no epsilon, reaches it. */
@@ -64,10 +69,10 @@ export interface Point {
   readonly errors: Readonly<Record<string, number | null>>;
 }
 
-/** Anything that is found for what is asked. */
+/** Any result for the question. */
 export type Found = Rating | Goal | Point | { readonly kind: 'fault'; readonly text: string };
 
-/** Everything that follows from public numbers, what is wanted first first. */
+/** All results from public numbers, the wanted one first. */
 export function* whatIf(asked: Asked): Generator<Found, void, void> {
   const { target, budget } = targetsOf(asked);
   const found = chosen(asked, target);
@@ -124,9 +129,9 @@ function roundedUp(passes: (value: number) => boolean, least: number, most: numb
   return near.find((value) => value > 0 && value <= most && passes(value)) ?? most;
 }
 
-/** What is known of the values, as parameters of the question. */
+/** The known facts about the values, as parameters of the question. */
 function knownOf({ question, hostile, scale, low, high }: Asked): Record<string, unknown> {
-  // Only the covariance that is for normal rows resists liars.
+  // Only the covariance for normal rows resists liars.
   const isNormal = question === 'covariance' && hostile > 0;
   const corruption = { corruption: hostile, ...(isNormal && { shape: 'light' }) };
   switch (takes(question)) {

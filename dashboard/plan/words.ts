@@ -1,6 +1,6 @@
 import type { QuestionName } from '../../src/choose.js';
 
-/** What each question is called, in the order of the page. */
+/** The title of each question, in the order of the page. */
 export const questionWords: Readonly<Record<QuestionName, { readonly title: string }>> = {
   mean: { title: 'The mean of each column' },
   count: { title: 'How many people there are' },
@@ -13,7 +13,7 @@ export const questionWords: Readonly<Record<QuestionName, { readonly title: stri
   covariance: { title: 'How columns vary together' },
 };
 
-/** How errors of a unit are shown. */
+/** The form in which errors of a unit are shown. */
 export interface Unit {
   /** Times the error of the plan. */
   readonly factor: number;
@@ -24,7 +24,7 @@ export interface Unit {
   readonly full: string;
 }
 
-/** Plans write units for commands, with what else they assume behind a comma. */
+/** Plans write units for commands, with further assumptions after a comma. */
 export function unitOf(unit: string): Unit {
   const plain = { factor: 1, isPercent: false };
   if (unit === 'scales') {

@@ -8,7 +8,7 @@ export interface Told {
   readonly found: Found;
 }
 
-/** What a worker has of its page. */
+/** The worker's side of its channel to the page. */
 interface Page {
   onmessage: ((event: { readonly data: { readonly turn: number; readonly asked: Asked } }) => void)
     | null;

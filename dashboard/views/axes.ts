@@ -8,7 +8,7 @@ export type Ends = readonly [low: number, high: number];
 /** Marks and names of the two columns of a picture, below it and on its left. */
 export function Axes({ wide, high, inset = 0, ends: [[left, right], [bottom, top]], names }: {
   readonly wide: number; readonly high: number;
-  /** The ends stand so far inside the frame. */
+  /** The distance of the ends from the frame. */
   readonly inset?: number;
   readonly ends: readonly [across: Ends, up: Ends];
   readonly names: readonly [across: string, up: string];

@@ -9,7 +9,7 @@ interface TrackFacts {
 }
 
 /**
- * A bar from zero to a value, with a whisker for its interval. What is beyond the axis is cut off,
+ * A bar from zero to a value, with a whisker for its interval. Parts beyond the axis are cut off,
  * and a whisker has a triangle there.
  */
 export function BarTrack({ axis: [from, to], value, interval }: TrackFacts): VNode {

@@ -6,7 +6,7 @@ import { amount, duration, percent, sentence } from '../base/format.js';
 import { html } from '../base/html.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 
-/** How much of the privacy budget is spent, and how long the rest lasts. */
+/** The spent part of the privacy budget, and the time that the rest lasts. */
 export function Budget({ followed }: { readonly followed: Followed }): VNode {
   const { entry, news } = followed;
   const history = historyOf(followed);

@@ -6,7 +6,7 @@ import {
   createLineChart, type ChartContent, type ChartOptions, type LineChart,
 } from '../charts/line-chart.js';
 
-/** What a chart shows. */
+/** The contents of a chart, and its label. */
 export interface ChartFacts extends ChartOptions {
   readonly content: ChartContent;
   /** For readers who do not see it. */

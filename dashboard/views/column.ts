@@ -18,9 +18,9 @@ export const chartPart =
 /** A number of the estimate over time. */
 export interface ColumnFacts {
   readonly words: NumberWords;
-  /** As published, of the releases that the page shows. */
+  /** The published numbers of the releases that the page shows. */
   readonly series: Series;
-  /** The same as it is drawn: what is impossible is cut off. */
+  /** The same numbers as they are drawn: impossible parts are cut off. */
   readonly drawn: Series;
   /** The newest number and its interval, whatever part of the log is drawn. */
   readonly newest: Series;
@@ -29,9 +29,9 @@ export interface ColumnFacts {
   /** The newest interval that also holds if contributors lie, in words. */
   readonly ifFalse: string | null;
   readonly view: View;
-  /** Changes what all charts of the study show. */
+  /** Changes the view of all charts of the study. */
   readonly onView: (change: Partial<View>) => void;
-  /** What the operator wrote about the study. */
+  /** The operator's notes about the study. */
   readonly notes: readonly StudyNote[];
   /** The name of the study. */
   readonly study: string;

@@ -23,7 +23,7 @@ const letters = 'ABCD';
 /** Room for the numbers beside an axis, so that panels are in line. */
 const gutter = 72;
 
-/** What a comparison needs of the page. */
+/** The state of the page that a comparison needs. */
 export interface CompareFacts {
   /** The study whose page it is. */
   readonly followed: Followed;
@@ -45,7 +45,7 @@ interface Compared {
   } | null;
 }
 
-/** Several numbers over time. Those that measure the same stand on one axis. */
+/** Several numbers over time. Those that measure the same quantity share one axis. */
 export function Compare({ followed, own, view, onView }: CompareFacts): VNode {
   const list = studies.value ?? [];
   const [pointed, setPointed] = useState<number | null>(null);

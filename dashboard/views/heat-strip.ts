@@ -14,13 +14,13 @@ import {
 } from '../charts/heat.js';
 import { paint } from '../charts/paper.js';
 
-/** What a strip shows. */
+/** The contents of a strip. */
 interface HeatFacts {
   /** Oldest first; at least one has cells. */
   readonly columns: readonly HeatColumn[];
   /** Whether the cells have names instead of values. */
   readonly isNamed: boolean;
-  /** What the axis measures. */
+  /** The quantity on the axis. */
   readonly name: string;
   readonly view: View;
   readonly onView: (change: Partial<View>) => void;
@@ -149,7 +149,7 @@ function brushOf(
   };
 }
 
-/** Where a key leads; undefined for keys that mean nothing here. */
+/** The place that a key leads to; undefined for keys without a meaning here. */
 function keyed(
   { columns, pointed, pinned }: StripFacts, key: string,
 ): HeatPlace | null | undefined {

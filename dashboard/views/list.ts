@@ -20,7 +20,7 @@ import { EpochLine, useNow } from './status.js';
 /** With more studies than this there are a search, a choice of states and an order. */
 const controlsFrom = 4;
 
-/** How often the list asks whether an epoch is late. */
+/** The interval at which the list checks whether an epoch is late. */
 const stepMs = 10_000;
 
 /** States by which the list can be narrowed. */
@@ -134,7 +134,7 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
       : 'No answer yet'}</p>`;
   }
   const { picture, charts } = pictureOf(asked, lastValue.outcome);
-  // The correlation of columns says more than the variance of each.
+  // The correlation of columns is more informative than the variance of each.
   const isPair = picture?.kind === 'matrix' && picture.centre === null;
   if (picture !== null && (charts === 0 || isPair)) return html`<dl class="newest">
     ${summaryOf(picture, asked).map(([what, much]) =>

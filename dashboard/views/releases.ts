@@ -12,7 +12,7 @@ const columnsShown = 6;
 const lettersShown = 56;
 /** A longer name takes several lines. */
 const lettersInLine = 18;
-/** A number with its interval takes as much. */
+/** A number with its interval needs as much. */
 const lettersLeast = 10;
 
 interface LineFacts {
@@ -74,7 +74,7 @@ export function Releases({ followed, place }: {
         )}</p>`}</section>`;
 }
 
-/** As many names as fit into a wide page, but at least one. */
+/** The number of names that fit into a wide page, but at least one. */
 function thatFit(numbers: readonly NamedNumber[]): readonly NamedNumber[] {
   let letters = 0;
   return numbers.filter(({ name }, i) =>

@@ -5,7 +5,7 @@ import { QuestionFacts } from './question-facts.js';
 import { Releases } from './releases.js';
 import { Versions } from './versions.js';
 
-/** Of a study's page what is below its charts: the releases, the question, and its versions. */
+/** The part of a study's page below its charts: the releases, the question, and its versions. */
 export function Rest({ followed, place }: {
   readonly followed: Followed;
   /** The place of the question in the study. */

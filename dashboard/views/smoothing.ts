@@ -1,7 +1,7 @@
 import type { VNode } from 'preact';
 import { html } from '../base/html.js';
 
-/** What smoothed numbers are, for people who look at them. */
+/** An explanation of smoothed numbers for the people who look at them. */
 export function SmoothNote(): VNode {
   return html`<p class="quiet small"><span class="stroke" aria-hidden="true"></span>The thick line is
     smoothed: it is computed from the published answers alone, so it costs nobody any privacy. Each of

@@ -6,7 +6,7 @@ import { html } from '../base/html.js';
 import { historyOf, type Followed, type Link } from '../base/session.js';
 import { Badge, Notice } from '../base/shell.js';
 
-/** How often a clock on the page is read. */
+/** The interval between two readings of a clock on the page. */
 const tickMs = 250;
 
 /**
@@ -61,7 +61,7 @@ const words: Readonly<Record<Link['kind'], readonly [tone: string, text: string]
   'ended': ['quiet', 'Ended'],
 };
 
-/** How the page is connected to the study, in a word. */
+/** The page's connection to the study, in a word. */
 export function LinkBadge({ followed: { link, news } }: { readonly followed: Followed }): VNode {
   const { kind } = link.value;
   const [tone, text] = kind === 'live' && news.value.state !== 'open'

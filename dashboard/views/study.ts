@@ -40,7 +40,7 @@ export const picturePart =
 export const heatPart =
   later(() => import('./heat-strip.js').then(({ HeatOverTime }) => HeatOverTime), 'ghost');
 
-/** What is below the charts, so it waits for them. */
+/** The part of the page below the charts. It loads after them. */
 export const restPart = later(async () => {
   await chartPart.load().catch(() => undefined);
   return (await import('./rest.js')).Rest;
@@ -185,7 +185,7 @@ function Answer({ followed, place: question }: Shown): VNode {
     <${IntervalInWords} outcome=${outcome} /></div>`;
 }
 
-/** A number and its chart, in which what is impossible is cut off. */
+/** A number and its chart, in which impossible parts are cut off. */
 function ChartedNumber(facts: Omit<ColumnFacts, 'drawn'>): VNode {
   const { series, words, smoothed } = facts;
   const limits = [words.least, words.greatest];
@@ -196,7 +196,7 @@ function ChartedNumber(facts: Omit<ColumnFacts, 'drawn'>): VNode {
   return html`<${Column} ...${facts} drawn=${drawn} smoothed=${line} />`;
 }
 
-/** What people should know of the rows before they rely on the answer. */
+/** Findings that people should know about the rows before they rely on the answer. */
 function Findings({ outcome, columns, picture }: {
   readonly outcome: ValueOutcome; readonly columns: readonly string[];
   readonly picture: Picture | null;
@@ -240,7 +240,7 @@ function Uncharted({ outcome, numbers, charts }: {
         class="quiet small">${whole(left)} more are in the downloaded log.</p>`}</section>`;
 }
 
-/** What an interval covers, in words. */
+/** An explanation of the interval's coverage. */
 function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode | null {
   if (outcome.estimate.every((_, place) => intervalOf(outcome, place) === null)) return null;
   const covers = outcome.interval95 === undefined

@@ -7,7 +7,7 @@ import { comparedName } from '../base/view.js';
 
 const stateWords = { open: 'open', exhausted: 'its budget is used up', ended: 'ended' } as const;
 
-/** The versions of a study and what each changed, if there are several. */
+/** The versions of a study and the changes of each, if there are several. */
 export function Versions({ followed, place }: {
   readonly followed: Followed;
   /** The place of the question in the study. */

@@ -1,5 +1,5 @@
-// Every schedule of a few epochs on a budget, through the store that servers use. What may be
-// released together is compared with the (epsilon, delta) of the budget, exactly.
+// Every schedule of a few epochs on a budget, through the store that servers use. The releases that
+// are allowed together are compared with the (epsilon, delta) of the budget, exactly.
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

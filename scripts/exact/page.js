@@ -1,4 +1,4 @@
-// docs/results/exactness.md from what was compared.
+// docs/results/exactness.md from the comparisons.
 import { mutations as listed } from '../mutations/list.js';
 
 const digits = (value) => value.toFixed(3);
@@ -7,7 +7,7 @@ const row = (cells) => `| ${cells.join(' | ')} |`;
 const table = (head, rows) =>
   [row(head), row(head.map(() => '---')), ...rows.map(row)].join('\n');
 
-/** What was shown of one estimator, in words. */
+/** The evidence for one estimator, in words. */
 function shown({ pairs, all, events, note }) {
   if (note !== undefined) return note;
   if (pairs < all) return 'part of the pairs';

@@ -12,7 +12,7 @@ const crowdCount = 250;
 /** Larger data sets, at random. */
 const largerCount = 60;
 
-/** Numbers of two columns: 64 steps to a scale, and what stands about the middle of the range. */
+/** Numbers of two columns: 64 steps to a scale, and numbers around the middle of the range. */
 const bits = 12;
 const middle = 2 ** (bits - 1);
 const numbers = {
@@ -23,12 +23,12 @@ const numbers = {
   ],
 };
 
-/** Bins of which a contributor is in one: some, and what spells no bin. */
+/** Bins of which a contributor is in one: some, and a code that is no bin. */
 const bins = (last, most) => ({
   columns: 1, sealed: { bits: 16 }, choices: [[0], [1], [last], [most]],
 });
 
-/** Each with the estimator's name, its question, and what contributors share. */
+/** Each with the estimator's name, its question, and the values that contributors may share. */
 export const sealedSubjects = [
   { name: 'count', parameters: { column: 0, threshold: 0.5, side: 'above' }, ...bins(1, 1) },
   { name: 'histogram', parameters: { column: 0, edges: [-1, 0, 1, 2] }, ...bins(4, 7) },
@@ -44,7 +44,7 @@ export const sealedSubjects = [
   },
 ].map((subject) => ({ ...subject, title: `sealed ${subject.name}` }));
 
-/** What `checkSealed` is asked about a subject. @param most - small pairs. */
+/** The input of `checkSealed` for a subject. @param most - small pairs. */
 export function sealedCheckOf({ name, parameters, columns, sealed, choices }, most) {
   const question = { estimator: name, parameters, columns, sealed };
   const program = sealedProgramOf({ ...facts, dimension: columns }, question);

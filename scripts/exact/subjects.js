@@ -26,7 +26,7 @@ const settings = {
   subspace: [{ unit: 1 }],
 };
 
-/** Answers by key: the place of a key, and so many columns. */
+/** Answers by key: the place of a key, and this many columns. */
 const byKey = [
   ['count', {}, 0], ['sum', { cap: 5 }, 1], ['histogram', { edges: '-1,0,1' }, 1],
   ['mean', { range: '-5..5' }, 1], ['share', {}, 1], ['ratio', { cap: 5 }, 2],
@@ -51,7 +51,7 @@ const target = privacyTarget({ epsilon: 8, delta: 1e-4 });
 const subject = (name, title, set, dimension, more = {}) =>
   ({ name, title, set, dimension, landmarks: [], ...more });
 
-/** Each with the estimator's name; `title` says which form of it. */
+/** Each with the estimator's name; `title` names the form of it. */
 export const subjects = [
   ...estimators.flatMap(({ name }) => {
     const [set, landmarks = []] = settings[name] ?? [{ scale: 1 }];

@@ -9,7 +9,7 @@ const contests = 'src/estimators/distributions/candidates/contests.ts';
 
 const mutation = (estimator, breaks, file, find, put) => ({ estimator, breaks, file, find, put });
 
-/** Test files of each estimator, without golden vectors and what is for all estimators. */
+/** Test files of each estimator, without golden vectors and the tests for all estimators. */
 export const testsOf = {
   count: ['counts/counts', 'counts/by-key', 'counts/pure'],
   sum: ['counts/sum', 'counts/found-cap', 'counts/by-key', 'counts/pure'],

@@ -1,4 +1,7 @@
-/** What an operator is told of a study. All of it is public or about the server, never of rows. */
+/**
+ * An alert about a study for an operator. It contains only public facts and facts about the server,
+ * never rows.
+ */
 export interface Alert {
   readonly kind: AlertKind;
   /** Unix time. */
@@ -6,9 +9,9 @@ export interface Alert {
   readonly study: string;
   /** Lower-case hex. Versions of one study share its name. */
   readonly studyId: string;
-  /** What happened, in one sentence. */
+  /** The event, in one sentence. */
   readonly text: string;
-  /** What to do. */
+  /** Advice for the operator. */
   readonly remedy: string;
 }
 

@@ -2,7 +2,7 @@ import type { Transporter } from 'nodemailer';
 import type { Alert } from './alert.js';
 import type { AlertSettings, EmailSettings } from '../study-file/settings.js';
 
-/** A way to tell people. */
+/** A channel that delivers alerts to people. */
 export interface AlertChannel {
   /** For the log. Never an address, which may hold a secret. */
   readonly name: 'webhook' | 'email';
@@ -10,7 +10,7 @@ export interface AlertChannel {
   send(alert: Alert): Promise<void>;
 }
 
-/** Nobody answers for longer than this. */
+/** The longest wait for an answer. */
 const answerMs = 15_000;
 
 /** One channel for each that the settings name. */

@@ -5,15 +5,15 @@ import type { AlertChannel } from './channels.js';
 
 /** Waits between tries. The last one repeats. */
 const waitsMs = [1_000, 10_000, 60_000, 300_000] as const;
-/** An alert that nobody took for a day is given up. */
+/** An alert that was not accepted for a day is given up. */
 const triesMost = 290;
-/** While nobody answers, the oldest alerts above this number are given up. */
+/** Without an answer, the oldest alerts above this number are given up. */
 const waitingMost = 100;
 
 /**
- * Alerts of one channel that were not taken yet, oldest first. An alert is sent again until the
- * other side takes it. So it may come twice, where an answer was lost. What waits is lost with the
- * process: the log has a line for each alert.
+ * Alerts of one channel that were not accepted yet, oldest first. An alert is sent again until the
+ * other side accepts it. So it may arrive twice, if an answer was lost. Waiting alerts are lost
+ * with the process: the log has a line for each alert.
  */
 export class AlertOutbox {
   readonly #waiting: Alert[] = [];

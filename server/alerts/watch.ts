@@ -24,15 +24,17 @@ interface AlertWatch extends WatchedServer {
   readonly silentEpochs: number;
 }
 
-/** How often silence is looked for. */
+/** The interval of the search for silent studies. */
 const lookMs = 10_000;
-/** How often each log is verified. */
+/** The interval between two verifications of each log. */
 const verifyMs = 24 * 3_600_000;
 const page = { releases: 256, bytes: 1 << 20 } as const;
 /** Part of a budget that is nearly all of it. */
 const nearlySpent = 0.8;
 
-/** What was told of a study. It is not told again before it was otherwise. */
+/**
+ * The alerts that a study has already raised. None is raised again until its condition has changed.
+ */
 interface Told {
   /** Questions that were refused in the newest release, with the reason. */
   readonly refused: Map<string, string>;
@@ -44,10 +46,10 @@ interface Told {
 }
 
 /**
- * Tells people what they should look at: a release that was refused, a budget of which four fifths
- * are spent or all, a study that falls silent, a log that does not verify. It says what published
- * releases say, and nothing of rows. Where several servers share a database, the leader of a study
- * tells.
+ * Alerts people to events that need a look: a release that was refused, a budget of which four
+ * fifths are spent or all, a study that falls silent, a log that does not verify. Alerts contain
+ * what published releases contain, and nothing about rows. If several servers share a database, the
+ * leader of a study sends them.
  * @param channels default: those that the settings name.
  * @returns a function that stops it.
  */

@@ -11,10 +11,10 @@ export interface Logger {
   error(fields: object, text: string): void;
 }
 
-/** What a logger writes, and where. */
+/** Options of a logger: its level and its destination. */
 export interface LoggerOptions {
   readonly level?: 'debug' | 'info' | 'warn' | 'error' | 'silent';
-  /** Takes whole lines of JSON. Default: standard output. */
+  /** Receives whole lines of JSON. Default: standard output. */
   readonly destination?: { write(line: string): void };
 }
 

@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import process from 'node:process';
 import { getHeapStatistics } from 'node:v8';
 
-/** The part of the memory that keys that nobody listed may take. */
+/** The part of the memory that discovered groups may use. */
 export const keyShare = 1 / 2;
 
 /** Memory that this process may use, in bytes: the machine's, or that of its container. */

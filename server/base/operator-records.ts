@@ -4,14 +4,14 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { createDraft } from './owned-files.js';
 import { syncFolder } from './secret-files.js';
 
-/** Which studies the operator has paused, by id. */
+/** The studies that the operator has paused, by id. */
 export interface PausedStudies {
   has(studyId: string): boolean;
   /** Durable when it returns. @throws the system's error when it cannot be written. */
   set(studyId: string, isPaused: boolean): void;
 }
 
-/** What the operator says about a study at some time. Everybody can read it. */
+/** An operator's public note about a study at some time. */
 export interface OperatorNote {
   /** Grows by one with each note of the server. */
   readonly id: number;
@@ -142,7 +142,7 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
   return typeof value === 'object' && value !== null ? value as Record<string, unknown> : {};
 }
 
-/** A study must not run because the file that says it is paused is damaged. */
+/** A study must not run because the file that records its pause is damaged. */
 function unreadable(path: string, why: string): InvalidInputError {
   return new InvalidInputError(`${path} says which studies are paused, and ${why}: mend or restore `
     + 'it; or remove it, and then all studies run and all notes are gone', { path });

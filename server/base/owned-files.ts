@@ -58,7 +58,7 @@ export function makeOwnedFolder(path: string): void {
 }
 
 /**
- * Gives a file or folder that this process has just made, and holds open, to the owner of its
+ * Transfers a file or folder that this process has just made, and holds open, to the owner of its
  * folder. Only root can. Without the right to change owners, as in some containers, the file stays
  * as it is.
  */

@@ -9,7 +9,7 @@ export interface ProcessFigures {
   readonly heapBytes: number;
   /** Unix time in seconds. */
   readonly startSeconds: number;
-  /** Of Node.js. */
+  /** The version of Node.js. */
   readonly nodeVersion: string;
   /** Null where the system has no list of them: elsewhere than on Linux. */
   readonly openFiles: number | null;
@@ -17,7 +17,7 @@ export interface ProcessFigures {
 
 export interface ProcessWatch {
   figures(): ProcessFigures;
-  /** How late the main thread came to its timers since the last call: 99 % quantile. */
+  /** The lateness of the main thread's timers since the last call: 99 % quantile. */
   loopDelaySeconds(): number;
   stop(): void;
 }

@@ -1,9 +1,9 @@
-/** What a server on a shared store may be there for. */
+/** The possible roles of a server on a shared store. */
 export const roleNames = ['ingest', 'lead', 'work'] as const;
 
 /**
- * `ingest`: it takes batches. `lead`: it opens and closes epochs, draws their noise and releases
- * them. `work`: it reads slices of closed epochs for other servers.
+ * `ingest`: accepts batches. `lead`: opens and closes epochs, draws their noise and releases them.
+ * `work`: reads slices of closed epochs for other servers.
  */
 export type Role = (typeof roleNames)[number];
 

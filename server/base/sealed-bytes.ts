@@ -15,7 +15,7 @@ function nextNonce(): Uint8Array {
   return nonce;
 }
 
-/** What sealing adds to the length of a text. */
+/** Bytes that sealing adds to a text. */
 export const sealedExtraBytes = nonceBytes + tagBytes;
 
 /**

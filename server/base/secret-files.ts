@@ -79,7 +79,7 @@ export function readSecret(path: string, bytesMost = 1_024): string {
 
 /**
  * The 32 bytes in the file of a key.
- * @param remedy what to do when the file holds something else.
+ * @param remedy for a file with other contents.
  * @throws InvalidInputError as `readSecret`, and when the file does not hold 64 hexadecimal digits.
  */
 export function seedIn(path: string, remedy: string): Uint8Array {

@@ -9,7 +9,7 @@ export interface SharedBody {
   readonly release: () => void;
 }
 
-/** Size of a block. The longest frame fits into it, and so does what a check adds to it. */
+/** Size of a block. The longest frame fits into it, with the bytes that a check adds. */
 const blockBytes = 4 * 1024 * 1024 + 4_096;
 /** `fill` writes a pattern as a block, too, but a single number byte by byte. */
 const zeros = Buffer.alloc(64);
@@ -18,7 +18,7 @@ const sparesMax = 4;
 
 interface Block {
   readonly buffer: Buffer;
-  /** Where the next body begins, at the earliest. */
+  /** The earliest start of the next body. */
   used: number;
   /** Bodies that are not released. */
   bodies: number;

@@ -1,7 +1,10 @@
 import type { SignatureContext, Verifier } from '../../src/signing/index.js';
 import type { SignedBatch } from '../../src/wire/index.js';
 
-/** Whose batches a channel carries, and for which server and study they are signed. */
+/**
+ * The contributor whose batches a channel carries, and the server and study that they are signed
+ * for.
+ */
 export interface BatchSigner {
   /** Holds the parsed key. Parsing costs about a tenth of a verification. */
   readonly verifier: Verifier;
@@ -19,7 +22,7 @@ export interface CheckedBatch {
   readonly body: Uint8Array;
   /** SHA-512 of the body. */
   readonly digest: Uint8Array;
-  /** Call it once, when nobody reads the body any more. */
+  /** Call it once, when the body is no longer read. */
   readonly release: () => void;
 }
 

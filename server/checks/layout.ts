@@ -21,7 +21,7 @@ export interface CheckCall {
   readonly places: Uint32Array;
 }
 
-/** What the checks say, in the order of the list. */
+/** The results of a list of checks, in the order of the list. */
 export interface CheckReply {
   readonly id: number;
   /** One byte for each batch: 1 when the signature is valid. */

@@ -11,8 +11,8 @@ import { digestBytes, layout, type CheckCall, type CheckReply, type CheckSetup }
 const threadsMax = 4;
 
 /**
- * How many threads check signatures on a machine with so many cores: all cores but one, at most 4.
- * With one core it is 0: the listener checks, and no message between threads is paid for.
+ * The number of threads that check signatures, by the number of cores: all cores but one, at most
+ * 4. With one core it is 0: the listener checks, which saves the messages between threads.
  */
 export function checkThreadsFor(cores: number): number {
   return Math.max(0, Math.min(threadsMax, cores - 1));
@@ -22,13 +22,13 @@ export interface CheckThreadsOptions extends CheckSetup {
   readonly threads: number;
   readonly memory: BodyMemory;
   readonly logger: Logger;
-  /** Of the threads. Tests give one that ends. */
+  /** The module that each thread runs. Tests replace it with one that exits. */
   readonly entry?: URL;
 }
 
 /**
  * Checks on threads. All batches of a contributor go to one thread, which handles them in order, so
- * their order is kept. A thread that ends unexpectedly is not replaced: what it had not answered is
+ * their order is kept. A thread that ends unexpectedly is not replaced: its unanswered batches are
  * checked by the listener, in order, and so are all later batches of its contributors.
  */
 export function threadedChecks(options: CheckThreadsOptions): BatchChecks {
@@ -47,14 +47,14 @@ export function threadedChecks(options: CheckThreadsOptions): BatchChecks {
 
 interface Waiting {
   readonly signer: BatchSigner;
-  /** The body with what `layout` puts in front of it. */
+  /** The body, with the bytes that `layout` puts in front of it. */
   readonly held: SharedBody;
   readonly onChecked: OnChecked;
 }
 
 /**
  * Lists that a thread may have before it answers the first. The second one keeps it busy meanwhile.
- * What comes later waits for an answer, so lists grow when there is much to check.
+ * Later batches wait for an answer, so lists grow when there is much to check.
  */
 const listsMax = 2;
 /** Batches in a list. More would only delay the first answers. */

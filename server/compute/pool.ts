@@ -21,9 +21,9 @@ interface Waiting {
  * A pool of `threads` worker threads. The first call starts them, so small releases need none. Idle
  * threads do not keep the process alive. When a thread ends, its calls are rejected with an error
  * that reveals nothing about the input.
- * @param niceness - by how much the priority of the threads is lowered, see `standBack`; default 0:
- *   not at all.
- * @param entry - of the threads; tests give their own.
+ * @param niceness - the amount by which the priority of the threads is lowered, see `standBack`;
+ *   default 0: not at all.
+ * @param entry - the module of the threads; tests use their own.
  */
 export function createComputePool(
   threads: number, niceness = 0, entry: URL = workerUrl('server/compute/worker'),

@@ -3,7 +3,7 @@ import { getPriority, setPriority } from 'node:os';
 
 /**
  * Nice increments for background threads. Folding rows has the smaller one: it keeps the queue of
- * rows short, and clients notice a long queue. Each step takes a fifth off a thread's share. A few
+ * rows short, and clients notice a long queue. Each step lowers a thread's share by a fifth. A few
  * steps are enough to let acks go first. Many steps would starve releases on a machine that other
  * processes keep busy.
  */

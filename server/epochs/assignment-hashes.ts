@@ -3,8 +3,8 @@ import { createHmac } from 'node:crypto';
 /**
  * Decides a contributor's cohort, group, slot and tag in one epoch: HMAC-SHA256 of its public key
  * under the epoch's assignment key. It depends on the contributor alone and is fixed before any row
- * is read. So one contributor more or less changes one group. Without the key nobody can find out,
- * or choose, who shares its group.
+ * is read. So adding or removing one contributor changes one group. Without the key nobody can find
+ * out, or choose, who shares a group.
  * @param assignmentKey 32 secret bytes, fresh for each epoch.
  * @param contributor 32 bytes.
  * @returns 32 bytes; see `assign` in src/estimators.

@@ -29,23 +29,23 @@ export interface QuestionFailure {
   readonly message: string;
 }
 
-/** What a release gives. */
+/** The result of a release. */
 export interface EpochResult {
   /** One for each question of the study, in their order. */
   readonly outcomes: readonly Outcome[];
   /** For the operator's log. */
   readonly failures: readonly QuestionFailure[];
-  /** What running totals leave to the next epoch; empty without any. */
+  /** The series that running totals hand on to the next epoch; empty without running totals. */
   readonly series: readonly EncryptedSeries[];
 }
 
-/** What the release before left to running totals, and the key that opens it: 32 bytes. */
+/** The series that the previous release handed on, and the key that opens them: 32 bytes. */
 export interface SeriesInput {
   readonly key: Uint8Array;
   readonly series: readonly EncryptedSeries[];
 }
 
-/** What a runner needs to hold one epoch. Every runner makes the same plan from it. */
+/** The facts that a runner needs to hold one epoch. Every runner makes the same plan from them. */
 export interface EpochSetup {
   readonly studyId: string;
   readonly epoch: bigint;
@@ -62,14 +62,17 @@ export interface EpochSetup {
   readonly isSlice?: true;
 }
 
-/** How far an open epoch is. */
+/** The progress of an open epoch. */
 export interface EpochProgress {
   /** For the operator only. */
   readonly contributors: number;
   readonly complete: number;
   readonly groupsReached: number;
   readonly groups: number;
-  /** Who came, also those who took everything back, and how many an epoch takes. */
+  /**
+   * The people who came, including those who took everything back, and the most that an epoch
+   * accepts.
+   */
   readonly people?: { readonly came: number; readonly most: number };
 }
 
@@ -90,7 +93,7 @@ export interface EpochRunner {
   progress(studyId: string, epoch: bigint): Promise<EpochProgress>;
   /** The summaries of a slice, for `merge`. Then the slice is dropped. */
   encode(studyId: string, epoch: bigint): Promise<Uint8Array>;
-  /** Adds what `encode` gave for a slice of the epoch's contributors. */
+  /** Adds the result of `encode` for a slice of the epoch's contributors. */
   merge(studyId: string, epoch: bigint, encoded: Uint8Array): Promise<void>;
   /**
    * Adds noise, drawn earlier or now. Call it once per epoch, after the charge is durable. Then the

@@ -5,7 +5,7 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import { keySecretOf, recordSeedOf } from './assignment-hashes.js';
 import type { AcceptedBatch } from './contract.js';
 
-/** What the questions get of one contributor. */
+/** One contributor's rows, reduced for each question. */
 export interface ReducedRows {
   /** For each question, the rows that its estimator sees. */
   readonly rows: readonly (readonly Float64Array[])[];
@@ -21,7 +21,7 @@ export interface ReducedRows {
  * much is reserved before the study runs (server/studies/key-memory.ts).
  */
 export class Contributions {
-  /** By the bytes of the contributor's key, each a character. */
+  /** Keyed by the bytes of the contributor's key, each as a character. */
   readonly #open = new Map<string, Contribution>();
 
   private readonly reduction: StudyReduction;

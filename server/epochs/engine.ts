@@ -24,7 +24,7 @@ export type FindEstimator = (name: string) => Estimator;
 /** Groups finished in one step while rows still arrive. Small, so that rows do not wait long. */
 const preparedAtOnce = 64;
 /**
- * Noise values drawn when an epoch opens, and with each list of parts. This takes some
+ * Noise values drawn when an epoch opens, and with each list of parts. Drawing them takes some
  * milliseconds.
  */
 const noiseAtOpen = 4_096;
@@ -36,9 +36,9 @@ const prepareShare = 1 / 8;
  * One epoch: the incomplete contributions and the groups' summaries. The same setup and the same
  * parts in the same order give the same summaries, on any thread and after any restart.
  *
- * Memory: one row per incomplete contribution, what the plan's summaries hold, and the tables of
- * discovered keys. Where keys are discovered, memory for the keys of peopleMax people was reserved
- * before the study ran: see reserveKeyMemory.
+ * Memory: one row per incomplete contribution, the plan's summaries, and the tables of discovered
+ * keys. Where keys are discovered, memory for the keys of peopleMax people was reserved before the
+ * study ran: see reserveKeyMemory.
  */
 export class EpochEngine {
   readonly #studyId: string;
@@ -173,7 +173,10 @@ export class EpochEngine {
   }
 }
 
-/** The plans for a study's facts and target. A pure function: every thread gets what is charged. */
+/**
+ * The plans for a study's facts and target. A pure function: every thread gets the plans that are
+ * charged.
+ */
 export function questionsPlanOf(
   setup: Pick<EpochSetup, 'document' | 'target'>, findEstimator: FindEstimator,
 ): QuestionsPlan {

@@ -25,7 +25,7 @@ export class EpochThread {
   /**
    * @param onDeath called when the thread ends unexpectedly: its epochs must be rebuilt from the
    *   journal.
-   * @param entry of the thread; tests give one that dies.
+   * @param entry the module of the thread; tests use one that dies.
    */
   constructor(
     onDeath: (error: KeelsonError) => void, entry: URL = workerUrl('server/epochs/worker'),

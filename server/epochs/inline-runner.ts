@@ -24,7 +24,7 @@ export interface InlineRunnerOptions {
 
 interface Holder {
   readonly engine: EpochEngine | null;
-  /** Why the epoch cannot be released any more. The rest of the server is not affected. */
+  /** The error that keeps the epoch from being released. The rest of the server is not affected. */
   failure: unknown;
 }
 

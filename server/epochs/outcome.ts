@@ -34,8 +34,8 @@ export const interrupted: Outcome = {
 };
 
 /**
- * The outcome of one epoch of a running total. A refusal also says that the series ends. The words
- * are a constant, so they say no more of the rows than that there is no answer.
+ * The outcome of one epoch of a running total. A refusal also states that the series ends. Its
+ * words are a constant, so they reveal no more about the rows than that there is no answer.
  */
 export function runningOutcome(outcome: Outcome): Outcome {
   return outcome.kind === 'value' ? outcome : {
@@ -57,7 +57,7 @@ function isWhole(
     && valueFault(outcome, columns) === null;
 }
 
-/** Of keys that were found there may be fewer than planned, but not none. */
+/** If keys are found, there may be fewer of them than planned, but at least one. */
 function hasShape(
   { groups = [], shape }: ValueOutcome, { outputShape, findsKeys }: Planned,
 ): boolean {

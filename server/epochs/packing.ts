@@ -6,7 +6,7 @@ import type { AcceptedBatch, TextTables } from './contract.js';
 export interface PackedTexts {
   /** For each batch and column the number of texts; -1 for a column of another type. */
   readonly counts: Int32Array<ArrayBuffer>;
-  /** Where the bytes of each of these tables end. */
+  /** The ends of the bytes of each of these tables. */
   readonly ends: Uint32Array<ArrayBuffer>;
   /** The bytes of all tables, one after the other. */
   readonly bytes: Uint8Array<ArrayBuffer>;
@@ -27,7 +27,7 @@ export interface PackedBatches {
   readonly complete: Uint8Array<ArrayBuffer>;
   /** The values of all batches, one after the other. */
   readonly values: Float64Array<ArrayBuffer>;
-  /** Where each batch's values end. */
+  /** The ends of each batch's values. */
   readonly ends: Uint32Array<ArrayBuffer>;
   /** Null if the study has no texts. */
   readonly texts: PackedTexts | null;

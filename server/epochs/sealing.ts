@@ -2,9 +2,9 @@ import type { Sealing } from '../../src/questions/series.js';
 import { openBytes, sealBytes } from '../base/sealed-bytes.js';
 
 /**
- * Seals what the running totals of one epoch leave to the next. The text is bound to the study, the
- * question and the epoch. So what an epoch left opens for the epoch just after it and for no other:
- * where an epoch has no release, the series ends.
+ * Seals the series that the running totals of one epoch hand on to the next. The text is bound to
+ * the study, the question and the epoch. So it opens for the epoch just after its own and for no
+ * other: if an epoch has no release, the series ends.
  * @param key 32 secret bytes. It is kept outside the database, so that a copy of the database alone
  *   reveals no exact value.
  */

@@ -9,8 +9,8 @@ import { buffersOf, bytesOfBatch, packBatches } from './packing.js';
 
 export interface WorkerRunnerOptions {
   /**
-   * Most threads. A thread is started when an epoch finds all others in use. Default 2: one
-   * releases, one takes rows.
+   * Most threads. A thread is started when an epoch finds all others in use. Default 2: one for
+   * releases, one for rows.
    */
   readonly threads?: number;
   /**

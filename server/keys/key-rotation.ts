@@ -12,7 +12,7 @@ import type { Store } from '../store/contract.js';
 const nextOf = (path: string): string => `${path}.next`;
 const oldOf = (path: string): string => `${path}.old`;
 
-/** What a change of the key needs from the store. */
+/** The part of the store that a key rotation needs. */
 export type RotationStore =
   Pick<Required<Store>, 'rotations' | 'addRotation' | 'studies' | 'releases'>;
 
@@ -62,7 +62,7 @@ export async function rotateServerKey(
 
 /**
  * The keys of the three servers are facts of a sealed study, and the two others accept no other
- * key. So this server could not run its part any more, or give out the study's log.
+ * key. So this server could no longer run its part, or serve the study's log.
  */
 async function refuseForSealed(path: string, store: RotationStore): Promise<void> {
   const names = (await store.studies())
@@ -122,7 +122,7 @@ export function serverSeedIn(path: string): Uint8Array {
     + 'will refuse it');
 }
 
-/** As `serverSeedIn`, but a file that cannot be read holds nothing. */
+/** As `holds`, but false for a file that cannot be read. */
 function seemsToHold(path: string, publicKey: Uint8Array): boolean {
   try {
     return holds(path, publicKey);

@@ -5,8 +5,9 @@ import { isShared, type SharedKey } from '../store/shared.js';
 import { openSeriesKey } from './series-key.js';
 
 /**
- * Checks that all servers of a shared store have the same keys. The first one to start decides. Two
- * keys would sign one log, and what one server seals another could not open.
+ * Checks that all servers of a shared store have the same keys. The first one to start decides.
+ * Otherwise two keys would sign one log, and one server could not open the series that another
+ * sealed.
  * @param hasSeries whether a study has running totals, which need DIR/series.key.
  * @throws InvalidInputError when a key of this server is another one.
  */
@@ -26,7 +27,7 @@ export async function checkSharedKeys(
   if (hasSeries) await check('series', openSeriesKey(directory));
 }
 
-/** Of 32 random bytes, so it tells nobody what they are. */
+/** A hash of 32 random bytes, which reveals nothing about them. */
 function fingerprintOf(name: string, key: Uint8Array): Uint8Array {
   return signing.sha512(Buffer.concat([Buffer.from(`keelson ${name} key\0`), key])).slice(0, 32);
 }

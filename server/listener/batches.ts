@@ -40,8 +40,8 @@ export function readBatch(
 }
 
 /**
- * A sealed entry, ready for the hub. It is a whole contribution, and says nothing that the server
- * could check but its place.
+ * A sealed entry, ready for the hub. It is a whole contribution, and the server can check nothing
+ * of it but its place.
  */
 function readSealed(
   { studyId, verifier, signatures, sealed, dimension }: BatchSetup, signature: Uint8Array,
@@ -107,7 +107,7 @@ function contentsOf(
     const rejectAs = cellFault(plainNumber, values[bad]!)!;
     return { rejectAs, fault: `${place}: ${cellRule(plainNumber, rejectAs)}` };
   } catch (error) {
-    // What these errors say has no values.
+    // The messages of these errors contain no values.
     if (error instanceof WireError) return { rejectAs: error.code, fault: error.message };
     throw error;
   }

@@ -37,7 +37,7 @@ export class Channel {
   /** Batches whose check began, and whose check ended. */
   #begun = 0;
   #checked = 0;
-  /** What waits for the checks that began before it. */
+  /** Actions that wait for the checks begun before them. */
   readonly #afterChecks: { readonly begun: number; readonly action: () => void }[] = [];
   #ownSpend: Spend | undefined;
   /** A Withdraw waits for its answer. There is one at a time. */
@@ -53,7 +53,7 @@ export class Channel {
     this.#ownSpend = ownSpend ?? this.#ownSpend;
   }
 
-  /** @param result absent when the hub gave no verdict on the batch. */
+  /** @param result absent when the hub reached no verdict on the batch. */
   reject(rejected: Rejection, result?: SubmitResult): void {
     this.#rejections.push(rejected);
     this.#ownSpend = result?.ownSpend ?? this.#ownSpend;
@@ -83,7 +83,7 @@ export class Channel {
   }
 
   /**
-   * Takes the one ack for all answers since the last ack, and frees their credit.
+   * Returns the one ack for all answers since the last ack, and frees their credit.
    * @param epoch open now; 0n when none is.
    */
   takeAck(credit: number, epoch: bigint): Uint8Array {

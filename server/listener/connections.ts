@@ -50,7 +50,7 @@ export class Connections {
 
   /** For the HTTP server's 'upgrade' event. */
   upgrade(request: IncomingMessage, raw: Duplex, head: Buffer): void {
-    // Until ws takes over there is no other error listener, and a reset must not stop the process.
+    // Before ws takes over there is no other error listener, and a reset must not stop the process.
     raw.on('error', () => raw.destroy());
     raw.on('close', () => this.#raws.delete(raw));
     this.#raws.add(raw);

@@ -13,7 +13,7 @@ import type { ListenerLimits } from '../network/options.js';
 import type { AddressRates, AddressTurns } from '../network/rates.js';
 import type { Signal } from './signal.js';
 
-/** What all sessions of a listener share. */
+/** State that all sessions of a listener share. */
 export interface ListenerContext {
   readonly hub: StudyHub;
   readonly clock: Clock;
@@ -32,12 +32,12 @@ export interface ListenerContext {
   readonly connectionRates: AddressRates;
   readonly helloRates: AddressRates;
   readonly subscribeRates: AddressRates;
-  /** When a socket that was refused something is read again. */
+  /** Decides when a socket that was refused something is read again. */
   readonly rests: AddressTurns;
   readonly logReads: LogReads;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;
-  /** Whether this server takes batches. Where not, another server of the same store does. */
+  /** Whether this server takes batches. If it does not, another server of the same store does. */
   readonly takesBatches: boolean;
   /** True once the listener closes: no new session is accepted. */
   stopping: boolean;

@@ -59,7 +59,8 @@ export class Contributions {
     const { context, output } = this;
     const subject = { studyId: hello.studyId, publicKey: hello.publicKey };
     if (context.stopping) return output.refuse('shutting-down', subject);
-    // Of no study: so the client drops the socket, and its next one may reach another server.
+    // The refusal names no study, so the client drops the socket, and its next one may reach
+    // another server.
     if (!context.takesBatches) {
       const { limits } = context;
       return output.refuse('shutting-down', { facts: { limits, takesBatches: false } });
@@ -151,7 +152,7 @@ export class Contributions {
 
   /**
    * Counts a batch as received and not settled.
-   * @returns the function that takes it out of the totals; the credit is freed by the answer.
+   * @returns a function that removes it from the totals; the credit is freed by the answer.
    */
   #countIn(channel: Channel, bytes: number): () => void {
     const { metrics: { totals }, settled } = this.context;
@@ -227,8 +228,8 @@ export class Contributions {
   ): Promise<void> {
     const { context, output } = this;
     const state = await context.hub.contributorState(view.studyId, hello.publicKey);
-    // A contributor whose token has ended may still take back what it gave to the open epoch. The
-    // server's clock decides, without tolerance. The channel takes no batch.
+    // A contributor whose token has ended may still take back its rows of the open epoch. The
+    // server's clock decides, without tolerance. The channel accepts no batch.
     const isEnrolled = opened !== null
       || !isEnrolmentOver(setup.enrolled, view, context.clock.nowMs());
     if (!isEnrolled && !state.inOpenEpoch) {

@@ -8,8 +8,8 @@ import type { ListenerLimits } from '../network/options.js';
 const ownDescriptors = 512;
 
 /**
- * How many descriptors this process may have open, sockets and files together. Node raises its soft
- * limit to the hard limit when it starts, so the hard limit counts.
+ * The number of descriptors that this process may have open, sockets and files together. Node
+ * raises its soft limit to the hard limit when it starts, so the hard limit counts.
  * @param limitsFile the system's table, of which one line is read.
  * @returns undefined when the system has no such table.
  */

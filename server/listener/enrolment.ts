@@ -29,13 +29,13 @@ export interface EnrolmentClaim extends EnrolledTime {
   isIssuedTo(contributor: Uint8Array): boolean;
 }
 
-/** What a key has in a study that needs no token. */
+/** The enrolment of every key in a study that needs no token. */
 export const alwaysEnrolled: EnrolledTime = { untilMs: Infinity };
 
 /**
  * Judges an enrolment token without its signature, so that a Hello without a token costs nothing.
- * An expired token is a claim too: its key may still take back what it gave while the token was
- * valid.
+ * An expired token is a claim too: its key may still take back rows that it sent while the token
+ * was valid.
  * @returns null when the study needs no token; a code when the token cannot be used.
  */
 export function claimedEnrolment(

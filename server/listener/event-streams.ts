@@ -10,17 +10,17 @@ import { noticeOf } from './event-frames.js';
 import type { Subscriber } from './subscriber-registry.js';
 import { Subscription } from './subscription.js';
 
-/** How long a reader should wait before it connects again, in milliseconds. */
+/** The time that a reader should wait before it connects again, in milliseconds. */
 const retryMs = 3_000;
 
 /**
  * Releases as server-sent events, for readers without WebSockets. The data of an event is a line of
  * the release log, so what a reader collects can be verified as a log.
  *
- * A network is an IPv4 address, or 48 bits of an IPv6 address: who rents a server commonly
- * has so many. A network has a quarter of the places at most. When all are taken, the network with
- * the most streams gives one to a network that would still have fewer. So a few networks cannot
- * keep out all others, however often they come back.
+ * A network is an IPv4 address, or 48 bits of an IPv6 address: who rents a server commonly has so
+ * many. A network has a quarter of the places at most. When all are taken, the network with the
+ * most streams loses one to a network that would still have fewer. So a few networks cannot keep
+ * out all others, however often they come back.
  */
 export class EventStreams {
   /** The streams in the order in which they began. */
@@ -81,7 +81,7 @@ export class EventStreams {
     return true;
   }
 
-  /** Gives the place of a stream back, once. */
+  /** Frees the place of a stream, once. */
   #leave(stream: EventStream): void {
     if (this.#open.delete(stream)) this.#perNetwork.add(stream.network, -1);
   }
@@ -147,7 +147,7 @@ class EventStream implements Subscriber {
     this.response.end();
   }
 
-  /** Ends at once: a reader that takes nothing would otherwise hold its socket. */
+  /** Ends at once: a reader that reads nothing would otherwise hold its socket. */
   giveWay(): void {
     if (this.#socket.bufferedBytes > 0) this.response.destroy();
     else this.response.end();
@@ -160,7 +160,7 @@ class EventStream implements Subscriber {
     this.context.logReads.forget(this.#socket);
   }
 
-  /** A comment now and then, so that no proxy takes the stream for dead. */
+  /** A comment now and then, so that no proxy considers the stream dead. */
   #beat(): void {
     const { clock, limits } = this.context;
     this.#cancelBeat = clock.after(limits.heartbeatMs, () => {

@@ -30,8 +30,8 @@ const refused = (code: WireCode): NotAdmitted => ({ code, forged: false });
 
 /**
  * The checks of a Hello that need no store, cheapest first. A study that has stopped still welcomes
- * its contributors: if their last ack was lost, Ready shows what became of their batches. New
- * batches are refused one by one.
+ * its contributors: if their last ack was lost, Ready shows the fate of their batches. New batches
+ * are refused one by one.
  * @param serverNonce of this socket, so that a recorded Hello is useless on another socket.
  */
 export function judgeHello(
@@ -79,7 +79,7 @@ export function setupOf(
   };
 }
 
-/** What entries of a sealed study look like. */
+/** The form of the entries of a sealed study; empty for other studies. */
 function sealedForm(document: StudyDocument): Pick<BatchSetup, 'sealed'> {
   const { sealed } = document;
   return sealed === undefined ? {}

@@ -156,7 +156,7 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   // By default node drops headers past the thousandth without notice, and a proxy writes its own
   // last. So all headers are read, within the byte limit above.
   server.maxHeadersCount = 0;
-  // A reader that takes nothing for this long is cut. The limit ends for WebSockets at their
+  // A reader that reads nothing for this long is cut off. The limit ends for WebSockets at their
   // upgrade.
   server.timeout = limits.subscriberStallMs;
   boundArrivals(server, context);
@@ -166,7 +166,7 @@ function createHttpServer(context: ListenerContext, tls: TlsIdentity | undefined
   server.on('clientError', (error: NodeJS.ErrnoException, raw) => {
     logger.debug({ reason: error.name }, 'a request could not be read');
     // The bytes may be no HTTP at all, for example repeated TLS renegotiation. An answer could then
-    // wait for ever.
+    // wait without end.
     const isHttp = /^(HPE_|ERR_HTTP_)/.test(error.code ?? '');
     if (!raw.writable || !isHttp) return void raw.destroy();
     raw.once('finish', () => raw.destroy());

@@ -11,7 +11,10 @@ export interface SocketState {
   readonly owes: boolean;
 }
 
-/** Decides whether the other side is alive, does something, and reads what it is sent. */
+/**
+ * Decides whether the other side is alive, has something to do, and reads the bytes that it is
+ * sent.
+ */
 export class Liveness {
   readonly #sinceMs: number;
   #heardMs: number;
@@ -39,9 +42,9 @@ export class Liveness {
    * @param state.owes an answer to the socket is not sent yet. An outdated socket waits for it, for
    *   one heartbeat at most.
    * @param state.useful the socket has a channel or a subscription.
-   * @param state.waitingBytes bytes in its write buffer. A large release is one write, and nobody
-   *   can see how much of it is taken. Pings and their answers wait behind it. So it gets the time
-   *   that the slowest allowed reader needs.
+   * @param state.waitingBytes bytes in its write buffer. A large release is one write, and it is
+   *   unknown how much of it has been read. Pings and their answers wait behind it. So the socket
+   *   gets the time that the slowest allowed reader needs.
    * @param state.paused the server does not read from the socket, so its silence means nothing.
    */
   check(state: SocketState): LivenessVerdict {

@@ -19,7 +19,7 @@ import {
 import { countedRefusal, welcomeOf } from './server-frames.js';
 import { countedVerdict } from './verdicts.js';
 
-/** Whose batch it is, when nothing but its signatures can refuse it. */
+/** The sender of a batch that only its signatures can still invalidate. */
 interface Sender {
   readonly view: StudyView;
   readonly setup: BatchSetup;
@@ -31,8 +31,8 @@ interface Sender {
 type Judged = { readonly frame: ServerFrame; readonly code: string };
 
 /**
- * The answers of the open epoch to a key of which it takes nothing. Each tells how the key stands,
- * so `not-counted` takes its place.
+ * Answers of the open epoch to a key that it accepts nothing from. Each would reveal the state of
+ * the key, so `not-counted` replaces it.
  */
 const standings: ReadonlySet<WireCode> = new Set<WireCode>([
   'quarantined', 'contributor-budget-exhausted', 'contribution-full',
@@ -54,7 +54,10 @@ const standings: ReadonlySet<WireCode> = new Set<WireCode>([
  * epoch, as on a channel.
  */
 export class OnceRequests extends BodyRequests {
-  /** All that somebody must know before it sends. Nobody can greet with it: it has no nonce. */
+  /**
+   * Everything that a client must know before it sends. It cannot be used for a Hello: it has no
+   * nonce.
+   */
   welcome(view: StudyView): Uint8Array {
     return encodeServerFrame(welcomeOf(this.context, new Uint8Array(32), [view]));
   }
@@ -98,14 +101,14 @@ export class OnceRequests extends BodyRequests {
     });
   }
 
-  /** Who is refused much waits, so that trying is slow. */
+  /** Clients with many refusals have to wait, so that trying is slow. */
   async #rest(address: string): Promise<void> {
     const { clock, rests } = this.context;
     const waitMs = rests.take(address);
     await new Promise<void>((resolve) => { clock.after(waitMs, resolve); });
   }
 
-  /** Resolves when the batch has its verdict: what is accepted is durable then. */
+  /** Resolves when the batch has its verdict: if it was accepted, it is durable then. */
   async #judge(once: Once): Promise<ServerFrame> {
     const sender = this.#senderOf(once);
     if ('kind' in sender) return sender;
@@ -216,7 +219,7 @@ export class OnceRequests extends BodyRequests {
 }
 
 /**
- * The verdict without what it tells of the key. A batch that is larger than a contribution is
+ * The verdict, without what it reveals about the key. A batch that is larger than a contribution is
  * `contribution-full` however the key stands.
  */
 function withoutStanding(

@@ -10,7 +10,7 @@ export interface TextFacts {
   /** Columns of the study concerned, if there is one. */
   readonly columns?: readonly string[];
   readonly rowsMax?: number;
-  /** Set when the study limits how many new keys it takes. */
+  /** Set when the study limits the number of new keys that it accepts. */
   readonly newKeys?: { readonly contributorKeys: number; readonly perMs: number };
   /** With `rate-limited`: the allowed number of requests per second. Default: `helloPerSecond`. */
   readonly perSecond?: number;
@@ -27,17 +27,17 @@ export interface TextFacts {
   readonly isFull?: true | undefined;
   /** The most people of an epoch. */
   readonly peopleMax?: number;
-  /** With `shutting-down`: false where a server takes no batches, and does not stop. */
+  /** With `shutting-down`: false for a server that takes no batches, and does not stop. */
   readonly takesBatches?: false;
 }
 
-/** Said by a server without the role `ingest`. */
+/** The text of a server without the role `ingest`. */
 export const takesNoBatches =
   'this server takes no batches: connect to another server of the study';
 
 type Text = string | ((facts: TextFacts) => string);
 
-/** The sentence for each code: what happened, the limit, what to do. It never has row values. */
+/** The sentence for each code: the event, the limit, the remedy. It never contains row values. */
 const texts: Readonly<Record<WireCode, Text>> = {
   unspecified: 'the request was refused',
   malformed: ({ fault }) =>

@@ -57,16 +57,16 @@ export abstract class BodyRequests {
   protected abstract reply(request: IncomingMessage, response: ServerResponse): Promise<void>;
 }
 
-/** A body that is being read, and what reads it. */
+/** A body that is being read, and its reader. */
 interface Reading<Read> {
   readonly request: IncomingMessage;
   readonly parts: BodyParts;
-  /** Bytes of memory that the unfinished part of the body takes. */
+  /** Bytes of memory that the unfinished part of the body uses. */
   readonly held: { readonly heldBytes: number };
   readonly read: () => Promise<Read>;
 }
 
-/** Bounds the time that a body takes, and the memory of unfinished bodies over all requests. */
+/** Bounds the time of a body, and the memory of unfinished bodies over all requests. */
 export async function readInTime<Read>(
   { clock, limits }: ListenerContext, unfinished: UnfinishedMessages,
   { request, parts, held, read }: Reading<Read>,
@@ -88,8 +88,9 @@ export async function readInTime<Read>(
 
 /**
  * The body of a request. Reading throws an HttpError when the connection ends within it, or when it
- * was stopped. Node tells nothing of a body whose request was answered, not even when its
- * connection ends. So who answers earlier has to stop it, or its reader waits forever.
+ * was stopped. Node reports nothing about a body whose request was answered, not even the end of
+ * its connection. So a route that answers earlier has to stop the body, or its reader waits
+ * forever.
  */
 export class BodyParts implements AsyncIterable<Uint8Array> {
   #stopped: HttpError | undefined;

@@ -9,7 +9,7 @@ import type { Subject } from './session-output.js';
 const noBytes = new Uint8Array(0);
 
 /**
- * The facts that a client must know before it says who it is.
+ * The facts that a client must know before it identifies itself.
  * @param serverNonce signed by its Hello.
  * @param studies default: all.
  */
@@ -29,7 +29,7 @@ export function welcomeOf(
   };
 }
 
-/** Counts a request as refused. @returns the frame that says so. */
+/** Counts a request as refused. @returns the frame that refuses it. */
 export function countedRefusal(
   { hub, limits, metrics }: ListenerContext, code: WireCode, subject: Subject,
 ): Refusal {

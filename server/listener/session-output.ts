@@ -3,7 +3,7 @@ import type { ServerFrame } from '../../src/wire/messages.js';
 import type { TextFacts } from './refusal-texts.js';
 import type { StrikeKind } from './strikes.js';
 
-/** What a Refusal is about. All fields are optional. */
+/** The subject of a Refusal. All fields are optional. */
 export interface Subject {
   readonly channel?: number;
   readonly studyId?: Uint8Array;
@@ -11,7 +11,7 @@ export interface Subject {
   readonly facts?: TextFacts;
 }
 
-/** What the parts of a session can do with its socket. */
+/** The session's socket, as the parts of the session use it. */
 export interface SessionOutput {
   /** Nothing more will be sent. */
   readonly closed: boolean;

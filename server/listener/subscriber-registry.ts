@@ -31,7 +31,7 @@ export class SubscriberRegistry {
    * Passes each event of the hub to the subscribers of its study.
    * @param encode makes the event's frame; called at most once per event, and only when a
    *   subscriber needs it.
-   * @param failed receives what a member throws. The other members and the hub continue.
+   * @param failed receives the error of a member. The other members and the hub continue.
    * @returns a function that stops it.
    */
   follow(

@@ -106,7 +106,10 @@ export class Subscription {
     this.#wake?.();
   }
 
-  /** Returns false when the log grew past what was sent. The caller must then read on first. */
+  /**
+   * Returns false when the log has grown past the sent releases. The caller must then read on
+   * first.
+   */
   async #sendHead(): Promise<boolean> {
     const head = await this.context.hub.head(this.studyId);
     if (this.#closed) return true;

@@ -3,8 +3,8 @@ import type { WebSocket } from 'ws';
 import type { ListenerContext } from './context.js';
 
 /**
- * Time between two checks of the sum, in milliseconds. What a fast network brings in between comes
- * on top of the bound.
+ * Time between two checks of the sum, in milliseconds. Bytes that a fast network brings in between
+ * are added to the bound.
  */
 const everyMs = 250;
 /** Bytes of a control frame's header and mask. This frame has no longer form. */

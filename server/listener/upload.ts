@@ -12,7 +12,7 @@ import { countedRefusal } from './server-frames.js';
 import type { Subject, SessionOutput } from './session-output.js';
 import { Strikes, type StrikeKind } from './strikes.js';
 
-/** What an upload needs of its request. */
+/** The parts of a request that an upload needs. */
 export interface UploadBody {
   /** For rate limits: see `addressKey`. */
   readonly address: string;
@@ -22,7 +22,8 @@ export interface UploadBody {
 /**
  * One request with a contributor's frames: a Hello, then batches or a Withdraw. It is a session
  * without a socket: the same checks, limits and answers, for as long as the request takes. Frames
- * are handled as they arrive, so it holds one unfinished frame and what is being stored.
+ * are handled as they arrive, so it holds one unfinished frame and the batches that are being
+ * stored.
  */
 export class Upload implements SessionOutput {
   readonly #splitter: FrameSplitter;
@@ -34,7 +35,7 @@ export class Upload implements SessionOutput {
   #restMs = 0;
   #struckOut = false;
   #closed = false;
-  /** Looks again whether what is awaited has come. */
+  /** Checks again whether the awaited state has come. */
   #look: () => void = () => undefined;
 
   constructor(
@@ -63,8 +64,8 @@ export class Upload implements SessionOutput {
   }
 
   /**
-   * Reads the body and answers it. Resolves when every batch in it has its verdict: then what was
-   * accepted is durable.
+   * Reads the body and answers it. Resolves when every batch in it has its verdict: accepted
+   * batches are then durable.
    * @returns the frames of the answer.
    * @throws HttpError for a body that cannot be read. Batches before the fault may have been
    *   accepted: sent again, they get the same answers.
@@ -100,7 +101,7 @@ export class Upload implements SessionOutput {
     const frame = encodeServerFrame(countedRefusal(this.context, code, subject));
     if (subject.channel !== undefined) return this.#push(frame);
     this.#greeting = 'refused';
-    // Without Ready nothing else may be told. What was accepted is told when it comes again.
+    // Before Ready nothing else may be sent. Accepted batches are reported when they come again.
     this.#answers.length = 0;
     this.#push(frame);
   }
@@ -143,7 +144,7 @@ export class Upload implements SessionOutput {
     }
   }
 
-  /** Handles a frame. @returns what the next one has to wait for. */
+  /** Handles a frame. @returns the promise that the next one has to wait for. */
   #handle(bytes: Uint8Array): Promise<void> | undefined {
     const frame = frameIn(bytes);
     const isHello = frame.kind === 'hello';

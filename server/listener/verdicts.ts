@@ -7,7 +7,7 @@ import { rejection } from './refusal-texts.js';
 /**
  * Counts the verdict on a batch.
  * @param result undefined when the hub failed: the sequence was not consumed.
- * @returns what the sender is told; null when the batch counts.
+ * @returns the code for the sender; null when the batch counts.
  */
 export function countedVerdict(
   { clock, metrics }: ListenerContext, { studyName: study, facts }: BatchSetup,

@@ -3,7 +3,7 @@ import type { StoreHealth } from '../store/health.js';
 import type { Histogram } from './metrics.js';
 import type { ServerMetrics } from './server-metrics.js';
 
-/** How a server did in one interval. */
+/** A server's figures for one interval. */
 export interface FigureSample {
   /** Unix time of the end of the interval. */
   readonly atMs: number;
@@ -18,11 +18,13 @@ export interface FigureSample {
    */
   readonly ackMedian: number | null;
   readonly ack99: number | null;
-  /** 99 % of recent commits took at most this many seconds; null where the store does not say. */
+  /**
+   * 99 % of recent commits took at most this many seconds; null if the store does not report it.
+   */
   readonly commit99: number | null;
   /** Batches that waited for the disk at the end. */
   readonly queued: number;
-  /** Bytes of the store; null where it does not say. */
+  /** Bytes of the store; null if it does not report them. */
   readonly storeBytes: number | null;
 }
 

@@ -13,7 +13,7 @@ import { newestRelease } from '../studies/newest-release.js';
 import type { NodeHealth } from '../studies/node-health.js';
 import type { Labels, MetricRegistry, Sample } from './metrics.js';
 
-/** Where the figures of a server come from. */
+/** The sources of a server's figures. */
 export interface ObservedServer {
   readonly hub: StudyHub;
   readonly clock: Clock;
@@ -28,8 +28,8 @@ export interface ObservedServer {
 const releaseBounds = [0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 /**
- * Adds what is read on demand: states of studies, their releases and budgets, the store, the
- * process.
+ * Adds the metrics that are read on demand: states of studies, their releases and budgets, the
+ * store, the process.
  * @returns a function that stops it.
  */
 export function observeServer(registry: MetricRegistry, observed: ObservedServer): () => void {
@@ -76,7 +76,7 @@ function observeStudies(registry: MetricRegistry, { hub, clock }: ObservedServer
     epochContributors(hub));
 }
 
-/** What the newest releases said. Counts are of releases since this process began. */
+/** Metrics of the newest releases. Counts are of releases since this process began. */
 function observeReleases(
   registry: MetricRegistry, { hub, clock, process: watched }: ObservedServer,
 ): () => void {
@@ -144,7 +144,7 @@ interface BudgetSample {
 
 /**
  * Study and population budgets come from the ledger. Under contributor scope the ledger's amounts
- * are those of single contributors, so the bound of the newest release stands in their place.
+ * are those of single contributors, so the bound of the newest release replaces them.
  */
 function observeBudgets(registry: MetricRegistry, hub: StudyHub): void {
   const read = sharedReading(() => budgets(hub));
@@ -236,7 +236,7 @@ function observeStore(registry: MetricRegistry, storeHealth: () => Promise<Store
   });
 }
 
-/** Where several servers share a store. Elsewhere these metrics have no samples. */
+/** For servers that share a store. Elsewhere these metrics have no samples. */
 function observeNode(registry: MetricRegistry, hub: StudyHub): void {
   const samples = (read: (node: NodeHealth) => Sample[]) => (): Sample[] => {
     const node = hub.node?.() ?? null;

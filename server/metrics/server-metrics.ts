@@ -49,7 +49,7 @@ const closeReasons: readonly CloseReason[] = [
 ];
 
 /**
- * Creates the counters. `observeServer` adds what is read from elsewhere on demand.
+ * Creates the counters. `observeServer` adds the metrics that are read from elsewhere on demand.
  * @param studies names of the studies, whose counters show 0 from the start.
  */
 export function createServerMetrics(

@@ -1,4 +1,6 @@
-/** How many of something each address holds now. An address that holds none takes no memory. */
+/**
+ * Counts how many of something each address holds now. An address that holds none uses no memory.
+ */
 export class AddressCounts {
   readonly #counts = new Map<string, number>();
 
@@ -7,7 +9,7 @@ export class AddressCounts {
     return this.#counts.get(address) ?? 0;
   }
 
-  /** @param amount may be negative, to remove what was added. */
+  /** @param amount may be negative, to remove some. */
   add(address: string, amount: number): void {
     const count = this.of(address) + amount;
     if (count > 0) this.#counts.set(address, count);

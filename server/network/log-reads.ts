@@ -33,14 +33,14 @@ export class LogReads {
     try {
       return await read();
     } finally {
-      // The next caller takes this turn, so the count does not change.
+      // The next caller gets this turn, so the count does not change.
       const next = this.#waiting.shift();
       if (next === undefined) this.#reading -= 1;
       else next();
     }
   }
 
-  /** True while a socket has too many bytes to take, so that it gets no further page. */
+  /** True while a socket has too many unread bytes, so that it gets no further page. */
   isBehind(socket: LogReader): boolean {
     return socket.bufferedBytes > this.limits.catchUpBufferBytes;
   }
@@ -64,8 +64,8 @@ export class LogReads {
   }
 
   /**
-   * Counts what the socket has not taken now. A socket that took something since the last count
-   * moves to the end.
+   * Counts the bytes that the socket has not accepted yet. A socket that accepted some since the
+   * last count moves to the end.
    */
   #count(socket: LogReader): void {
     const { bufferedBytes } = socket;

@@ -13,7 +13,7 @@ import type { StoreHealth } from '../store/health.js';
 /** The limits of src/base/limits.ts as plain numbers, so that embedding code can tighten them. */
 export type ListenerLimits = { readonly [Name in keyof Limits]: number };
 
-/** Who may connect to an aggregator, and within which limits. */
+/** The clients that may connect to an aggregator, and their limits. */
 export interface NetworkOptions {
   /** Origins (`https://host[:port]`) whose pages may connect, besides the server's own. */
   readonly allowedOrigins?: readonly string[];
@@ -32,7 +32,7 @@ export interface NetworkOptions {
   readonly limits?: Partial<ListenerLimits>;
 }
 
-/** What a listener serves, and where. */
+/** Options of a listener: the studies that it serves, and its address and limits. */
 export interface ListenerOptions extends NetworkOptions {
   readonly hub: StudyHub;
   readonly clock: Clock;
@@ -44,7 +44,7 @@ export interface ListenerOptions extends NetworkOptions {
   readonly port: number;
   /** Opens /metrics, details of /healthz and /v1/operator/*. Never logged. */
   readonly operatorToken: string;
-  /** False: contributors are told to connect to another server of the store. Default true. */
+  /** False: contributors are redirected to another server of the store. Default true. */
   readonly takesBatches?: boolean;
   /** Default: no server is one of three. */
   readonly takePeer?: TakePeer;
@@ -54,7 +54,7 @@ export interface ListenerOptions extends NetworkOptions {
   readonly checks?: BatchChecks;
   /** Latencies of the store, for metrics and health. */
   readonly storeHealth?: () => Promise<StoreHealth>;
-  /** What the operator writes about studies. Default: kept in memory. */
+  /** The operator's notes about studies. Default: kept in memory. */
   readonly notes?: OperatorNotes;
   /**
    * Number of descriptors that the process may have open. It bounds the number of connections.
@@ -63,7 +63,7 @@ export interface ListenerOptions extends NetworkOptions {
   readonly descriptors?: number;
 }
 
-/** Takes the upgrades of other servers of sealed studies. @returns false for those of clients. */
+/** Handles the upgrades of other servers of sealed studies. @returns false for those of clients. */
 export type TakePeer = (request: IncomingMessage, raw: Duplex, head: Buffer) => boolean;
 
 /** A certificate chain and its private key, PEM. */

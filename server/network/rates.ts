@@ -15,7 +15,7 @@ export class Rate {
     this.#atMs = clock.monotonicMs();
   }
 
-  /** Takes one token. Returns false when there is none. */
+  /** Uses up one token. Returns false when there is none. */
   take(): boolean {
     const nowMs = this.clock.monotonicMs();
     const refill = ((nowMs - this.#atMs) / 1000) * this.perSecond;
@@ -42,7 +42,7 @@ export class AddressRates {
     private readonly addressesMax: number,
   ) {}
 
-  /** Takes one token of the address. Returns false when there is none. */
+  /** Uses up one token of the address. Returns false when there is none. */
   take(address: string): boolean {
     const { clock, perSecond, burst } = this;
     const rate = this.#rates.get(address) ?? new Rate(clock, perSecond, burst);
@@ -57,16 +57,15 @@ export class AddressRates {
 }
 
 /**
- * Waiting times of each address, one turn after the other. So many sockets of one address go on no
- * faster than one.
+ * Waiting times of each address, one turn after the other. So the sockets of one address together
+ * proceed no faster than one.
  */
 export class AddressTurns {
   readonly #nextMs = new Map<string, number>();
 
   /**
    * @param everyMs time between two turns of an address.
-   * @param mostMs the longest wait. Without it, turns that nobody takes any more would delay others
-   *   for ever.
+   * @param mostMs the longest wait. Without it, abandoned turns would delay others without end.
    * @param addressesMax above this number, the address unused for longest is dropped.
    */
   constructor(

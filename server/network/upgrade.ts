@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { subprotocol } from '../../src/wire/index.js';
 
-/** Why an upgrade is refused: an HTTP status, and a text with the remedy. */
+/** The refusal of an upgrade: an HTTP status, and a text with the remedy. */
 export interface UpgradeRefusal {
   readonly status: 400 | 401 | 403 | 404 | 429 | 503;
   readonly text: string;

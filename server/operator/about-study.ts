@@ -12,7 +12,7 @@ const labelsMax = 128;
 export interface QuestionWords {
   /** One line; the estimator's name when this server's registry does not have it. */
   readonly title: string;
-  /** Words for each parameter that the question gives. */
+  /** Words for each parameter that the question states. */
   readonly parameterWords: Readonly<Record<string, string>>;
   /**
    * A name for every entry of an estimate, or of one key's estimate where it is split. Absent when

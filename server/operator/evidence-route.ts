@@ -5,8 +5,8 @@ import { findStudy, type Exchange } from './exchange.js';
 import { HttpError } from './http-error.js';
 
 /**
- * How far one contributor's own rows are from the study's published answers. Computed on request
- * and not stored.
+ * The distance of one contributor's own rows from the study's published answers. It is computed on
+ * request and not stored.
  */
 export async function evidence(exchange: Exchange): Promise<ContributorEvidence> {
   const { hub } = exchange;

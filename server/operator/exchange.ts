@@ -14,7 +14,7 @@ import type { OperatorNotes } from '../base/operator-records.js';
 import type { ServerMetrics } from '../metrics/server-metrics.js';
 import type { OperatorSessions } from './sessions.js';
 
-/** What the HTTP routes read from. */
+/** The state that the HTTP routes read. */
 export interface HttpOptions {
   readonly hub: StudyHub;
   readonly clock: Clock;
@@ -32,7 +32,7 @@ export interface HttpOptions {
   readonly frameAncestors: readonly string[];
   readonly clientAddress: ClientAddress;
   readonly isStopping: () => boolean;
-  /** Whether this server takes batches when it can. */
+  /** Whether this server takes batches while it can. */
   readonly takesBatches: boolean;
   readonly events: BeginEvents;
   /** Answers POST /v1/once. @throws (rejects) HttpError. */

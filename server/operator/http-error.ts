@@ -4,7 +4,7 @@ export class HttpError extends Error {
     readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 409 | 413 | 415 | 429 | 500 | 503,
     /** Stable across versions. */
     readonly code: string,
-    /** What was wrong and what to do; public. */
+    /** The fault and its remedy; public. */
     text: string,
   ) {
     super(text);

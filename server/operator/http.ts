@@ -42,7 +42,7 @@ function decoded(part: string): string {
   }
 }
 
-/** @throws HttpError 401, with the header that names what is missing. */
+/** @throws HttpError 401, with the header that names the missing credential. */
 function demandToken(response: ServerResponse): never {
   response.setHeader('WWW-Authenticate', 'Bearer realm="keelson"');
   throw new HttpError(
@@ -50,7 +50,9 @@ function demandToken(response: ServerResponse): never {
   );
 }
 
-/** Answers with the error; what is no HttpError is logged, and answered without details. */
+/**
+ * Answers with the error. An error that is no HttpError is logged, and answered without details.
+ */
 function failWith(
   logger: HttpOptions['logger'], request: IncomingMessage, response: ServerResponse,
   error: unknown,
@@ -170,7 +172,7 @@ function urlOf(request: IncomingMessage): URL {
   }
 }
 
-/** What is left of a body, and requests behind it, are not read. */
+/** The rest of a body, and any requests behind it, are not read. */
 function closeAfter(response: ServerResponse): void {
   if (!response.headersSent) response.setHeader('Connection', 'close');
 }
@@ -215,7 +217,7 @@ function allowOrigin(
 }
 
 function fail(response: ServerResponse, error: HttpError): void {
-  // An incomplete answer is cut, so that no reader takes it for a complete one.
+  // An incomplete answer is cut, so that no reader mistakes it for a complete one.
   if (response.headersSent) return void response.destroy();
   response.statusCode = error.status;
   if (error.status === 429 || error.status === 503) response.setHeader('Retry-After', '1');

@@ -8,10 +8,9 @@ import type { LedgerBalance } from '../store/contract.js';
  * The part of the ledger that is public.
  *
  * Study and population scope: every amount. Charges follow the schedule and the plan, not the data
- * (with public participation, presence is public too).
- * Contributor scope: the stored amounts depend on who contributed, so they are not read. What is
- * shown was published before, in signed releases: the cost of an epoch, and the bound on what any
- * one contributor can have spent.
+ * (with public participation, presence is public too). Contributor scope: the stored amounts depend
+ * on who contributed, so they are not read. The shown amounts were published before, in signed
+ * releases: the cost of an epoch, and the bound on what any one contributor can have spent.
  */
 export async function ledgerView(hub: StudyHub): Promise<readonly object[]> {
   const balances = await hub.balances();

@@ -4,7 +4,7 @@ import {
   noteLength, notesMost, type OperatorNote, type OperatorNotes,
 } from '../base/operator-records.js';
 
-/** What everybody reads of a note. */
+/** The public part of a note. */
 type PublicNote = Omit<OperatorNote, 'studyId'>;
 
 /** Notes of the operator about a study. Public: the study's page shows them. */

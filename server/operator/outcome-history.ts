@@ -5,7 +5,7 @@ import type { LedgerBalance } from '../store/contract.js';
 import type { StudyHub, StudyView } from '../studies/contract.js';
 import { refusalRemedies } from '../studies/refusal-remedies.js';
 
-/** What became of one epoch. All of it is public. */
+/** The outcome of one epoch. All of it is public. */
 export interface EpochOutcome {
   readonly epoch: string;
   readonly closedAtMs: number;
@@ -14,36 +14,36 @@ export interface EpochOutcome {
   readonly refused: readonly { readonly question: string; readonly reason: RefusalReason }[];
 }
 
-/** A reason for which answers were refused, and what to do. */
+/** A reason of refused answers, and its remedy. */
 export interface ReasonCount {
   readonly reason: RefusalReason;
   readonly count: number;
-  /** What the newest of these refusals said, with its question and epoch. */
+  /** The text of the newest of these refusals, with its question and epoch. */
   readonly text: string;
   readonly question: string;
   readonly epoch: string;
   readonly remedy: string;
 }
 
-/** How the releases of a study went, and how long its budget lasts. */
+/** The outcomes of a study's releases, and how long its budget lasts. */
 export interface StudyOutcomes {
   readonly id: string;
   /** The newest ones, oldest first. */
   readonly outcomes: readonly EpochOutcome[];
-  /** Of these, most frequent first. */
+  /** Reasons for refusals among these outcomes, most frequent first. */
   readonly reasons: readonly ReasonCount[];
   /**
    * Epochs that the budget still pays for after the open one; null if each contributor has a budget
    * of its own, or an epoch costs nothing.
    */
   readonly epochsLeft: number | null;
-  /** How long these take; null if that is not known. */
+  /** How long these last; null if that is not known. */
   readonly leftMs: number | null;
   /** The budget renews in this time; null if it does not. */
   readonly renewsMs: number | null;
 }
 
-/** Most epochs that are told. */
+/** Most epochs that are reported. */
 const outcomesMost = 60;
 
 interface Kept {

@@ -6,9 +6,12 @@ import type { StudyHub, StudyView } from '../studies/contract.js';
 export interface QuestionProgress {
   readonly name: string;
   readonly estimator: string;
-  /** Whole per cent of the study's privacy cost. */
+  /** The question's part of the study's privacy cost, in whole per cent. */
   readonly part: number;
-  /** Of the newest release: `value`, or the reason of a refusal; null before the first release. */
+  /**
+   * The outcome in the newest release: `value`, or the reason of a refusal; null before the first
+   * release.
+   */
   readonly last: string | null;
 }
 

@@ -96,13 +96,13 @@ export const routes: Readonly<Record<string, Route>> = {
 /** A script that the dashboard loads later. Its name has the hash of its content. */
 const partName = /^\/part-[A-Z0-9]{8}\.js$/;
 
-/** Routes whose path names a study, by what follows its name or id. */
+/** Routes whose path names a study, by the part after its name or id. */
 const studyRoutes: Readonly<Record<string, Route>> = {
   releases: { access: 'public', answer: studyReleases },
   notes: {
     access: 'public', answer: async (exchange) => sendJson(exchange, studyNotes(exchange)),
   },
-  // Who asks knows the id already, and learns what every contributor is told: so any host will do.
+  // The client knows the id already, and learns what every contributor learns: so any host will do.
   open: { access: 'public', anyHost: true, answer: openEpoch },
 };
 
@@ -201,8 +201,8 @@ async function studies(exchange: Exchange): Promise<void> {
 
 /**
  * The open epoch of a study and its Welcome, for people who send once: they have no socket that
- * tells them. A cache between them and the server may answer for a few seconds. It may answer pages
- * of any origin: who knows the id can read this under any host name.
+ * brings them. A cache between them and the server may answer for a few seconds. It may answer
+ * pages of any origin: whoever knows the id can read this under any host name.
  */
 async function openEpoch(exchange: Exchange): Promise<void> {
   const view = exchange.hub.study((exchange.query.get('study') ?? '').toLowerCase());
@@ -232,7 +232,7 @@ async function ledger(exchange: Exchange): Promise<void> {
  */
 const quarantinedShown = 50;
 
-/** How the server did, and what became of the epochs of its studies. For the operator only. */
+/** The server's figures, and the outcomes of its studies' epochs. For the operator only. */
 async function history(exchange: Exchange): Promise<void> {
   const { figures, outcomes } = exchange;
   sendJson(exchange, { samples: figures.samples, studies: await outcomes.read() });

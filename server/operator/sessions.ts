@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Clock } from '../base/clock.js';
 
-/** How long a browser stays signed in. */
+/** The time for which a browser stays signed in. */
 const lifetimeMs = 12 * 3_600_000;
 /** Most browsers signed in at once. One more signs the oldest out. */
 const sessionsMax = 64;

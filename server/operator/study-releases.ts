@@ -30,7 +30,8 @@ async function releaseEvents(exchange: Exchange): Promise<void> {
   const from = last === '' ? releaseIndex(query.get('from'), 'from')
     : releaseIndex(last, 'Last-Event-ID') + 1;
   if (last !== '') {
-    // Of several servers, another one may have added the release. The head is read from the store.
+    // If there are several servers, another one may have added the release. The head is read from
+    // the store.
     const { count } = decodeHeadBody((await hub.head(view.studyId)).body);
     if (count < BigInt(from)) {
       throw new HttpError(409, 'beyond-log', `the log has ${count} releases, so none with the index `

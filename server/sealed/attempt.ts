@@ -16,7 +16,7 @@ import type { PeerFrame } from '../../src/wire/peer-messages.js';
 import { PeerLostError, type PeerLink, type PeerLinks } from './peer-link.js';
 import { zeroShare, type Manifest, type OpenedShares } from './entries.js';
 
-/** What an attempt is made of, at one server. */
+/** The inputs of an attempt at one server. */
 export interface AttemptOptions {
   readonly server: ServerIndex;
   readonly links: PeerLinks;
@@ -30,7 +30,7 @@ export interface AttemptOptions {
   readonly attempt: number;
   /** One for each question, in the order of the study's facts. */
   readonly programs: readonly SealedProgram[];
-  /** How long another server may be silent, in milliseconds. */
+  /** The time for which another server may be silent, in milliseconds. */
   readonly timeoutMs: number;
   /** Makes the charge durable. Awaited before the first own opening leaves. */
   readonly charge: () => Promise<void>;
@@ -107,8 +107,8 @@ export async function runAttempt(
 }
 
 /**
- * The union of what the servers cannot use: one bit for each entry, the lowest of a byte first.
- * That all three have the same union, `begin` makes sure of: nothing is opened before.
+ * The union of the entries that the servers cannot use: one bit for each entry, the lowest of a
+ * byte first. `begin` ensures that all three have the same union: nothing is opened before.
  */
 async function agreeOnUnusable(
   { links, timeoutMs }: AttemptOptions, shares: OpenedShares,
@@ -133,7 +133,7 @@ async function agreeOnUnusable(
 const isMarked = (marks: Uint8Array, place: number): boolean =>
   (marks[place >>> 3]! >>> (place & 7) & 1) === 1;
 
-/** Exchanges what the three must agree on and the keys of their streams. */
+/** Exchanges the facts that the three must agree on, and the keys of their streams. */
 async function begin(
   options: AttemptOptions, manifest: Manifest, unusable: Uint8Array, people: number,
 ): Promise<Party> {

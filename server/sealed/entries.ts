@@ -18,7 +18,7 @@ const entriesMax = 2 ** 20;
 /** Bytes of the entries of one frame, at most. */
 const frameEntriesBytes = 2 * 1024 * 1024;
 
-/** What all servers work on: the contributors' entries in the order of the manifest. */
+/** The common input of all servers: the contributors' entries in the order of the manifest. */
 export interface Manifest {
   readonly entries: readonly SealedEntry[];
   /** 64 bytes. */

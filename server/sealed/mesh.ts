@@ -25,7 +25,7 @@ export interface MeshOptions {
   readonly logger: Logger;
 }
 
-/** Takes a socket that has just opened, and returns its handlers. */
+/** Accepts a socket that has just opened, and returns its handlers. */
 export type TakeSocket = (socket: PeerSocket) => SocketHandlers;
 
 type Hello = Extract<PeerFrame, { readonly kind: 'hello' }>;
@@ -37,7 +37,7 @@ const quietMs = 60_000;
 /**
  * The links of one server to the two others of a sealed study. A server dials those that come
  * before it in the study's list. Both ends prove their keys over fresh nonces, for this study and
- * for this pair of servers, so nobody can pass another's proof on.
+ * for this pair of servers, so nobody can forward another's proof.
  */
 export class Mesh {
   readonly #links = new Map<ServerIndex, PeerLink>();
@@ -66,7 +66,7 @@ export class Mesh {
 
   /**
    * Waits until both other servers are connected.
-   * @param waitMs - null: for ever. @returns null when the time is over, or the mesh is closed.
+   * @param waitMs - null: without end. @returns null when the time is over, or the mesh is closed.
    */
   async connected(waitMs: number | null): Promise<PeerLinks | null> {
     let isOver = false;
@@ -94,7 +94,7 @@ export class Mesh {
 
   /**
    * Another server dials this one and sent its Hello.
-   * @returns what takes the socket once it is open; null when the Hello is not valid.
+   * @returns a function that accepts the socket once it is open; null when the Hello is not valid.
    */
   accept(hello: Hello): TakeSocket | null {
     const from = servers.find((server) => server === hello.from);

@@ -5,7 +5,7 @@ import { peerFrameBytes, type PeerFrame } from '../../src/wire/peer-messages.js'
 import type { Clock } from '../base/clock.js';
 import type { PeerSocket, SocketHandlers } from './peer-socket.js';
 
-/** Why a session between servers ended. `details.reason` is for the log and the other servers. */
+/** The end of a session between servers. `details.reason` is for the log and the other servers. */
 export class PeerLostError extends KeelsonError {
   /** @param server the server that hinders the others, where one does. */
   constructor(
@@ -29,7 +29,7 @@ const pingMs = 20_000;
 /**
  * The socket to one other server, whose key was proved. Frames are read in the order in which they
  * came. A frame that does not come in time, or is another than the one that is due, is a
- * `PeerLostError`: the session ends, and both ends begin anew with a new socket.
+ * `PeerLostError`: the session ends, and both ends begin again with a new socket.
  */
 export class PeerLink {
   readonly #frames: { readonly frame: PeerFrame; readonly bytes: number }[] = [];
@@ -50,7 +50,7 @@ export class PeerLink {
     this.#ping();
   }
 
-  /** Why the link ended; null while it is open. */
+  /** The reason why the link ended; null while it is open. */
   get lost(): PeerLostError | null {
     return this.#lost;
   }
@@ -94,7 +94,7 @@ export class PeerLink {
   }
 
   /**
-   * @param code - told to the other end, if it is given.
+   * @param code - sent to the other end, if present.
    * @param lost - why, for those who wait for a frame; default: this server closed it.
    */
   close(code?: string, lost = this.#because('closed', 'the link was closed here')): void {
@@ -103,7 +103,7 @@ export class PeerLink {
     this.#lose(lost);
   }
 
-  /** Another link to the same server takes the place of this one. */
+  /** Another link to the same server replaces this one. */
   replace(): void {
     this.close(undefined, this.#because('replaced', 'it connected anew while it was connected'));
   }

@@ -4,7 +4,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 import { fromHex } from '../../src/base/bytes.js';
 import { peerFrameBytes, peerSubprotocol } from '../../src/wire/peer-messages.js';
 
-/** What happens on a socket between two servers. */
+/** Handlers for the events of a socket between two servers. */
 export interface SocketHandlers {
   onMessage(bytes: Uint8Array): void;
   /** Called once. @param why - one line for the log. */
@@ -53,7 +53,7 @@ export function challengeFrom(url: string): Promise<Uint8Array> {
 
 /**
  * Dials another server. @param hello - answers its challenge. @param begin - gets the open socket,
- * and returns what happens on it. @throws when it cannot be reached.
+ * and returns its handlers. @throws when it cannot be reached.
  */
 export function dialPeer(
   url: string, hello: Uint8Array, begin: (socket: PeerSocket) => SocketHandlers,
@@ -71,7 +71,7 @@ export function dialPeer(
   });
 }
 
-/** Takes the sockets on which other servers dial this one. */
+/** Accepts the sockets on which other servers dial this one. */
 export class PeerUpgrades {
   readonly #server = new WebSocketServer({
     ...settings, noServer: true, clientTracking: false, handleProtocols: () => peerSubprotocol,
@@ -83,7 +83,7 @@ export class PeerUpgrades {
       .some((name) => name.trim() === peerSubprotocol);
   }
 
-  /** @param begin - gets the socket, and returns what happens on it. */
+  /** @param begin - gets the socket, and returns its handlers. */
   take(
     request: IncomingMessage, raw: Duplex, head: Buffer,
     begin: (socket: PeerSocket) => SocketHandlers,

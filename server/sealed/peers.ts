@@ -9,19 +9,19 @@ import { refuseUpgrade } from '../network/upgrade.js';
 import type { Mesh, TakeSocket } from './mesh.js';
 import { challengeHeader, helloHeader, PeerUpgrades } from './peer-socket.js';
 
-/** How long a challenge can be answered. */
+/** The time within which a challenge must be answered. */
 const challengeMs = 10_000;
 
-/** Strangers can fail as often as they like, so a warning stands for all of this time. */
+/** Strangers can fail as often as they like, so one warning covers all failures of this time. */
 const quietMs = 60_000;
 
 /**
- * Where other servers dial this one, for all its sealed studies.
+ * The endpoint at which other servers dial this one, for all its sealed studies.
  *
- * Nothing is kept for a socket before its other end has proved a key, so nobody takes room from the
- * other servers: an upgrade without an answer to a challenge is refused with one and closed. A
- * challenge is a nonce that only this process can have issued, and it is taken once, so a proof
- * that was heard cannot be sent again.
+ * Nothing is kept for a socket before its other end has proved a key, so strangers use no room of
+ * the other servers: an upgrade without an answer to a challenge is refused with one and closed. A
+ * challenge is a nonce that only this process can have issued, and it is accepted once, so a
+ * recorded proof cannot be sent again.
  */
 export class Peers {
   readonly #upgrades = new PeerUpgrades();

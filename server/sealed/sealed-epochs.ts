@@ -14,7 +14,7 @@ import type { Retention } from '../studies/retention.js';
 import { isSignedByAll } from './cosign.js';
 import { PeerLostError } from './peer-link.js';
 
-/** What one server's store has of a sealed study, and the only code that changes it. */
+/** The state of a sealed study in one server's store, and the only code that changes it. */
 export class SealedEpochs {
   readonly document: StudyDocument;
   readonly sealed: SealedFacts;
@@ -28,9 +28,9 @@ export class SealedEpochs {
   lastEpoch: bigint;
   /** The epoch that is neither released nor lapsed. */
   record: EpochRecord | null = null;
-  /** Of the open epoch, while the front takes entries. */
+  /** The servers' box keys for the open epoch, while the front takes entries. */
   boxKeys: readonly Uint8Array[] | null = null;
-  /** When the next epoch should open: at the close of the last one. 0: not planned. */
+  /** The planned opening of the next epoch: at the close of the last one. 0: not planned. */
   nextOpenMs = 0;
 
   constructor(
@@ -52,7 +52,7 @@ export class SealedEpochs {
     return this.document.study;
   }
 
-  /** Continues with what an earlier process left. */
+  /** Continues the work of an earlier process. */
   resume(unfinished: readonly EpochRecord[]): void {
     this.record = unfinished.at(-1) ?? null;
     if (this.record !== null) this.lastEpoch = this.record.epoch;
@@ -70,8 +70,8 @@ export class SealedEpochs {
     const { studyId } = this;
     const { rho, delta } = this.definition.charge;
     const { contribution, late } = this.document;
-    // The secret of the epoch's box key takes the place of the key that assigns groups: it is
-    // stored and erased in the same way.
+    // The secret of the epoch's box key replaces the key that assigns groups: it is stored and
+    // erased in the same way.
     const result = await store.openEpoch({
       studyId, epoch, opensAtMs, closesAtMs, rho, delta, rowsMax: contribution.rowsMax, late,
       assignmentKey: signing.randomBytes(32), workSeed: signing.randomBytes(32),

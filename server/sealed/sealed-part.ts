@@ -14,7 +14,7 @@ export interface SealedPartOptions {
   readonly as: string;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long another server may be silent during a release, in milliseconds. */
+  /** The time for which another server may be silent during a release, in milliseconds. */
   readonly timeoutMs: number;
 }
 

@@ -24,7 +24,7 @@ import { Session } from './session.js';
 export interface SealedStudyOptions extends LiveStudyOptions {
   readonly server: ServerIndex;
   readonly mesh: Pick<Mesh, 'connected' | 'interrupt' | 'close'>;
-  /** How long another server may be silent during a release, in milliseconds. */
+  /** The time for which another server may be silent during a release, in milliseconds. */
   readonly timeoutMs: number;
 }
 
@@ -117,8 +117,8 @@ export class SealedStudy implements LocalStudy {
   }
 
   /**
-   * A sender hears at once that this server's box of its entry does not open. Whether it does says
-   * nothing of anybody else's row: a box of another entry is refused, too (`openBoxOf`).
+   * A sender learns at once that this server's box of its entry does not open. Whether it does
+   * reveals nothing about anybody else's row: a box of another entry is refused, too (`openBoxOf`).
    */
   faultOf({ contributor, body, epoch }: VerifiedBatch): 'malformed' | undefined {
     const record = this.#epochs.record;
@@ -245,7 +245,7 @@ export class SealedStudy implements LocalStudy {
       && (this.#mode !== 'run' || this.#epochs.state !== 'open');
   }
 
-  /** @returns false when this was told before. */
+  /** @returns false when this was reported before. */
   async #stop(): Promise<boolean> {
     if (this.#isStopped) return false;
     this.#isStopped = true;

@@ -21,7 +21,7 @@ import { openShares, receiveEntries, sendEntries, type Manifest } from './entrie
 import { PeerLostError, type PeerLink, type PeerLinks } from './peer-link.js';
 import type { SealedEpochs } from './sealed-epochs.js';
 
-/** What a session needs of the study that it is of. */
+/** The parts of a study that its session needs. */
 export interface SessionOptions {
   readonly context: HubContext;
   readonly definition: StudyDefinition;
@@ -30,7 +30,7 @@ export interface SessionOptions {
   readonly programs: readonly SealedProgram[];
   readonly server: ServerIndex;
   readonly links: PeerLinks;
-  /** How long another server may be silent, in milliseconds. */
+  /** The time for which another server may be silent, in milliseconds. */
   readonly timeoutMs: number;
   /** Whether no epoch may open yet. */
   readonly isHeld: () => boolean;
@@ -38,16 +38,16 @@ export interface SessionOptions {
   readonly isOver: () => boolean;
   /** At the front: whether nothing more will happen. */
   readonly isDone: () => boolean;
-  /** At the front, when nothing more will happen. @returns false when it was told before. */
+  /** At the front, when nothing more will happen. @returns false when it was reported before. */
   readonly stop: () => Promise<boolean>;
 }
 
-/** Most that the clocks of two servers may be apart, in milliseconds: as `keelson doctor` says. */
+/** Most that the clocks of two servers may be apart, in milliseconds: as in `keelson doctor`. */
 const clocksApartMs = 60_000;
 
 type Standing = Extract<PeerFrame, { readonly kind: 'standing' }>;
 
-/** What the three servers of a sealed study do while they are connected: see SealedStudy. */
+/** The work of a sealed study's three servers while they are connected: see SealedStudy. */
 export class Session {
   /** A charge was made, and its release is under way: it must not be cut. */
   isReleasing = false;
@@ -162,7 +162,7 @@ export class Session {
     while (!this.options.isOver() && !this.options.isDone()) {
       if (this.#epochs.record === null) await this.#openNext(links);
       if (this.#epochs.record === null) continue;
-      // Also of an epoch that is still open: the others may have refused it all the time.
+      // Also for an epoch that is still open: the others may have refused it all the time.
       if (this.options.context.clock.nowMs() >= this.#epochs.patientUntilMs()) {
         await this.#epochs.giveUp();
         throw new PeerLostError('stopped', 'patience has ended for this epoch');
@@ -178,11 +178,11 @@ export class Session {
       }
       await this.#attempt(links);
     }
-    // A new session tells the others the state of the study. Then the log can be read on.
+    // A new session reports the state of the study to the others. Then the log can be read on.
     if (!this.options.isOver() && !await this.options.stop()) await this.#waitFor(links, null);
   }
 
-  /** At the two others: does what the front asks for. */
+  /** At the two others: carries out the front's requests. */
   async #follow(links: PeerLinks): Promise<void> {
     const front = links.get(0)!;
     while (!this.options.isOver()) {
@@ -260,7 +260,7 @@ export class Session {
       + 'once with --confirm-clock');
   }
 
-  /** The front gets the box keys of both others, and takes entries from now on. */
+  /** The front gets the box keys of both others, and accepts entries from now on. */
   async #shareKeys(links: PeerLinks): Promise<void> {
     const record = this.#epochs.record!;
     const { epoch, opensAtMs, closesAtMs } = record;
@@ -334,7 +334,7 @@ export class Session {
     this.isReleasing = false;
   }
 
-  /** With public participation it is public that nobody came: nothing is charged. */
+  /** With public participation it is public that nobody contributed: nothing is charged. */
   async #isFree({ entries }: Manifest): Promise<boolean> {
     return this.#epochs.document.participation === 'public' && entries.length === 0;
   }

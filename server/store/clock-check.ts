@@ -62,7 +62,7 @@ export async function checkClock(
   );
 }
 
-/** The format that `--confirm-clock` takes. */
+/** The format of `--confirm-clock`. */
 function textOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }

@@ -34,7 +34,7 @@ export interface BudgetSpec {
   readonly delta: number;
   /**
    * Set for a budget that renews: a charge counts for this many milliseconds. Fixed at creation.
-   * Absent: a charge counts for ever.
+   * Absent: a charge counts without end.
    */
   readonly windowMs?: number;
 }
@@ -65,7 +65,7 @@ export interface StudyRecord {
   readonly lastEpoch: bigint;
 }
 
-/** What a budget allows, what was spent, and what open epochs have reserved. Public. */
+/** The limits of a budget, its spending, and the reservations of open epochs. Public. */
 export interface LedgerBalance {
   readonly key: string;
   readonly scope: BudgetSpec['scope'];
@@ -78,7 +78,10 @@ export interface LedgerBalance {
   readonly deltaReserved: Amount;
   readonly epsilon: number;
   readonly delta: number;
-  /** Set for a budget that renews: `spent` is then what was charged within the last `windowMs`. */
+  /**
+   * Set for a budget that renews: `spent` is then the sum of the charges within the last
+   * `windowMs`.
+   */
   readonly windowMs?: number;
 }
 
@@ -130,7 +133,7 @@ export interface ChargeResult {
 /** An epoch as the store has it. */
 export interface EpochRecord extends Omit<OpenEpoch, 'late'> {
   readonly state: EpochState;
-  /** How often recovery began to rebuild this epoch. Guards against a crash loop. */
+  /** The number of times that recovery began to rebuild this epoch. Guards against a crash loop. */
   readonly recoveries: number;
 }
 
@@ -171,13 +174,13 @@ export interface AdmissionResult {
   /** This batch completes the contributor's contribution to the epoch. */
   readonly complete: boolean;
   /**
-   * Under contributor scope, with the first row of an epoch: what the contributor has spent
-   * afterwards. Also set when the cost did not fit.
+   * Under contributor scope, with the first row of an epoch: the contributor's spending afterwards.
+   * Also set when the cost did not fit.
    */
   readonly spend?: { readonly rho: Amount; readonly delta: Amount };
-  /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
+  /** With `too-many-new-keys`: the Unix time from which the study accepts new keys again. */
   readonly retryAtMs?: number;
-  /** With `overloaded`: the epoch has all the people that it takes. */
+  /** With `overloaded`: the epoch has all the people that it accepts. */
   readonly isFull?: true;
   /** With `overloaded`: the disk of the store is full. */
   readonly lacksDisk?: true;
@@ -203,7 +206,7 @@ export type WithdrawalResult =
   | { readonly kind: 'withdrawn'; readonly undone: boolean; readonly complete: boolean }
   | { readonly kind: 'refused'; readonly code: Extract<WireCode, 'too-late' | 'epoch-not-open'> };
 
-/** What the store knows of one contributor to one study. For that contributor and the operator. */
+/** The store's record of one contributor to one study. For that contributor and the operator. */
 export interface ContributorState {
   /** The first sequence never seen. */
   readonly nextSequence: bigint;
@@ -211,7 +214,7 @@ export interface ContributorState {
   readonly holes: readonly bigint[];
   /** A batch of this contributor was settled for the open epoch, whether or not it still counts. */
   readonly inOpenEpoch: boolean;
-  /** Under contributor scope: what this contributor has spent. */
+  /** Under contributor scope: this contributor's spending. */
   readonly spend: { readonly rho: Amount; readonly delta: Amount } | null;
 }
 
@@ -241,8 +244,8 @@ export interface ReleaseRecord {
 export interface StoreRelease extends ReleaseRecord {
   readonly nowMs: number;
   /**
-   * What running totals leave to the next release, sealed. It replaces what the release before
-   * left, in the same transaction. Default: nothing, so that their series end.
+   * The series that running totals hand on to the next release, sealed. They replace those of the
+   * previous release in the same transaction. Default: none, so the series end.
    */
   readonly series?: readonly EncryptedSeries[];
 }
@@ -322,7 +325,7 @@ export interface Store extends Waits {
    * for an open epoch.
    */
   openEpoch(input: OpenEpoch): Promise<OpenEpochResult>;
-  /** open -> closing: `admit` takes no later batch into this epoch. Idempotent. */
+  /** open -> closing: `admit` accepts no later batch into this epoch. Idempotent. */
   beginClose(studyId: StudyId, epoch: bigint): Promise<void>;
   /**
    * `beginClose` of one epoch and `openEpoch` of the next, in one transaction. No other call sees
@@ -374,10 +377,10 @@ export interface Store extends Waits {
   ledgerEntries(budgetKey: string, limit: number): Promise<readonly LedgerEntry[]>;
 
   /**
-   * Charges what an older database lacks, with the time stamp `nowMs`, and ends epochs that had
-   * their release. Until then a store that was opened with an older database refuses every write
-   * except `repairTimes`. Check the clock first. Does nothing when nothing is missing. Optional,
-   * like `rollbacks`.
+   * Makes the charges that an older database lacks, with the time stamp `nowMs`, and ends epochs
+   * that had their release. Until then a store that was opened with an older database refuses every
+   * write except `repairTimes`. Check the clock first. Does nothing when nothing is missing.
+   * Optional, like `rollbacks`.
    */
   acceptRollback?(nowMs: number): Promise<void>;
   /** Oldest first. Optional: a store without it cannot be rolled back. */
@@ -487,8 +490,8 @@ export interface Store extends Waits {
   ): Promise<readonly ReleaseRecord[]>;
 
   /**
-   * What the newest stored release left to the next. Optional: without it, series of running totals
-   * are one release long.
+   * The series that the newest stored release handed on. Optional: without it, series of running
+   * totals are one release long.
    */
   series?(studyId: StudyId): Promise<readonly EncryptedSeries[]>;
 

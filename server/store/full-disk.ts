@@ -8,7 +8,7 @@ export const noRoom: AdmissionResult = {
 };
 
 /**
- * Tells the operator that the disk of the store is full, and that it has room again.
+ * Reports to the operator that the disk of the store is full, and that it has room again.
  * @param why the cause and its remedy; null when there is room again.
  */
 export function reportFull(logger: Logger, why: string | null): void {

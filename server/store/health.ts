@@ -1,4 +1,4 @@
-/** Figures of the store for metrics. They say nothing about contributors. */
+/** Figures of the store for metrics. They reveal nothing about contributors. */
 export interface StoreHealth {
   readonly commits: number;
   readonly batches: number;
@@ -16,9 +16,9 @@ export interface StoreHealth {
 /** The exchange between a store and its owner about writes that wait. */
 export interface Waits {
   /**
-   * Why the store takes no writes, as its disk is full, with the remedy; null while it takes them.
-   * Batches are refused meanwhile, other writes wait, and reads go on. Optional: a store without it
-   * fails instead.
+   * The reason why the store accepts no writes, its full disk, with the remedy; null while it
+   * accepts them. Batches are refused meanwhile, other writes wait, and reads go on. Optional: a
+   * store without it fails instead.
    */
   fullBecause?(): string | null;
   /**

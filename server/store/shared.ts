@@ -15,11 +15,11 @@ export interface Leadership extends LeaderCalls {
   readonly token: bigint;
   /** Resolves when the right is lost or given back. Never rejects. */
   readonly ended: Promise<void>;
-  /** Gives the right back, so that another node may take it at once. */
+  /** Returns the right, so that another node may take it at once. */
   release(): Promise<void>;
 }
 
-/** How a study stands at one moment. */
+/** The state of a study at one moment. */
 export interface StudyStanding {
   readonly studyId: StudyId;
   readonly state: StudyStateName;
@@ -41,28 +41,28 @@ export interface StudyStanding {
 /** All studies at one moment. */
 export interface Standings {
   readonly studies: readonly StudyStanding[];
-  /** How far the clock of the store is ahead of the clock here, in milliseconds. */
+  /** The time by which the clock of the store is ahead of the clock here, in milliseconds. */
   readonly clockAheadMs: number;
   /** Whether news do not arrive here, so that they are found a second later. */
   readonly isDeaf: boolean;
-  /** Why the database takes no writes, as its disk is full; null when it takes them. */
+  /** The reason why the database accepts no writes, its full disk; null when it accepts them. */
   readonly fullBecause: string | null;
-  /** Set when this node lacks a key under which rows are sealed: what is wrong, and the remedy. */
+  /** Set when this node lacks a key under which rows are sealed: the fault and its remedy. */
   readonly lacksKey: string | null;
 }
 
-/** Who has come to an open epoch. For the operator, and for epochs that close on a count. */
+/** The contributors of an open epoch. For the operator, and for epochs that close on a count. */
 export interface EpochTally {
   /** Contributors with at least one accepted batch, without those who withdrew. */
   readonly contributors: number;
-  /** Contributions that take no more rows, without withdrawn ones. */
+  /** Contributions that accept no more rows, without withdrawn ones. */
   readonly complete: number;
 }
 
 /** Some of the contributors of an epoch. Slices are numbered from 0. */
 export interface Slice {
   readonly slice: number;
-  /** How many the epoch has. */
+  /** The number of slices of the epoch. */
   readonly slices: number;
 }
 
@@ -77,7 +77,7 @@ export interface ClaimedSlice extends Slice {
 /**
  * Charged epochs whose contributors several nodes summarise: each contributor is in one slice. A
  * claim ends 30 s after its last page was read, by the clock of the store, and then another node
- * may claim the slice. What was claimed before is then refused. After three claims without a
+ * may claim the slice. Results of the earlier claim are then refused. After three claims without a
  * summary a slice has failed.
  */
 export interface EpochSlices {
@@ -102,7 +102,7 @@ export interface EpochSlices {
   finish(claimed: ClaimedSlice, summary: Uint8Array): Promise<void>;
   /** Ends a claim without a summary. */
   giveBack(claimed: ClaimedSlice): Promise<void>;
-  /** How many slices of the epoch have no summary, and whether one of them has failed. */
+  /** The number of slices of the epoch without a summary, and whether one of them has failed. */
   left(studyId: StudyId, epoch: bigint): Promise<SlicesLeft>;
   /**
    * Reads the summary of a slice, once every slice has one.
@@ -118,7 +118,7 @@ export interface SlicesLeft {
   readonly hasFailed: boolean;
 }
 
-/** What is kept of a key that every node must have. */
+/** The store's record of a key that every node must have. */
 export interface SharedKey {
   readonly name: 'server' | 'series';
   /** A hash of the key: 32 bytes. */
@@ -147,8 +147,8 @@ export interface SharedStore extends Store {
   /** All registered studies, in one reading. */
   standings(): Promise<Standings>;
   /**
-   * Calls the listener when some study may have changed, and every second at least. Which one, the
-   * standings say. @returns a function that stops it.
+   * Calls the listener when some study may have changed, and every second at least. The standings
+   * show which one. @returns a function that stops it.
    */
   onNews(listener: () => void): () => void;
   /** Asks the leader to open no further epoch. The study ends after the open one. */

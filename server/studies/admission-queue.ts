@@ -12,7 +12,7 @@ interface Waiting {
  * The queue between sockets and journal. Batches that are submitted in one turn of the event loop
  * go to the store in one call. Verdicts are handled in the order of the calls, so that summaries
  * see rows in journal order, whatever the order in which the store's promises resolve. It counts
- * what is accepted but not durable, for backpressure.
+ * the rows that are accepted but not durable, for backpressure.
  */
 export class AdmissionQueue {
   #waiting: Waiting[] = [];

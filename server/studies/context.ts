@@ -9,17 +9,17 @@ import type { Store } from '../store/contract.js';
 import type { EpochSlices, SharedStore } from '../store/shared.js';
 import type { BudgetTurns } from './budget-turns.js';
 
-/** What nodes need to summarise one epoch together. */
+/** The means by which nodes summarise one epoch together. */
 export interface Slicing {
   readonly slices: EpochSlices;
   readonly onNews: SharedStore['onNews'];
-  /** About so many contributors are in one slice. */
+  /** The approximate number of contributors in a slice. */
   readonly people: number;
   /** Whether this node also summarises slices of studies that others lead. */
   readonly forOthers: boolean;
 }
 
-/** What every study of a server shares. */
+/** State that every study of a server shares. */
 export interface HubContext {
   readonly store: Store;
   readonly runner: EpochRunner;
@@ -35,14 +35,17 @@ export interface HubContext {
   readonly releaseTickMs: number;
   /** Memory that the process may use, in bytes: see reserveKeyMemory. */
   readonly memoryBytes: number;
-  /** The key that seals what running totals leave in the store: 32 bytes. */
+  /** The key that seals the series of running totals in the store: 32 bytes. */
   readonly seriesKey: () => Uint8Array;
   /**
    * Whether epochs are summarised from the journal when they are released, and not while rows
    * arrive: on a shared store any node may get the rows, and any may have to release them.
    */
   readonly readsJournal: boolean;
-  /** How several nodes summarise one epoch. Absent: the leader of a study reads all of it. */
+  /**
+   * The way in which several nodes summarise one epoch. Absent: the leader of a study reads all of
+   * it.
+   */
   readonly slicing?: Slicing;
   /** Whether the operator has paused a study. */
   readonly isPaused: (studyId: string) => boolean;

@@ -28,11 +28,11 @@ export interface StudyView {
   readonly closesAtMs: number;
   readonly releaseCount: number;
   /**
-   * Of a sealed study with an open epoch: 96 bytes for each server, its box key for the epoch and
+   * For a sealed study with an open epoch: 96 bytes for each server, its box key for the epoch and
    * its signature.
    */
   readonly boxKeys?: readonly Uint8Array[];
-  /** Key of the budget that pays, and what one epoch takes from it. */
+  /** The key of the budget that pays, and the charge for one epoch. */
   readonly budget: string;
   readonly charge: Charge;
 }
@@ -52,7 +52,10 @@ export interface VerifiedBatch {
   readonly columns: number;
   /** Row-major doubles, as `batchCells` makes them; absent when `rejectAs` is set. */
   readonly values?: Float64Array;
-  /** Of a study with typed columns: for each column its texts, else null. They view `body`. */
+  /**
+   * For a study with typed columns: the texts of each text column, and null for other columns. They
+   * view `body`.
+   */
   readonly texts?: readonly (TextTable | null)[];
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
@@ -68,19 +71,19 @@ export interface SubmitResult {
   readonly verdict: 'accepted' | 'duplicate' | 'rejected';
   readonly code?: WireCode;
   /**
-   * Under contributor scope, with the first row of an epoch: what the contributor has spent. Sent
-   * to that contributor only.
+   * Under contributor scope, with the first row of an epoch: the contributor's spending. Sent to
+   * that contributor only.
    */
   readonly ownSpend?: Spend;
-  /** With `too-many-new-keys`: the Unix time from which the study takes new keys again. */
+  /** With `too-many-new-keys`: the Unix time from which the study accepts new keys again. */
   readonly retryAtMs?: number;
-  /** With `overloaded`: the open epoch has all the people that it takes. */
+  /** With `overloaded`: the open epoch has all the people that it accepts. */
   readonly isFull?: true;
   /** With `overloaded`: the disk of the store is full. */
   readonly lacksDisk?: true;
 }
 
-/** What happened to the studies of a hub. */
+/** An event in the studies of a hub. */
 export type HubEvent =
   /** Epoch 0n: the epoch closed, and none is open: the study is sealed, held or paused. */
   | {
@@ -92,13 +95,13 @@ export type HubEvent =
   | { readonly kind: 'study-replaced'; readonly studyId: string }
   | { readonly kind: 'study-stopped'; readonly studyId: string; readonly state: StudyStateName };
 
-/** What the listener, the operator pages and embedding code can do with the studies of a server. */
+/** The studies of a server, as the listener, the operator pages and embedding code use them. */
 export interface StudyHub {
   /** The server's Ed25519 public key. */
   readonly serverKey: Uint8Array;
   /** The changes that led to that key, one record each, oldest first. */
   readonly rotations: readonly KeyRotation[];
-  /** Of several versions of one name, the newest comes first. */
+  /** The studies. If several are versions of one name, the newest comes first. */
   studies(): readonly StudyView[];
   study(studyId: string): StudyView | undefined;
   /** Resolves after the batch is durable, or refused. A client's bytes never make it reject. */
@@ -139,8 +142,8 @@ export interface StudyHub {
    */
   leftOut?(studyId: string): Promise<number>;
   /**
-   * How far a contributor's own rows are from published answers. For the operator only; nothing is
-   * decided by it.
+   * The distance of a contributor's own rows from published answers. For the operator only; nothing
+   * is decided by it.
    */
   evidence?(studyId: string, contributor: Uint8Array): Promise<ContributorEvidence>;
   /**
@@ -164,7 +167,7 @@ export interface StudyHub {
   isPaused?(studyId: string): boolean;
   /** Studies that are configured and do not run. For the operator only. */
   refused?(): readonly RefusedStudy[];
-  /** What this node says of itself, on a store that several servers share; else null. */
+  /** This node's report of itself, on a store that several servers share; else null. */
   node?(): NodeHealth | null;
   /** Whether the disk of the store is full, so that batches are refused and releases wait. */
   storeFull?(): boolean;

@@ -12,7 +12,7 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { FindEstimator } from '../epochs/engine.js';
 import type { BudgetSpec } from '../store/contract.js';
 
-/** A study that can run: its facts, and what can be computed from them alone. */
+/** A study that can run: its facts, and the results that follow from them alone. */
 export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
   readonly document: StudyDocument;
   readonly budget: BudgetSpec;
@@ -24,8 +24,8 @@ export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
   /** The most people of an epoch. */
   readonly peopleMax: number;
   /**
-   * The most memory that the keys of one epoch take, in bytes, with the contributions that are not
-   * complete. 0: every key is listed.
+   * The most memory that the keys of one epoch use, in bytes, with its incomplete contributions. 0:
+   * every key is listed.
    */
   readonly keyMemory: number;
 }

@@ -4,7 +4,7 @@ export interface EpochEvidence {
   /** True: released, and the rows are not deleted yet. False: the open epoch. */
   readonly released: boolean;
   readonly rows: number;
-  /** The contribution takes no more rows. */
+  /** The contribution accepts no more rows. */
   readonly complete: boolean;
   /**
    * Distance of the mean of the contributor's rows from the published answer, 2 significant digits;
@@ -16,8 +16,8 @@ export interface EpochEvidence {
 }
 
 /**
- * How far a contributor's own rows are from published answers. It depends on its rows and on public
- * values only.
+ * The distance of a contributor's own rows from published answers. It depends on its rows and on
+ * public values only.
  */
 export interface ContributorEvidence {
   readonly study: string;

@@ -9,7 +9,7 @@ import { newestPoint, OwnRows, scaleOf } from './own-rows.js';
 const epochsMax = 8;
 const entriesMax = 200_000;
 
-/** What is shown of a contributor's rows, and the number that a study's rule compares. */
+/** The evidence shown about a contributor's rows, and the number that a study's rule compares. */
 export interface Measured {
   readonly evidence: ContributorEvidence;
   /** The largest distance of the mean of an epoch, not rounded; null without an answer or rows. */

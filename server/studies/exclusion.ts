@@ -9,7 +9,8 @@ type Study = Pick<StudyView, 'studyId' | 'document'>;
 /**
  * For studies whose facts say `automatic`: leaves a key out of later epochs when the mean of its
  * rows in a released epoch is farther than `beyond` from the newest answer up to that release.
- * Called before anything deletes these rows.
+ * Called before these rows are deleted.
+ *
  *
  * Claim, neighbours and proof are those of quarantineIfFar. Here nobody chooses which keys are
  * measured: all keys of the epoch are, each by its own sums. It remains to show that *when* an
@@ -18,6 +19,7 @@ type Study = Pick<StudyView, 'studyId' | 'document'>;
  * a release here). So all take effect at the same epoch: the one after those that were open or
  * closed at this release, which the schedule determines. After a crash in between, the same rows
  * and the same release lead to the same decisions.
+ *
  *
  * Nothing about it is logged or counted in metrics: only the operator's page and `keelson ledger`
  * show how many keys were excluded. Cost: a pass over the epoch's journal per release; memory of

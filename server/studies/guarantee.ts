@@ -1,8 +1,9 @@
 import type { StudyDefinition } from './definition.js';
 
 /**
- * Says in words what the ledger's position in a release promises, and to whom, for the reader of
- * the release. It uses public facts only, so it is the same in every release of a study.
+ * The promise of the ledger's position in a release, and the readers that it holds against, in
+ * words for a reader of the release. It uses public facts only, so it is the same in every release
+ * of a study.
  */
 export function guaranteeOf({ document, budget }: StudyDefinition): string {
   const { epsilon, delta, rule, windowMs } = { ...budget, rule: budget.rule.rule };
@@ -19,7 +20,7 @@ export function guaranteeOf({ document, budget }: StudyDefinition): string {
     + (document.sealed === undefined ? '' : againstReading);
 }
 
-/** What a sealed study promises beyond its readers. */
+/** The promise of a sealed study beyond the one about its readers. */
 const againstReading = '. The same holds against whoever reads everything of one of the study\'s '
   + 'three servers, except for who took part. Nothing is promised against two of the servers '
   + 'together, nor against a server that runs changed code';
@@ -40,7 +41,7 @@ function differenceOf(
     + 'budget leave it out';
 }
 
-/** `30 days`, `90 minutes`: the largest unit that gives a whole number. */
+/** `30 days`, `90 minutes`: the largest unit with a whole number. */
 export function durationText(milliseconds: number): string {
   const units = [
     ['day', 86_400_000], ['hour', 3_600_000], ['minute', 60_000], ['second', 1_000],

@@ -22,7 +22,7 @@ export interface StudyHubOptions extends SliceOptions {
    * The changes that led to the key, oldest first, if it is not the server's first. Default: none.
    */
   readonly rotations?: readonly KeyRotation[];
-  /** Studies with the same name are versions of one study. Give only the current version. */
+  /** Studies with the same name are versions of one study. Pass only the current version. */
   readonly studies: readonly StudyDefinition[];
   /**
    * Studies that could not be defined. The operator sees them beside those that the store refuses.
@@ -39,7 +39,7 @@ export interface StudyHubOptions extends SliceOptions {
   readonly tracing?: Tracing;
   /**
    * Called once when the store failed or an invariant broke. No batch is acknowledged any more.
-   * Stop the process and start again: recovery finds out what is durable.
+   * Stop the process and start again: recovery determines what is durable.
    */
   readonly onFatal: (error: unknown) => void;
   /**
@@ -54,11 +54,11 @@ export interface StudyHubOptions extends SliceOptions {
    * and is released. Default false.
    */
   readonly held?: boolean;
-  /** Which studies the operator has paused. Default: kept in memory, so a restart resumes all. */
+  /** The studies that the operator has paused. Default: in memory, so a restart resumes all. */
   readonly paused?: PausedStudies;
   /**
-   * Gives the key that seals exact values of running totals in the store: 32 bytes, the same after
-   * a restart. Asked for at the first release that needs it. Default: a fresh one, so that the
+   * Returns the key that seals exact values of running totals in the store: 32 bytes, the same
+   * after a restart. Called at the first release that needs it. Default: a fresh key, so that the
    * series begin again after a restart.
    */
   readonly seriesKey?: () => Uint8Array;

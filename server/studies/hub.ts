@@ -34,10 +34,10 @@ import { StudySet } from './study-set.js';
 export type { RunningHub, StudyHubOptions } from './hub-options.js';
 
 /**
- * Runs studies over a store: continues what an earlier process left, opens epochs on schedule,
- * takes batches, releases. Resolves when every study has an open epoch, or cannot have one. A study
- * that contradicts the store, or cannot be continued from it, is logged and left out (`refused`).
- * So one broken study never stops the others.
+ * Runs studies over a store: continues the work of an earlier process, opens epochs on schedule,
+ * accepts batches, releases. Resolves when every study has an open epoch, or cannot have one. A
+ * study that contradicts the store, or cannot be continued from it, is logged and left out
+ * (`refused`). So one broken study never stops the others.
  * @throws KeelsonError('invalid-study') when every study is refused, or with `strict` when one is;
  *   StorageError when the store fails.
  */
@@ -98,7 +98,7 @@ class Hub implements RunningHub {
     const { studies, strict = false, logger } = this.options;
     this.#refused = [...this.#refused, ...await this.#studies.startAll(studies, strict)];
     for (const { study, error } of this.#refused) {
-      // The fault is the file's: a stack trace would say where the server found it.
+      // The fault is in the file: a stack trace would only show where the server found it.
       const { message: reason } = error;
       logger.error({ study, reason }, 'a study cannot start and is left out; the others run');
     }
@@ -183,7 +183,7 @@ class Hub implements RunningHub {
     readonly body: Uint8Array; readonly signature: Uint8Array;
   }> {
     const study = this.#study(studyId);
-    // So that no reader sees an older log than another node has shown it.
+    // So that no reader sees a log that is older than the one another node has shown it.
     if (this.#studies.refresh !== undefined) await this.#studies.refresh();
     const { releaseCount, state } = study.view;
     return signHead(

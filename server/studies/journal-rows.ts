@@ -9,9 +9,9 @@ import type { StudyDocument } from '../../src/wire/study-document.js';
  * and sizes are not judged again: another version of Unicode or of the server must not change the
  * verdict.
  *
- * Earlier versions accepted numbers of any finite size. Where one of them wrote the journal, a
- * number beyond `valueMax` counts as `valueMax`, so that sums stay finite. No listener takes one
- * any more.
+ * Earlier versions accepted numbers of any finite size. In their journals a number beyond
+ * `valueMax` counts as `valueMax`, so that sums stay finite. No listener accepts such a number any
+ * more.
  */
 export function journalledRows(
   body: BatchBody, types: StudyDocument['types'],

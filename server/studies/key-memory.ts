@@ -4,8 +4,8 @@ import type { StudyDefinition } from './definition.js';
 import { waitingMost } from './schedule.js';
 
 /**
- * The most memory that a study's keys take, in bytes, with its incomplete contributions: of the
- * open epoch and of those that may wait for their release. It depends on the study's facts only.
+ * The most memory that a study's keys use, in bytes, with its incomplete contributions: of the open
+ * epoch and of those that may wait for their release. It depends on the study's facts only.
  */
 export function reservedFor({ keyMemory, document }: StudyDefinition): number {
   return keyMemory * (1 + waitingMost(document));
@@ -14,9 +14,9 @@ export function reservedFor({ keyMemory, document }: StudyDefinition): number {
 /**
  * Reserves memory for a study's keys before it runs. So an epoch that opens has memory for the
  * greatest number of its people, whatever they send, and nobody is refused because of what others
- * sent. Studies have no memory in common: what one needs is not given to another.
+ * sent. Studies have no memory in common: memory for one is not given to another.
  * @param running - the studies that have memory already.
- * @param bytes - what the process may use.
+ * @param bytes - that the process may use.
  * @throws KeelsonError('invalid-study') when not enough is left. It depends on public facts only.
  */
 export function reserveKeyMemory(

@@ -10,7 +10,7 @@ export interface StudyIdentity {
 
 type Changing = Pick<StudyView, 'state' | 'epoch' | 'closesAtMs' | 'releaseCount' | 'boxKeys'>;
 
-/** The newest view of a study. It is made anew only when something in it has changed. */
+/** The newest view of a study. It is made again only when something in it has changed. */
 export class LatestView {
   #view: StudyView | undefined;
 

@@ -8,7 +8,7 @@ import { LiveStudy } from './live-study.js';
 import { Retention } from './retention.js';
 import type { StudyMode } from './study-list.js';
 
-/** How often an epoch that closes on a count asks how many have come. */
+/** The interval at which an epoch that closes on a count counts its contributors. */
 const countMs = 250;
 
 export interface LeadingOptions {
@@ -22,9 +22,9 @@ export interface LeadingOptions {
 /**
  * A study that this node leads: its schedule, releases and retention, as long as the lease holds.
  *
- * Every write goes through the leadership, so none is made after another node has taken over. What
- * this one does then is lost with its memory: noise that it has drawn is in no release, because a
- * release is published only when it is read back from the store.
+ * Every write goes through the leadership, so none is made after another node has taken over. The
+ * work of this node is then lost with its memory: noise that it has drawn is in no release, because
+ * a release is published only when it is read back from the store.
  */
 export class LeadingStudy {
   readonly #study: LiveStudy;
@@ -51,9 +51,10 @@ export class LeadingStudy {
   }
 
   /**
-   * Continues what an earlier leader left, then leads until the lease is lost or `stop` is called.
+   * Continues the work of an earlier leader, then leads until the lease is lost or `stop` is
+   * called.
    * @param started called when the study has an open epoch, or cannot have one.
-   * @throws what went wrong at the start.
+   * @throws the error of the start.
    */
   async run(started: () => void): Promise<void> {
     const { studyId } = this.identity;
@@ -93,7 +94,10 @@ export class LeadingStudy {
     return this.#study.settled();
   }
 
-  /** What the study writes goes through the leadership, and its failures end only this lead. */
+  /**
+   * The context of the led study: its writes go through the leadership, and its failures end only
+   * this lead.
+   */
   #ledContext(): HubContext {
     const { context } = this;
     const isOver = (): boolean => this.#isOver || context.stopped();
@@ -102,7 +106,7 @@ export class LeadingStudy {
       store: { ...context.store, ...patientReads(context.store, isOver), ...this.leadership },
       ...(context.slicing !== undefined && { slicing: patientSlicing(context.slicing, isOver) }),
       stopped: isOver,
-      // Readers are told what was read back.
+      // Readers are notified of changes that were read back.
       emit: () => this.options.onCommit(),
       fatal: (error) => {
         if (!isLost(error)) return context.fatal(error);

@@ -1,7 +1,7 @@
 import type { Retention } from './retention.js';
 import type { StudyMode } from './study-list.js';
 
-/** How a study that this process runs begins. */
+/** Options for the start of a study that this process runs. */
 export interface LiveStudyOptions {
   readonly mode: StudyMode;
   /** No epoch opens before `begin`. */

@@ -92,17 +92,17 @@ export class LiveStudy implements Waiting, LocalStudy {
   }
 
   /**
-   * Continues what an earlier process left, oldest first. Then opens an epoch, or keeps the one
+   * Continues the work of an earlier process, oldest first. Then opens an epoch, or keeps the one
    * that is open.
-   * @throws what went wrong. The caller must then `abandon` the study.
+   * @throws the error of the start. The caller must then `abandon` the study.
    */
   async start(unfinished: readonly EpochRecord[]): Promise<void> {
     const { clock, releaseTickMs } = this.context;
     // A key that cannot be read must fail here, not at a release.
     if (this.definition.document.running !== undefined) this.context.seriesKey();
-    // The work below takes a time that depends on rows. So the schedule counts from here.
+    // The duration of the work below depends on rows. So the schedule counts from here.
     const startedMs = lastTick(clock.nowMs(), releaseTickMs);
-    // Not stopped for readers: what is released here still comes.
+    // The study has not stopped for readers: releases made here still come.
     if (this.#exhausted && unfinished.length > 0) this.#state = 'open';
     await excludeAfterRestart(this.context, this.view, this.#line.count);
     for (const record of unfinished) await this.#resume(record, startedMs + releaseTickMs);
@@ -126,7 +126,7 @@ export class LiveStudy implements Waiting, LocalStudy {
     for (const held of this.#held.values()) this.#drop(held);
   }
 
-  /** Where summaries are read from the journal: how many contributions are complete. */
+  /** If summaries are read from the journal: the number of complete contributions. */
   noteComplete(epoch: bigint, complete: number): void {
     const held = this.#open;
     if (held === null || held.epoch !== epoch) return;
@@ -267,8 +267,8 @@ export class LiveStudy implements Waiting, LocalStudy {
     const { runner, logger } = this.context;
     const { studyId } = this.identity;
     const { charge } = this.definition;
-    // A newer program may plan other noise for the same facts. The reservation must cover what
-    // would be drawn.
+    // A newer program may plan other noise for the same facts. The reservation must cover the noise
+    // that would be drawn.
     if (charge.rho > record.rho || charge.delta > record.delta) return null;
     try {
       return await rebuildEpoch(this.context, this.definition, studyId, record);
@@ -470,7 +470,7 @@ export class LiveStudy implements Waiting, LocalStudy {
   }
 }
 
-/** Tells that no epoch is open. */
+/** Reports that no epoch is open. */
 function noEpoch(studyId: string): HubEvent {
   return { kind: 'epoch-opened', studyId, epoch: 0n, closesAtMs: 0 };
 }

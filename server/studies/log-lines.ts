@@ -2,7 +2,7 @@ import { encodeLogLine } from '../../src/log/index.js';
 import { decodeHeadBody } from '../../src/wire/index.js';
 import type { StudyHub, StudyView } from './contract.js';
 
-/** Where the lines of a log come from. */
+/** The source of the lines of a log. */
 export interface LogSource {
   readonly hub: Pick<StudyHub, 'head' | 'releases' | 'rotations' | 'serverKey'>;
   readonly view: Pick<StudyView, 'studyId' | 'facts' | 'factsSignature'>;
@@ -16,9 +16,9 @@ export interface LogSource {
 
 /**
  * The release log of a study, a line at a time and without newlines: its facts, the changes of the
- * server's key, its releases, and a signed head. The head is taken first and says where to stop. So
- * the log stays consistent when a release is published meanwhile. Memory is that of one page.
- * A store that has fewer releases than the head says gives those that it has, then the head.
+ * server's key, its releases, and a signed head. The head is read first and states where to stop.
+ * So the log stays consistent when a release is published meanwhile. Memory is that of one page. If
+ * the store has fewer releases than the head states, those that it has are followed by the head.
  */
 export async function* linesOfLog(
   { hub, view, from, page, inTurn = (read) => read() }: LogSource,

@@ -1,7 +1,7 @@
 import { decodeReleaseBody, type ReleaseBody } from '../../src/wire/index.js';
 import type { StudyHub, StudyView } from './contract.js';
 
-/** What the newest release of a study says; null before the first. */
+/** The body of the newest release of a study; null before the first. */
 export async function newestRelease(
   hub: StudyHub, { studyId, releaseCount }: StudyView,
 ): Promise<ReleaseBody | null> {

@@ -1,15 +1,15 @@
-/** What a node of a shared store says of itself. */
+/** The report of a node of a shared store about itself. */
 export interface NodeHealth {
-  /** Names of the studies that this node leads, and of those that another one leads or nobody. */
+  /** Names of the studies that this node leads, and of those that another node or nobody leads. */
   readonly leads: readonly string[];
   readonly follows: readonly string[];
   /** Seconds since the database last answered, once that is more than a moment; else null. */
   readonly storeAwaySeconds: number | null;
-  /** Whether it lacks a key under which rows are sealed, so that it cannot take all batches. */
+  /** Whether it lacks a key under which rows are sealed, so that it cannot accept all batches. */
   readonly lacksKey: boolean;
-  /** Why this node leads no study; null when it may. */
+  /** The reason why this node leads no study; null when it may. */
   readonly leadsNothing: string | null;
-  /** How far the database's clock was ahead of this one's when it last answered. */
+  /** The time by which the database's clock was ahead of this one's when it last answered. */
   readonly clockAheadMs: number;
   readonly slices: SliceCounts;
 }

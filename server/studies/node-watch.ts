@@ -9,10 +9,10 @@ const awayMs = 5_000;
 /** A clock that is this far from the database's is reported, or leads nothing. */
 const clockWarnsMs = 1_000;
 const clockMostMs = 30_000;
-/** A study that is led elsewhere and has no open epoch for so long is reported. */
+/** A study that is led elsewhere and has had no open epoch for this long is reported. */
 const idleMs = 30_000;
 
-/** What an operator of one node must know, and each line of it once. */
+/** Tells the operator of a node what they must know, and each fact only once. */
 export class NodeWatch {
   #answeredMs: number;
   #isAway = false;
@@ -20,7 +20,7 @@ export class NodeWatch {
   #clock: 'right' | 'off' | 'wrong' = 'right';
   #lacksKey: string | null = null;
   #isFull = false;
-  /** Since when a study is led elsewhere without an epoch. */
+  /** The time since which a study is led elsewhere without an epoch. */
   readonly #idleSince = new Map<string, number>();
   readonly #noted = new Set<string>();
 

@@ -12,7 +12,7 @@ import type { Store } from '../store/contract.js';
 import type { StudyDefinition } from './definition.js';
 import type { EpochEvidence } from './evidence-contract.js';
 
-/** How many releases are searched for an answer. */
+/** The number of releases that are searched for an answer. */
 const releasesMax = 32;
 
 /** A published answer that has the form of a contributor's row. */
@@ -93,7 +93,7 @@ export class OwnRows {
 }
 
 /**
- * Of the study's first `count` releases, the newest answer that has the form of a contributor's
+ * The newest answer among the study's first `count` releases that has the form of a contributor's
  * row; null when none of the last 32 of them has one.
  */
 export async function newestPoint(
@@ -125,7 +125,7 @@ export function comparedPlace(document: StudyDocument): number {
 
 /**
  * True if some answers of a study can be compared with rows. A covariance has several parts, and
- * the count of one column says nothing about where its rows are.
+ * the count of one column reveals nothing about where its rows lie.
  */
 export function answersAreRows({ document, questions }: StudyDefinition): boolean {
   const compared = questions[comparedPlace(document)];

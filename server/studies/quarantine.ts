@@ -5,8 +5,8 @@ import { gatherEvidence } from './evidence.js';
 import { rounded } from './own-rows.js';
 
 /**
- * Time for the pass over the journal, normally enough. The decision ignores what the schedule
- * changes within it.
+ * Time for the pass over the journal, normally enough. The decision ignores changes by the schedule
+ * within it.
  */
 const passMs = 1_000;
 

@@ -10,7 +10,7 @@ import { journalledRows } from './journal-rows.js';
 
 /**
  * Most attempts to rebuild an epoch. Without a limit, an epoch that stops the server each time
- * would do so for ever.
+ * would do so again and again.
  */
 export const recoveriesMax = 2;
 

@@ -1,6 +1,6 @@
 import type { RefusalReason } from '../../src/base/outcome.js';
 
-/** What an operator can do about a release that was refused, by its reason. */
+/** The operator's remedy for a refused release, by the reason of the refusal. */
 export const refusalRemedies: Readonly<Record<RefusalReason, string>> = {
   'interrupted':
     'Nothing: the process died between charge and release, and noise is never drawn twice.',

@@ -23,7 +23,7 @@ export function checkRoom(studies: number): void {
   );
 }
 
-/** Moves earlier versions of a study behind the new one, and tells that they are replaced. */
+/** Moves earlier versions of a study behind the new one, and reports that they are replaced. */
 export function moveBehind<T extends { readonly identity: StudyIdentity }>(
   live: Map<string, T>, versions: readonly T[], { emit }: Pick<HubContext, 'emit'>,
 ): void {

@@ -18,14 +18,14 @@ import { guaranteeOf } from './guarantee.js';
 
 export { epsilonOfSpent as epsilonOf } from '../../src/privacy/accounting/spent.js';
 
-/** What a release states besides the facts of its study. All of it is public. */
+/** The contents of a release besides the facts of its study. All of it is public. */
 export interface ReleaseFacts {
   readonly studyId: string;
   readonly index: number;
   readonly epoch: bigint;
   /** One for each question, in their order. */
   readonly outcomes: readonly Outcome[];
-  /** What was charged, in the unit of the budget's rule. */
+  /** The charge, in the unit of the budget's rule. */
   readonly rho: Amount;
   readonly delta: Amount;
   /** The balance after the charge. */
@@ -88,7 +88,7 @@ export function signHead(
   return { body, signature: signStatement('head', signer, studyId, signing.sha512(body)) };
 }
 
-/** The signed bytes say what each number is, so that nobody between can change it. */
+/** The signed bytes state the meaning of each number, so that nobody on the way can change it. */
 function describedOutcomes(
   document: StudyDocument, { outcomes }: ReleaseFacts,
 ): readonly Outcome[] {

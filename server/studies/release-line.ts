@@ -35,10 +35,10 @@ export interface ClosedEpoch {
   readonly dueFromMs: number;
 }
 
-/** What the runner drew for an epoch. */
+/** The runner's results for an epoch. */
 type Drawn = Pick<EpochResult, 'outcomes' | 'series'>;
 
-/** How many ledger entries are searched for the events of a charge that preceded a crash. */
+/** The number of ledger entries that are searched for the events of a charge before a crash. */
 const ledgerPage = 10_000;
 
 /**
@@ -119,7 +119,7 @@ export class ReleaseLine {
     try {
       if (!this.context.stopped()) await this.#finish(closed, deadline);
     } catch (error) {
-      // Only the store throws here. The next start then finds out what the store holds; this
+      // Only the store throws here. The next start then determines what the store holds; this
       // process does not.
       this.context.fatal(error);
     } finally {
@@ -173,7 +173,7 @@ export class ReleaseLine {
 
   /**
    * Waits until the release may show. This precedes the storing of the bytes, because readers of
-   * the log see what is stored.
+   * the log see stored releases.
    * @returns the planned Unix time that was reached.
    */
   async #untilDue(deadline: Deadline, epoch: bigint): Promise<number> {
@@ -189,7 +189,7 @@ export class ReleaseLine {
   }
 
   /**
-   * Decides which keys later epochs leave out. The work takes a time that depends on rows. The next
+   * Decides which keys later epochs leave out. The duration of the work depends on rows. The next
    * epoch, the next release or the end of the study may wait for it, so it has its own planned
    * time.
    */
@@ -331,7 +331,7 @@ export class ReleaseLine {
     return { outcomes: this.definition.questions.map(() => interrupted), series: [] };
   }
 
-  /** Of a study with running totals: what the last stored release left. */
+  /** The series that the last stored release handed on; undefined without running totals. */
   async #seriesBefore(): Promise<SeriesInput | undefined> {
     if (this.definition.document.running === undefined) return undefined;
     const series = await this.context.store.series?.(this.studyId) ?? [];
@@ -339,8 +339,8 @@ export class ReleaseLine {
   }
 
   /**
-   * Of a study that remembers keys: those that its stored releases showed. They are read anew for
-   * each release, so a restart changes nothing.
+   * The keys that the stored releases of the study showed; undefined if it does not remember keys.
+   * They are read again for each release, so a restart changes nothing.
    */
   async #knownKeys(): Promise<readonly KnownKeys[] | undefined> {
     const questions = this.definition.questions.map(({ question }) => question);
@@ -393,7 +393,7 @@ export class ReleaseLine {
     };
     const release = attempt(drawn);
     if (release !== null) return { release, outcomes: drawn };
-    // One question's outcome that does not fit must not take the others with it.
+    // One question's outcome that does not fit must not spoil the others.
     const none = this.#interrupted().outcomes;
     const outcomes = drawn.length === 1 ? none : drawn.map((outcome, i) =>
       (attempt(none.with(i, outcome)) === null ? failedOutcome : outcome));

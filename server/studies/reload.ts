@@ -15,7 +15,7 @@ export interface Reloaded {
  * Runs the studies that the files now define. A study with unchanged facts stays as it is. Changed
  * facts are another version; the earlier one ends with its open epoch, whose rows are released
  * first. Each study is accepted or refused separately, in one transaction of the store that also
- * compares budgets. A budget that would grow is refused, and a reload neither spends nor gives back
+ * compares budgets. A budget that would grow is refused, and a reload neither spends nor refunds
  * anything. A study that is in no file any more continues, because an end is final: use `endStudy`
  * for that.
  * @param unreadable files that define no study. They are logged and shown to the operator like

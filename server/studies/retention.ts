@@ -22,7 +22,7 @@ export class Retention {
     this.#keepMs = retention.kind === 'release' ? 0 : retention.keepMs;
   }
 
-  /** Keeps an epoch's rows until `free`, whatever the rule says. */
+  /** Keeps an epoch's rows until `free`, whatever the retention rule. */
   spare(epoch: bigint): void {
     this.#spared.add(epoch);
   }
@@ -32,8 +32,8 @@ export class Retention {
   }
 
   /**
-   * Purges what is due and sets a timer for the rest. Resolves when nothing more is due now. Never
-   * rejects.
+   * Purges the epochs that are due and sets a timer for the rest. Resolves when nothing more is due
+   * now. Never rejects.
    */
   sweep(): Promise<void> {
     this.#sweeping = this.#sweeping.then(() => this.#sweep())

@@ -22,10 +22,10 @@ export interface EpochTimes {
 export const earlyMs = 20;
 
 /**
- * When the next epoch opens and closes. It opens at the first planned time that is now or less than
- * an epoch ago, whenever the timer fired. So a late timer does not shift later epochs, and nothing
- * published reveals how late it was. After a gap (a restart, a clock that jumped, releases that
- * take longer than epochs) the epoch opens at the last tick.
+ * The times at which the next epoch opens and closes. It opens at the first planned time that is
+ * now or less than an epoch ago, whenever the timer fired. So a late timer does not shift later
+ * epochs, and nothing published reveals how late it was. After a gap (a restart, a clock that
+ * jumped, releases that take longer than epochs) the epoch opens at the last tick.
  * @param plannedMs the scheduled close of the epoch before, the time at which a budget renews, or
  *   the start of the server; 0 where there was none.
  * @param tickMs period of the release ticks; 0 for none.
@@ -61,7 +61,7 @@ export function dueTime(closedAtMs: number, fromMs: number, nowMs: number, tickM
 }
 
 /**
- * How long until an epoch closes: at most its length. So an epoch that was open before a restart
+ * The time until an epoch closes: at most its length. So an epoch that was open before a restart
  * does not stay open longer when the system's clock was set back.
  */
 export function delayUntilClose(
@@ -86,11 +86,11 @@ export function plannedDuration(work: QuestionsPlan['work'], tickMs: number): nu
 }
 
 /**
- * When the result of some work shows. The work begins at a public time and has a planned duration
- * of one tick or more. If it fits, its result shows at the first tick after the planned duration.
- * If the work takes longer, the result shows after twice, four times, eight times the planned
- * duration, and so on. So the time of the result reveals only how often the planned duration
- * doubled, and nothing while the work fits.
+ * The time at which the result of some work shows. The work begins at a public time and has a
+ * planned duration of one tick or more. If it fits, its result shows at the first tick after the
+ * planned duration. If the work takes longer, the result shows after twice, four times, eight times
+ * the planned duration, and so on. So the time of the result reveals only how often the planned
+ * duration doubled, and nothing while the work fits.
  */
 export class Deadline {
   readonly #beganAtMs: number;

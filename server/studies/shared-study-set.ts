@@ -21,8 +21,8 @@ const orphanedMs = 60_000;
 const askMs = 2_000;
 
 /**
- * The studies of one node of a shared store. Nothing that another node does is told to this one: it
- * reads how the studies stand when news come, and every second.
+ * The studies of one node of a shared store. Other nodes do not report their actions to this one:
+ * it reads the state of the studies when news come, and every second.
  */
 export class SharedStudySet implements StudyList {
   readonly #live = new Map<string, SharedStudy>();
@@ -136,12 +136,12 @@ export class SharedStudySet implements StudyList {
 
   #onNews(): void {
     this.#watch.tick();
-    // What waits for an answer of the database already is enough.
+    // A refresh that already waits for the database is enough.
     if (this.#isClosing || this.#next !== null) return;
     const asked = this.refresh().then(() => this.#askToLead());
     asked.then(() => Promise.all(this.#leadFree())).catch((error: unknown) => {
       if (this.#isClosing || this.context.stopped()) return;
-      // The watch says that the database is away.
+      // The watch reports that the database is away.
       const isAway = error instanceof StorageError && error.retryable;
       if (!isAway) this.context.fatal(error);
     });
@@ -156,7 +156,7 @@ export class SharedStudySet implements StudyList {
     await this.#takeUpOrphans(standings);
   }
 
-  /** Where others lead more than this node, it asks for a study. */
+  /** If others lead more studies than this node, it asks for one. */
   async #askToLead(): Promise<void> {
     const { clock, store } = this.context;
     const nowMs = clock.monotonicMs();
@@ -168,7 +168,7 @@ export class SharedStudySet implements StudyList {
     await store.askToLead(own.map(({ identity }) => identity.studyId));
   }
 
-  /** @returns what resolves when each study that is led here now has started. */
+  /** @returns a promise that resolves when each study that is led here now has started. */
   #leadFree(): readonly Promise<void>[] {
     if (this.#isClosing) return [];
     const mayLead = this.#watch.health().leadsNothing === null;
@@ -199,7 +199,7 @@ export class SharedStudySet implements StudyList {
   }
 
   /**
-   * Finishes epochs of studies that nobody runs: of an older version on the node that leads their
+   * Finishes epochs of studies that no node runs: of an older version on the node that leads their
    * budget, and of a study that no node has in its files. Rows that were acknowledged are released,
    * and no epoch is opened.
    */

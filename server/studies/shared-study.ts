@@ -16,14 +16,19 @@ import type { HubStudy, StudyMode } from './study-list.js';
 
 /** After a failed start as a leader, another node gets this long to try. */
 const retryMs = 60_000;
-/** After handing over, this long until this node leads the study again where nobody else does. */
+/**
+ * After handing over, this node waits this long before it leads the study again if nobody else
+ * does.
+ */
 const handedMs = 5_000;
 
 export interface SharedStudyOptions {
   readonly mode: StudyMode;
   /** No epoch opens before `begin`. */
   readonly held: boolean;
-  /** How long the lease must have been free before this node takes it, in milliseconds. */
+  /**
+   * The time for which the lease must have been free before this node takes it, in milliseconds.
+   */
   readonly freeMs: number;
   /** Called when the leader has committed something, so that it is read at once. */
   readonly onCommit: () => void;
@@ -31,15 +36,15 @@ export interface SharedStudyOptions {
   readonly onDone: () => void;
 }
 
-/** What every shared study of a node has. */
+/** State that every shared study of a node has. */
 export interface SharedContext extends HubContext {
   readonly store: SharedStore;
 }
 
 /**
- * One study on a node of a shared store. It takes batches and serves readers on every node. What
- * it tells them it has read from the store, so every node tells the same. While this node has the
- * lease, it also runs the schedule (LeadingStudy).
+ * One study on a node of a shared store. It takes batches and serves readers on every node. They
+ * get only facts that were read from the store, so every node reports the same. While this node has
+ * the lease, it also runs the schedule (LeadingStudy).
  */
 export class SharedStudy implements HubStudy {
   readonly #view: LatestView;
@@ -53,7 +58,7 @@ export class SharedStudy implements HubStudy {
   /** The attempt to lead, from the question for the lease to its end. */
   #attempt: Promise<void> | null = null;
   #notBeforeMs = 0;
-  /** Whether this node once could not lead. It then leads only where nobody else does. */
+  /** Whether this node once could not lead. It then leads only if no other node does. */
   #hasFailed = false;
   #isClosing = false;
 
@@ -131,7 +136,7 @@ export class SharedStudy implements HubStudy {
     await this.#leading?.end();
   }
 
-  /** Tells what has changed since the last reading. Call it in the order of the readings. */
+  /** Reports the changes since the last reading. Call it in the order of the readings. */
   async follow(standing: StudyStanding): Promise<void> {
     const { emit } = this.context;
     const { studyId } = this.identity;
@@ -152,7 +157,7 @@ export class SharedStudy implements HubStudy {
     if (standing.ends && this.#mode === 'run') await this.end();
   }
 
-  /** Takes the lead where nobody has it. Resolves when the study runs, or another node leads. */
+  /** Takes the lead if no node has it. Resolves when the study runs, or another node leads. */
   async tryToLead(): Promise<void> {
     if (this.#attempt !== null || this.#isClosing || this.#standing.leader === 'other'
       || this.context.clock.monotonicMs() < this.#notBeforeMs) return;
@@ -164,7 +169,7 @@ export class SharedStudy implements HubStudy {
     await start;
   }
 
-  /** Gives the lead to the node that asks for it, when releases in progress are finished. */
+  /** Hands the lead over to the node that asks for it, when releases in progress are finished. */
   async handOver(): Promise<void> {
     if (this.#leading === null) return;
     this.#notBeforeMs = this.context.clock.monotonicMs() + handedMs;

@@ -20,8 +20,7 @@ interface Known {
  * Claims slices of closed epochs and summarises them, one after the other: of studies that this
  * node leads, and of others. Only studies that this node runs, with the same plan as their leader.
  *
- * Success is not logged: how many slices there are, and how long one takes, depends on
- * who came.
+ * Success is not logged: the number of slices, and the time of each, depend on who came.
  */
 export class SliceWorker {
   readonly #known = new Map<string, Known>();

@@ -36,7 +36,7 @@ export const slicingOf = (
   return { slicing: { slices: store.slices, people, forOthers, onNews } };
 };
 
-/** How many slices an epoch with so many contributors has: 1 to 16. */
+/** The number of slices of an epoch, by the number of its contributors: 1 to 16. */
 export const slicesFor = (people: number, slicePeople: number): number =>
   Math.min(slicesMost, Math.max(1, Math.ceil(people / slicePeople)));
 

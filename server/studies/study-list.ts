@@ -46,9 +46,9 @@ export interface HubStudy {
 /** A study that this process runs alone, or as one of the three servers of a sealed study. */
 export interface LocalStudy extends HubStudy {
   /**
-   * Continues what an earlier process left, oldest first. Then opens an epoch, or keeps the one
+   * Continues the work of an earlier process, oldest first. Then opens an epoch, or keeps the one
    * that is open.
-   * @throws what went wrong. The caller must then `abandon` the study.
+   * @throws the error of the start. The caller must then `abandon` the study.
    */
   start(unfinished: readonly EpochRecord[]): Promise<void>;
   /**
@@ -67,7 +67,7 @@ export interface StudyList {
   all(): readonly HubStudy[];
   get(studyId: string): HubStudy | undefined;
   /**
-   * Registers and starts studies together, after continuing what an earlier process left.
+   * Registers and starts studies together, after continuing the work of an earlier process.
    * @returns the refused studies.
    */
   startAll(
@@ -75,7 +75,7 @@ export interface StudyList {
   ): Promise<readonly RefusedStudy[]>;
   /** Adds a study. Running versions of the same name end when their open epoch does. */
   add(definition: StudyDefinition): Promise<void>;
-  /** On a shared store: reads how the studies stand now. */
+  /** On a shared store: reads the present state of the studies. */
   refresh?(): Promise<void>;
   /** On a shared store. */
   health?(): NodeHealth;

@@ -22,7 +22,7 @@ import type { LocalStudy, StudyList, StudyMode } from './study-list.js';
  */
 export class StudySet implements StudyList {
   readonly #live = new Map<string, LocalStudy>();
-  /** Also has studies that do not run any more, because their rows must be deleted too. */
+  /** Also has studies that no longer run, because their rows must be deleted too. */
   readonly #retentions = new Map<string, Retention>();
   /** Studies whose start failed, until their releases in progress are finished. */
   readonly #abandoned = new Map<string, Promise<void>>();
@@ -42,7 +42,7 @@ export class StudySet implements StudyList {
   }
 
   /**
-   * Registers and starts studies together, after continuing what an earlier process left.
+   * Registers and starts studies together, after continuing the work of an earlier process.
    * @param strict whether one refused study makes the start fail.
    * @returns the refused studies. If an earlier version of one has an open epoch, that is still
    *   released. This version is not ended, since no other took its name.

@@ -65,7 +65,7 @@ export function checkValue<const Schema extends v.GenericSchema>(
       remedy: near === undefined ? `the keys are ${known.join(', ')}` : `did you mean ${near}?`,
     });
   }
-  // Valibot reports a missing key with the name of the key as what it expected.
+  // For a missing key, Valibot reports the name of the key as the expected value.
   if (issue.received === 'undefined' && issue.input === undefined) {
     throw studyError(file, {
       path, line, rule: 'is missing', remedy: `give ${ruleAt(schema, keys) ?? issue.message}`,
@@ -86,7 +86,7 @@ function pathText(keys: readonly (string | number)[]): string {
     (typeof key === 'number' ? `[${key}]` : `${i === 0 ? '' : '.'}${key}`)).join('');
 }
 
-/** What the walk through a schema needs to see of it. */
+/** The parts of a schema that a walk through it needs. */
 interface Inner {
   readonly entries?: Record<string, v.GenericSchema>;
   readonly value?: v.GenericSchema;

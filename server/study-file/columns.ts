@@ -16,7 +16,10 @@ export type Refuse = (path: string, rule: string, remedy: string) => Error;
 
 type Given = Readonly<Record<string, unknown>>;
 
-/** What must be known of an estimator. Commands that only read columns load no estimators. */
+/**
+ * The facts about an estimator that are needed here. Commands that only read columns load no
+ * estimators.
+ */
 interface Asked {
   readonly name: string;
   readonly parameters: readonly { readonly name: string }[];
@@ -32,7 +35,7 @@ const keysOfAll: readonly string[] = ['type', 'optional', 'label', 'unit', 'form
 
 /**
  * The columns of a file, and their types where it states any.
- * @throws what `refuse` makes, for a type that cannot be used.
+ * @throws the error of `refuse`, for a type that cannot be used.
  */
 export function readColumns(
   { columns }: Pick<StudyFile, 'columns'>, refuse: Refuse,
@@ -52,7 +55,7 @@ export function readColumns(
   };
 }
 
-/** What pages say of a column. */
+/** The words for a column that pages show. */
 function wordsOf(
   path: string, given: FileColumn, type: ColumnType, refuse: Refuse,
 ): ColumnWords {
@@ -93,7 +96,7 @@ function typeOf(path: string, given: FileColumn, refuse: Refuse): ColumnType {
  * by name; for a histogram of a category or boolean a bin for each name; for a sum, a quantile, a
  * distribution and a mean that is split by keys the range of the columns.
  * @param isKeyed whether the answer is split by keys.
- * @throws what `refuse` makes, where the estimator cannot be asked about these columns.
+ * @throws the error of `refuse`, if the estimator cannot answer about these columns.
  */
 export function parametersFor(
   given: Given, estimator: Asked,
@@ -138,7 +141,7 @@ function askedColumn(
   return Number.isInteger(index) && index >= 0 && index < columns.length ? index : null;
 }
 
-/** The place of a name or a text says nothing as a number. */
+/** As a number, the place of a name or a text means nothing. */
 function refuseCategories(
   given: Given, estimator: Asked,
   { columns, types = [] }: Pick<StudyDocument, 'columns' | 'types'>, refuse: Refuse,
@@ -189,7 +192,7 @@ function rangeOf(
   return { range: found.map((each) => `${each![0]}..${each![1]}`) };
 }
 
-/** What becomes of the rows of one person, where the file does not say. */
+/** The default way to reduce the rows of one person, where the file states none. */
 export function defaultReduce(
   asked: Described, isOfNames: boolean,
 ): Question['reduce'] {

@@ -8,7 +8,7 @@ import type { StudyFile } from './schema.js';
 /** The questions of a study file, in whichever form it has them. */
 export interface FileQuestions extends Pick<StudyDocument, 'wireForm'> {
   readonly questions: Readonly<Record<string, FileQuestion>>;
-  /** Where the file has what belongs at a path that begins with `questions`. */
+  /** The place in the file of a path that begins with `questions`. */
   readonly placeOf: (path: string) => string;
 }
 
@@ -16,7 +16,7 @@ export interface FileQuestions extends Pick<StudyDocument, 'wireForm'> {
  * A file with `estimator: X` asks one question about all columns, as if it had
  * `questions: { answer: { estimator: X } }`. Its facts are in the short form, so that its id does
  * not depend on the version of this program, unless a column is optional: those facts list it.
- * @throws what `refuse` makes, for a file that asks nothing, or in both ways.
+ * @throws the error of `refuse`, for a file that asks nothing, or in both ways.
  */
 export function questionsOfFile(
   { estimator, parameters, questions }: StudyFile,

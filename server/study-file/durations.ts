@@ -3,12 +3,12 @@ const units: Readonly<Record<string, number>> = {
   ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000,
 };
 
-/** How long an epoch may be, in milliseconds and in words. */
+/** The possible lengths of an epoch, in milliseconds and in words. */
 export const epochLength = {
   leastMs: 100, least: '100ms', mostMs: 366 * 86_400_000, most: '366d',
 } as const;
 
-/** How durations are written, for messages. */
+/** The form of durations, for messages. */
 export const durationForm = 'a number and a unit (ms, s, m, h, d), such as 10s, 5m or 30d';
 
 /** A duration as text. */

@@ -22,7 +22,7 @@ import { checkSealed, sealedFactsOf } from './sealed-facts.js';
 import { studySchema, type StudyFile } from './schema.js';
 import type { StudyInput } from './study-input.js';
 
-/** The name of a study file, and what it may refer to. */
+/** The name of a study file, and the parts that it may refer to. */
 export interface StudyTextOptions {
   /** The file's name, for messages. */
   readonly name: string;
@@ -94,7 +94,7 @@ function readStudy(
 }
 
 type Columns = ReturnType<typeof readColumns>;
-/** What is asked, and what it changes about the columns. */
+/** The questions of the study, and their effect on the columns. */
 type Asked = Pick<StudyDocument, 'questions' | 'contribution' | 'wireForm'>
   & Partial<Pick<StudyDocument, 'version' | 'types'>>;
 

@@ -6,7 +6,7 @@ export interface Population {
   readonly epsilon: number;
   readonly delta: number;
   readonly rule: 'zcdp' | 'pure' | 'renyi';
-  /** The budget renews: a charge counts for this many milliseconds. Absent: for ever. */
+  /** The budget renews: a charge counts for this many milliseconds. Absent: without end. */
   readonly perMs?: number;
 }
 

@@ -3,7 +3,7 @@ import { questionLimits as limits } from '../../src/base/questions.js';
 import { isQuestionName } from '../../src/base/question-rules.js';
 import { chosen, key, name, oneOf, ruled, whole } from './schema-parts.js';
 
-/** How the rows of one person become one row. */
+/** The way in which the rows of one person become one row. */
 export const reduce = oneOf('mean', 'sum', 'one');
 
 const nameRule = `a name of a to z, digits and hyphens, at most ${limits.nameLength}, that begins `

@@ -10,7 +10,7 @@ import { estimators } from '../../src/estimators/registry.js';
 import { defaultReduce, parametersFor, type Refuse } from './columns.js';
 import type { FileQuestion, FileTest } from './questions-schema.js';
 
-/** What the questions of a file are read with. */
+/** The context in which the questions of a file are read. */
 export interface QuestionContext {
   readonly columns: TypedColumns;
   /** `contribution.reduce` of the file. */
@@ -27,7 +27,7 @@ const usualDiscovery = { top: 100, prefilter: 2 };
 /**
  * The questions of a study file, in its order: defaults filled in, parts resolved, parameters
  * parsed.
- * @throws what `refuse` makes, for the first rule that they break.
+ * @throws the error of `refuse`, for the first rule that they break.
  */
 export function readQuestions(
   given: Readonly<Record<string, FileQuestion>>, context: QuestionContext,
@@ -197,7 +197,7 @@ function checkEstimator(
     throw refuse(`${path}.columns`, `are missing, and ${name} works out numbers`,
       'name the columns that it is about');
   }
-  // Any estimator answers for each key of a public list; a plan says where it cannot.
+  // Any estimator can answer for each key of a public list. The plan shows where it cannot.
   if (by?.discover === undefined || keyed.includes('discovered')) return;
   const others = estimators.filter((each) => each.keyed?.includes('discovered'));
   throw refuse(`${path}.by`, `${name} is not split by keys that are discovered`,

@@ -1,6 +1,6 @@
 import { KeelsonError } from '../../src/base/errors.js';
 
-/** What is wrong with a file that an operator wrote. */
+/** A fault in a file that an operator wrote. */
 export interface Refusal {
   /** The place, for example `budget.epsilon`; empty for the whole file. */
   readonly path: string;

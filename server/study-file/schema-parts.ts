@@ -47,7 +47,7 @@ export interface KeyWords {
   readonly about: string;
   /** A valid value. */
   readonly example: unknown;
-  /** What applies when the key is left out, if the schema has no default. */
+  /** The behaviour when the key is left out, if the schema has no default. */
   readonly otherwise?: string;
 }
 

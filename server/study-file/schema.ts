@@ -101,7 +101,7 @@ const epoch = ruled(epochRule, v.pipe(
   ),
 ));
 
-/** How long a charge counts in a budget that renews. */
+/** The time for which a charge counts in a budget that renews. */
 const window = duration(100, '100ms', 3_660 * 86_400_000, '3660d');
 const windowAbout = 'The budget renews: what a release costs counts for this long. '
   + 'Without it, what is spent stays spent for ever.';

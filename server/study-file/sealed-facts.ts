@@ -17,7 +17,7 @@ export function sealedFactsOf(
   };
 }
 
-/** Why sealed rows cannot have a fact, and what to do. */
+/** The reason why sealed rows cannot have a fact, and the remedy. */
 const faults: Readonly<Record<NonNullable<ReturnType<typeof notSealable>>, readonly [
   rule: string, remedy: string,
 ]>> = {
@@ -33,7 +33,7 @@ const faults: Readonly<Record<NonNullable<ReturnType<typeof notSealable>>, reado
   running: ['sealed answers are about one epoch', 'leave it out'],
 };
 
-/** @throws what `refuse` makes, where a study cannot be sealed as its file says. */
+/** @throws the error of `refuse`, if a study cannot be sealed as its file states. */
 export function checkSealed(document: StudyDocument, refuse: Refuse): void {
   const { sealed } = document;
   if (sealed === undefined) return;

@@ -72,7 +72,7 @@ const origins = ruled(originsRule, v.pipe(
 /** The settings of a store of which the file states nothing. */
 export const usualStore = v.parse(store, {});
 
-/** The file of `--settings`: what an operator sets once for a server. */
+/** The file of `--settings`: the settings that an operator makes once for a server. */
 export const settingsSchema = v.strictObject({
   store: key(v.optional(store), 'The store in PostgreSQL that --store names.',
     { schema: 'keelson', connections: 16 }, 'the defaults of its keys'),

@@ -2,12 +2,12 @@ import { checkText } from './check.js';
 import { studyError } from './refusal.js';
 import { settingsSchema, usualStore, type SettingsFile } from './settings-schema.js';
 
-/** Where alerts go. At least one of the two is there. */
+/** The destinations of alerts. At least one of the two is present. */
 export interface AlertSettings {
   /** Gets each alert as JSON by POST. The address may hold a secret, so it is never logged. */
   readonly webhook?: { readonly url: string };
   readonly email?: EmailSettings;
-  /** A study that released nothing for so many epochs is reported. */
+  /** A study that released nothing for this many epochs is reported. */
   readonly silentEpochs: number;
 }
 
@@ -38,9 +38,9 @@ export interface ServerSettings {
   readonly frameAncestors: readonly string[];
   readonly traces: boolean;
   /**
-   * Where alerts go; undefined: nowhere. Commands that send none do not read the secrets.
-   * @param readSecret gives the text of a file of which the path is named there.
-   * @throws KeelsonError('invalid-study') for a fault of these settings; what `readSecret` throws.
+   * The destinations of alerts; undefined: none. Commands that send none do not read the secrets.
+   * @param readSecret returns the text of a file that the settings name.
+   * @throws KeelsonError('invalid-study') for a fault of these settings; the error of `readSecret`.
    */
   readonly alerts: (readSecret: (path: string) => string) => AlertSettings | undefined;
 }

@@ -7,7 +7,7 @@ export type Duration = `${number}${'ms' | 's' | 'm' | 'h' | 'd'}`;
 /** A value that a row is tested for. */
 export type TestInput = number | boolean | string;
 
-/** What a row must be to count: a value alone must be equal. */
+/** The condition under which a row counts. A value alone must be equal. */
 export type WhereInput = TestInput | {
   readonly is?: TestInput;
   readonly not?: TestInput;
@@ -21,7 +21,7 @@ export type WhereInput = TestInput | {
 export type ColumnName<Columns extends ColumnsInput> =
   Columns extends readonly (infer Name extends string)[] ? Name : keyof Columns & string;
 
-/** By what an answer is split; the keys of `by` in a study file. */
+/** The way in which an answer is split; the keys of `by` in a study file. */
 export interface ByInput<Name extends string = string> {
   readonly column?: Name;
   readonly columns?: readonly Name[];
@@ -40,14 +40,16 @@ export type ParametersInput<Estimator extends EstimatorName> =
     readonly [Key in keyof Own]: Key extends 'column' ? Own[Key] | string : Own[Key]
   } : never;
 
-/** An estimator by its name, with its parameters. The range of a column may stand for some. */
+/**
+ * An estimator by its name, with its parameters. The range of a column may replace some of them.
+ */
 export type EstimatorInput = {
   [Name in EstimatorName]: {
     readonly estimator: Name; readonly parameters?: Partial<ParametersInput<Name>>;
   }
 }[EstimatorName];
 
-/** An estimator, and what it is asked about. */
+/** An estimator, and the columns and rows that it is asked about. */
 export type QuestionInput<Name extends string = string> = EstimatorInput & {
   readonly columns?: readonly Name[];
   readonly where?: { readonly [Column in Name]?: WhereInput };
@@ -57,15 +59,15 @@ export type QuestionInput<Name extends string = string> = EstimatorInput & {
 };
 
 /**
- * The keys of a study file, typed. [The study file](../../docs/reference/study-file.md) says what
- * each means, its range and its default.
+ * The keys of a study file, typed. [The study file](../../docs/reference/study-file.md) documents
+ * the meaning, range and default of each.
  */
 export type StudyInput<Columns extends ColumnsInput = ColumnsInput> = StudyFacts<Columns> & (
   | { readonly questions: Readonly<Record<string, QuestionInput<ColumnName<Columns>>>> }
   | EstimatorInput & { readonly questions?: never }
 );
 
-/** What a study states besides what it asks. */
+/** The keys of a study file besides its questions. */
 export interface StudyFacts<Columns extends ColumnsInput> {
   readonly study: string;
   readonly title?: string;

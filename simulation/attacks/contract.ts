@@ -1,6 +1,6 @@
 import type { WorkRandom } from '../../src/random/source.js';
 
-/** What hostile contributors know and share. */
+/** The knowledge of hostile contributors, and the randomness that they share. */
 export interface AttackContext {
   readonly columns: number;
   /** One per column, in data units: the unit of an attack's strength. */
@@ -16,7 +16,7 @@ export interface AttackContext {
   readonly invented?: readonly number[];
   /** Rows that a contribution may have. Default: as many as the honest one has. */
   readonly rowsMax?: number;
-  /** How far the attack moves rows, in scales. */
+  /** The distance by which the attack moves rows, in scales. */
   readonly strength: number;
   /** Epochs since this attack began, from 0. Slow attacks use it. */
   readonly age: number;
@@ -31,7 +31,7 @@ export interface AttackContext {
  */
 export interface RowAttack {
   readonly name: string;
-  /** What it does and what it tests, for people. */
+  /** The attack's effect and purpose, for people. */
   readonly title: string;
   /** In scales. The fleet's option replaces it. */
   readonly defaultStrength: number;

@@ -87,7 +87,7 @@ function forgedRows(
 /** Numbers of keys. They are large enough for every column to have names of its own. */
 const keyNumbers = 2 ** 31;
 
-/** All send the same keys that nobody else has: as many keys as the strength says. */
+/** All send the same keys that no honest contributor has, as many keys as the strength states. */
 export const forgeKeys: RowAttack = {
   name: 'forge-keys',
   title: 'all send one agreed name that nobody else has; tests how many people a forged name needs',

@@ -17,7 +17,7 @@ interface Column {
 }
 
 const usual: Column = { centre: 10, spread: 3 };
-/** What simulated people write in columns of texts. They fit a column of one byte. */
+/** The texts that simulated people enter in columns of texts. They fit a column of one byte. */
 export const madeUpTexts: readonly string[] = ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'];
 /** Distance between the components of a mixture, in spreads: large enough to separate them. */
 const kindsApart = 8;
@@ -26,8 +26,8 @@ const kindsApart = 8;
  * Makes up rows for a study without a fitting data set: independent normal values where the study's
  * public parameters expect them. The values are whole multiples of its `resolution` or `unit` if it
  * states one. A mixture gets as many kinds of contributors as it has `components`. For `subspace`
- * the last column is the sum of the others. Of several questions, the first that is about a column
- * says where its values are, unless the column has a range. Texts are places in `madeUpTexts`.
+ * the last column is the sum of the others. If there are several questions, the first that is about
+ * a column determines its values, unless the column has a range. Texts are places in `madeUpTexts`.
  * @param rows per contribution, at least 1.
  */
 export function syntheticSource(
@@ -42,7 +42,7 @@ export function syntheticSource(
   const { length } = document.columns;
   const asked = document.questions[0]!;
   const { parameters: { components = 1 }, reduce } = asked;
-  // Where the rows of a contributor are added up, the parameters are about their sum.
+  // If the rows of a contributor are added up, the parameters are about their sum.
   const added = reduce === 'sum' && document.wireForm === 'short' ? rows : 1;
   const columns = document.columns.map((_, index): Column => {
     const { centre, spread } = columnOf(document, index);
@@ -70,8 +70,8 @@ export function syntheticSource(
 const inventedMost = 4_096;
 
 /**
- * Texts that nobody made up before, for attackers. They fit every column of texts of the study: the
- * fewer bytes it allows, the fewer there are. None without such a column.
+ * Texts that no honest contributor has, for attackers. They fit every column of texts of the study:
+ * the fewer bytes it allows, the fewer there are. None without such a column.
  */
 export function inventedTexts({ types = [] }: StudyDocument): readonly string[] {
   const bytes = Math.min(...types.map((type) => (type.type === 'text' ? type.bytes : Infinity)));
@@ -84,7 +84,7 @@ export function inventedTexts({ types = [] }: StudyDocument): readonly string[] 
 
 /**
  * Rows of the nearest values that the columns of a study can hold.
- * @param texts - what texts are places in.
+ * @param texts - those that the numbers are indexes into.
  */
 export function fittedRows(
   values: Float64Array, { types }: StudyDocument, texts = madeUpTexts,
@@ -106,8 +106,8 @@ function within(most: number, value: number): number {
 }
 
 /**
- * The names that the numbers of a column are places in; null where they are no places.
- * @param texts - what texts are places in.
+ * The names that the numbers of a column are indexes into; null where they are not indexes.
+ * @param texts - those that the numbers of text columns are indexes into.
  */
 export function namesOf(type: ColumnType, texts = madeUpTexts): readonly string[] | null {
   return type.type === 'text' ? texts : namesOfType(type);

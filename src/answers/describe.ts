@@ -9,7 +9,7 @@ import type { Question } from '../base/questions.js';
 import type { ColumnWords } from '../base/study-words.js';
 import { descriptions } from '../estimators/generated/descriptions.js';
 
-/** What a description needs of a question, and of its columns in its order. */
+/** The question to describe, with the types and words of its columns in their order. */
 export interface Described {
   readonly estimator: string;
   readonly parameters: ParameterValues;
@@ -77,7 +77,7 @@ export type DescribedStudy = {
   readonly columnWords?: readonly ColumnWords[];
 };
 
-/** A question of a study, with what the study says about its columns. */
+/** A question of a study, with the study's facts about its columns. */
 export function describedQuestion(
   question: Question, study: Omit<DescribedStudy, 'questions'>,
 ): Described {
@@ -93,7 +93,7 @@ export function describedQuestions(study: DescribedStudy): readonly Described[] 
   return study.questions.map((question) => describedQuestion(question, study));
 }
 
-/** An answer that says what its numbers are, as a release does. */
+/** An answer with descriptions of its numbers, as a release has them. */
 export function describedOutcome(asked: Described, outcome: Outcome): Outcome {
   // Where no group was found there are no numbers.
   if (outcome.kind === 'refused' || outcome.groups?.length === 0) return outcome;
@@ -139,13 +139,13 @@ function columnsOf({ columns, types, columnWords, reduce }: Described): readonly
     const isBoolean = type?.type === 'boolean';
     return {
       name, ...(unit !== undefined && { unit }), ...(names !== null && { names }),
-      // Of several rows of one person, the sum says in how many the answer is yes.
+      // With several rows per person, the sum counts those in which the answer is yes.
       ...(isBoolean && { isBoolean, least: 0, ...(reduce !== 'sum' && { most: 1 }) }),
     };
   });
 }
 
-/** By columns where there is one number for each, else by the answer's parts, else by place. */
+/** Describes by columns where there is one number for each, else by parts, else by place. */
 function unexplained(
   columns: readonly string[], size: number, parts: readonly NamedPart[] = [],
 ): readonly NumberInfo[] {

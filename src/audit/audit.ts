@@ -10,7 +10,7 @@ import {
 } from './events.js';
 import { auditKnownNoise, type KnownNoiseOptions } from './known-noise.js';
 
-/** What to audit, and how many releases to spend on it. */
+/** The claim and the pairs to audit, and how many releases to spend on them. */
 export interface AuditOptions {
   readonly claim: Claim;
   /** At least one. The most promising pairs come first. */
@@ -53,7 +53,7 @@ const lookMin = 25;
 const lookMax = { first: 3_000, second: 15_000, third: 60_000 } as const;
 const secondRound = 4;
 const thirdRound = 2;
-/** With fewer trials a third round would tell no more than the second did. */
+/** With fewer trials a third round would show no more than the second did. */
 const longAudit = 200_000;
 const eventsCounted = 2;
 

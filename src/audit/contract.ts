@@ -8,7 +8,7 @@ import type { Shifts } from './losses/shifts.js';
 export interface Contributors {
   /** Rows. */
   readonly count: number;
-  /** 32 bytes for each row: who shares a group with whom. */
+  /** 32 bytes for each row: they decide which rows share a group. */
   readonly assignmentHashes: Uint8Array;
   /** Row-major, count * dimension. */
   readonly rows: Float64Array;
@@ -26,7 +26,7 @@ export interface NeighbourPair {
    * bound holds whatever is left out.
    */
   readonly entries?: readonly number[];
-  /** What the other contributors are called. */
+  /** The name of the crowd that the other contributors form. */
   readonly crowd?: string;
 }
 
@@ -72,9 +72,9 @@ export interface LossRequest extends TrialRequest {
 export interface LossBlock {
   /** The logarithm of a weight, then the loss, of each trial. */
   readonly values: Float64Array;
-  /** Of a request for one trial: the cost of its calls, in rho (losses/call-loss). Else 0. */
+  /** For a request of one trial, the cost of its calls in rho (losses/call-loss); else 0. */
   readonly rho: number;
-  /** Of a request for one trial: how far contents move. Else empty. */
+  /** For a request of one trial, how far the contents move; else empty. */
   readonly shifts: Shifts;
 }
 
@@ -85,7 +85,7 @@ export interface LossPool {
   runLosses(request: LossRequest): Promise<LossBlock | null>;
 }
 
-/** What exact privacy losses showed. */
+/** The result of exact privacy losses. */
 export interface KnownNoise {
   /** Epsilon is at least this at the claim's delta. 0 if nothing was found. */
   readonly bound: number;
@@ -110,7 +110,7 @@ export interface Claim {
   readonly delta: number;
 }
 
-/** What an audit found. */
+/** The result of an audit. */
 export interface AuditResult {
   readonly claim: Claim;
   /**
@@ -128,9 +128,9 @@ export interface AuditResult {
   readonly pair: string;
   readonly event: string;
   readonly pairsTried: number;
-  /** What counted outputs alone prove, whatever the law of the noise is. */
+  /** The bound that counted outputs alone prove, whatever the law of the noise. */
   readonly sampled: number;
-  /** What exact privacy losses prove. Null if they were not asked for, or not for this release. */
+  /** The result of exact privacy losses; null if not asked for, or unknown for this release. */
   readonly known: KnownNoise | null;
   /** bound > claim: the promise is broken. */
   readonly caught: boolean;

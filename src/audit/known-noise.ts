@@ -5,7 +5,7 @@ import type {
 import { deltaBound, levelFor, type Level, type Losses } from './losses/delta-bounds.js';
 import type { Shifts } from './losses/shifts.js';
 
-/** What to audit with known noise. */
+/** The claim and the pairs to audit with known noise, and how many trials to spend. */
 export interface KnownNoiseOptions {
   readonly claim: Claim;
   /** The most promising ones first. */
@@ -25,7 +25,7 @@ const multiples = [
 ];
 /** Shares of the trials: one for each of the first pairs, and pilots on the best of them. */
 const shares = { first: 0.2, pilot: 0.25 } as const;
-/** Of few trials, more look for a pair: on a useless pair no number of trials tells anything. */
+/** With few trials, more of them search for a pair: on a useless pair, trials show nothing. */
 const fewTrials = { below: 100, first: 0.4 } as const;
 const pilotMin = 8;
 const pilotMax = 1500;

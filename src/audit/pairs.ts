@@ -7,7 +7,7 @@ import { normalQuantile } from '../numerics/normal.js';
 import { seededRandom } from '../random/work.js';
 import type { Contributors, NeighbourPair } from './contract.js';
 
-/** What the search needs to know. Public facts only. */
+/** The public facts that the search needs. */
 export interface PairFacts {
   readonly plan: Plan;
   readonly facts: StudyFacts;
@@ -18,7 +18,7 @@ export interface PairFacts {
 
 /** Beyond every clipping radius, but far from the largest double. */
 const far = 1e9;
-/** Far away, but only so many bins that a loop over all bins between would still end. */
+/** Far away, but near enough that a loop over all bins in between would still end. */
 const distant = 1000;
 const anchorsMax = 6;
 
@@ -41,8 +41,8 @@ interface Change {
  * `still`: all rows are zero, so only one contributor moves. `spread`: honest rows, one unit wide.
  * `divided`, where the parameters name two numbers: every other row is at the first, the rest at
  * the second. A choice between the two is close then.
- * Of answers that are split by keys also `few`: one row in each key, where a key has so few people
- * that one more or less may decide whether it counts at all.
+ * For answers that are split by keys also `few`: one row in each key, where a key has so few
+ * people that one more or less may decide whether it counts at all.
  */
 export function crowds(facts: PairFacts): readonly Crowd[] {
   const { cohort, dimension } = facts.facts;
@@ -161,7 +161,7 @@ function changesOf(asked: PairFacts): Change[] {
     .map(({ name, left, right }) => ({ name, left: [left], right: right === null ? [] : [right] }));
 }
 
-/** Of a contributor with one row for each of its keys: other keys, other values, or absent. */
+/** Changes of a contributor with a row for each of its keys: other keys, other values, or none. */
 function changesOfKeys(
   asked: PairFacts, { count, groupsMax }: { readonly count: number; readonly groupsMax: number },
 ): Change[] {
@@ -357,7 +357,7 @@ function pairOf(
   };
 }
 
-/** Those of the keys in which the contributor is on either side; null: any. */
+/** The entries of the keys in which the contributor is on either side; null: any. */
 function entriesMoved(
   { left, right }: Change, { plan: { outputShape }, facts: { keys } }: PairFacts,
 ): readonly number[] | null {

@@ -3,13 +3,13 @@ export function leadingPower(value: number): number {
   return value === 0 ? 0 : Number(value.toExponential().split('e')[1]);
 }
 
-/** Of a number of which nothing says how exact it is. */
+/** Digits of a number whose precision is unknown. */
 const digitsAlone = 6;
-/** Of `toFixed`. */
+/** The most decimals that `toFixed` accepts. */
 const decimalsMax = 100;
 
 /**
- * How many decimals of a number mean something: as many as show two digits of `half`. Without it,
+ * How many decimals of a number are significant: as many as show two digits of `half`. Without it,
  * as many as make six digits. Digits before the decimal point are never left out, so the two ends
  * of an interval never look the same.
  * @param half half of the 95 % interval; null or zero where there is none.

@@ -2,8 +2,8 @@
  * Logarithms and powers with the same bits in every engine.
  *
  * The standard lets an engine choose the last bits of Math.log, Math.log2 and Math.pow, and newer
- * versions of V8 chose anew. A release must have the same bytes wherever it is made from the same
- * noise, so these use the arithmetic that the standard does fix: + - * / and the bits of a double.
+ * versions of V8 have changed them. A release must have the same bytes wherever it is made from the
+ * same noise, so these use the arithmetic that the standard does fix: + - * / and a double's bits.
  * The method is that of fdlibm, by Sun Microsystems (NOTICE has its terms). The error is below one
  * unit in the last place, and the bits are those of Math.log, Math.log2 and ** in Node 20 and 22.
  * Math.exp, Math.expm1, Math.log1p and the trigonometric functions agree in Node 20, 22 and 24.
@@ -22,7 +22,7 @@ const leastPower = 1074;
 const powersOfTwo = Float64Array.from(
   { length: 1024 + leastPower }, (_, i) => 2 ** (i - leastPower),
 );
-/** What the last bit is worth, by the sign and the exponent of a number: its upper 12 bits. */
+/** The signed value of the last bit, by the sign and exponent of a number: its upper 12 bits. */
 const lastBits = Float64Array.from({ length: 4096 }, (_, i) =>
   (i < 2048 ? 1 : -1) * 2 ** (Math.min(2046, Math.max(1, i % 2048)) - 1075));
 

@@ -1,10 +1,10 @@
 import type { ErrorCode } from './error-codes.js';
 
-/** What an error code means, for the reference page. */
+/** The explanation of an error code on the reference page. */
 export interface ErrorWords {
   /** Why it happens, in one or two sentences. */
   readonly cause: string;
-  /** What to do about it. */
+  /** How to resolve it. */
   readonly remedy: string;
 }
 

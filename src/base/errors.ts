@@ -2,7 +2,7 @@ import {
   retryableWireCodes, type ErrorCode, type LocalCode, type WireCode,
 } from './error-codes.js';
 
-/** What an error says besides its code and message. */
+/** Options of an error, besides its code and message. */
 export interface KeelsonErrorOptions {
   readonly retryable?: boolean;
   /** Public facts only: limits, paths, positions. Never row values. */
@@ -11,8 +11,8 @@ export interface KeelsonErrorOptions {
 }
 
 /**
- * The base of every error that Keelson throws. `code` is stable; `message` says what, limit and
- * remedy.
+ * The base of every error that Keelson throws. `code` is stable; `message` states the problem, the
+ * limit and the remedy.
  */
 export class KeelsonError extends Error {
   readonly code: ErrorCode;

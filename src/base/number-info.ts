@@ -16,7 +16,7 @@ import type { ParameterValues } from './facts.js';
  */
 export type NumberInfo = NumberFacts & NumberKind;
 
-/** What every description may state besides its kind. */
+/** The facts that every description may state besides its kind. */
 export interface NumberFacts {
   /** The group that it is about, where an answer is split: a part for each column of `by`. */
   readonly group?: readonly string[];

@@ -1,14 +1,14 @@
 /**
- * Names of before the first release, and how the same is written now (docs/internals/names.md). An
- * old name is refused, and the refusal says the new one. `keelson doctor` rewrites study files by
+ * Names from before the first release, and what replaces them (docs/internals/names.md). An old
+ * name is refused, and the refusal gives the new one. `keelson doctor` rewrites study files with
  * these tables. Stored releases are signed and stay as they are, so the old names in them are read.
  */
 
-/** How something of before is written now. */
+/** The replacement of an old name. */
 export interface Renamed {
-  /** Absent: nothing is in its place, and `why` says what to do. */
+  /** Absent: nothing replaces it, and `why` says what to do. */
   readonly now?: string;
-  /** Parameters that are written beside the new name. */
+  /** Parameters to write beside the new name. */
   readonly with?: Readonly<Record<string, string>>;
   /** After "is now NAME", or the remedy where there is no new name. */
   readonly why?: string;
@@ -23,7 +23,7 @@ export const oldEstimators: Table = {
   'heavy-tailed-pure': { now: 'heavy-tailed', why: 'with a delta of 0 for pure privacy' },
 };
 
-/** Of the estimators that have the new name. */
+/** Old parameters of every estimator that has the new name. */
 export const oldParameters: Table = {
   scale: { now: 'spread' },
   'centre-share': { now: 'centre-part' },
@@ -37,7 +37,7 @@ export const oldParameters: Table = {
   cohorts: { now: 'arms' },
 };
 
-/** Of one estimator, which answers without them. They go before the parameters of all. */
+/** Old parameters that one estimator no longer needs. They take precedence over those of all. */
 export const oldParametersOf: Readonly<Record<string, Table>> = {
   quantile: { resolution: { why: 'it is a thousandth of the range' } },
   'heavy-tailed': {
@@ -89,7 +89,7 @@ export function storedNow(table: Readonly<Record<string, string>>, name: string)
   return Object.hasOwn(table, name) ? table[name]! : name;
 }
 
-/** What a refusal says of an old name; undefined: it is none, or its new name is not known here. */
+/** A refusal's text about an old name; undefined if it is none, or its new name is unknown here. */
 function nowOf(
   table: Table | undefined, name: string, known?: readonly string[],
 ): string | undefined {

@@ -23,7 +23,7 @@ export interface Interval95 {
   readonly high: readonly number[];
 }
 
-/** What released numbers say about the rows. The names are stable. */
+/** Reasons of findings: facts about the rows that released numbers show. The names are stable. */
 export const findingReasons = [
   /** The rows reach farther to one side than to the other. */
   'skewed',
@@ -50,7 +50,7 @@ export const findingReasons = [
   /** How many contributors had more groups than count for one. */
   'groups-cut',
 ] as const;
-/** What released numbers say about the rows. */
+/** One of `findingReasons`. */
 export type FindingReason = (typeof findingReasons)[number];
 
 /** A reason that this version does not know: `a` to `z`, digits and hyphens, at most 64. */
@@ -80,7 +80,7 @@ export interface Finding {
 
 /** The place of a release in the series of a running total, and what was released. */
 export interface RunningRelease {
-  /** From 0. The releases of a series are those of successive epochs. */
+  /** Place in the series, from 0. The releases of a series are those of successive epochs. */
   readonly position: number;
   /**
    * In the order of the estimate: the values of the newest epochs, mixed, with fresh noise. The
@@ -119,9 +119,9 @@ export interface ValueOutcome {
   readonly radiusIfFalse95?: number;
   /** The unit of each column that the estimator worked in: given, or found privately. */
   readonly spread?: readonly number[];
-  /** What people should know of the rows before they rely on the answer. */
+  /** Facts about the rows that people should know before they rely on the answer. */
   readonly findings?: readonly Finding[];
-  /** Of a running total: the estimate is a total over the epochs of a series, up to this one. */
+  /** For a running total: the estimate is the total of a series' epochs, up to this one. */
   readonly running?: RunningRelease;
   /**
    * What each number is, in the order of the estimate; of a split answer, those of one group, which
@@ -150,9 +150,9 @@ export type RefusalReason = (typeof refusalReasons)[number];
 export interface RefusedOutcome {
   readonly kind: 'refused';
   readonly reason: RefusalReason;
-  /** What failed and what would have been enough. Public numbers only. */
+  /** Why there is no answer, and what would have been enough. Public numbers only. */
   readonly text: string;
 }
 
-/** What a release holds. */
+/** The outcome of a release: an answer or a refusal. */
 export type Outcome = ValueOutcome | RefusedOutcome;

@@ -6,7 +6,7 @@ import {
 } from './questions.js';
 import { nearest } from './suggest.js';
 
-/** What is wrong with a question: its place, the rule that it breaks, what to do. */
+/** A fault of a question: its place, the rule that it breaks, and the remedy. */
 export interface QuestionFault {
   /** Like `questions.delays.part`. */
   readonly path: string;
@@ -27,7 +27,7 @@ export function isQuestionName(text: string): boolean {
 
 /**
  * The first rule that the questions of a study break; null if they break none. Study files and
- * facts are held to the same rules. What an estimator needs is not looked at here.
+ * facts are held to the same rules. The needs of an estimator are not checked here.
  */
 export function questionsFault(
   questions: readonly Question[], columns: TypedColumns,
@@ -285,7 +285,7 @@ function canHold(type: ColumnType, tests: readonly RowTest[]): boolean {
   return first < high && first <= Number.MAX_SAFE_INTEGER;
 }
 
-/** A test that lists the values that it takes. */
+/** A test that lists the values that it accepts. */
 type ListTest =
   Extract<RowTest, { readonly is: TestValue } | { readonly in: readonly TestValue[] }>;
 

@@ -10,7 +10,7 @@ export interface KnownKeys {
   readonly keys: readonly Key[];
 }
 
-/** The newest answer is looked for in so many releases, so that a server need not read more. */
+/** The newest answer is looked for in this many releases, so a server need not read more. */
 export const releasesRemembered = 16;
 
 interface Remembered {
@@ -46,7 +46,7 @@ export class RememberedKeys {
     });
   }
 
-  /** Of the next release. */
+  /** The keys that the next release knows. */
   get known(): readonly KnownKeys[] {
     return [...this.#remembered].map(([question, { keys }]) => ({ question, keys }));
   }

@@ -56,7 +56,7 @@ export class RunningTotals {
     return { value, deviation: Math.sqrt(variance) };
   }
 
-  /** Over all positions. */
+  /** The total over all positions. */
   get total(): RunningTotal {
     return this.between(0, this.positions);
   }
@@ -83,19 +83,19 @@ export function runningText({ position }: RunningRelease): string {
     : `The total of ${position + 1} epochs, up to this one.`;
 }
 
-/** What the releases of one question leave to the next, encrypted. */
+/** The state that the releases of one question leave to the next one, encrypted. */
 export interface EncryptedSeries {
   readonly question: string;
   readonly sealed: Uint8Array;
 }
 
-/** What the next release of a series is read with. All of it follows from published numbers. */
+/** The state for reading the next release of a series. It follows from published numbers. */
 export interface SeriesState {
   /** Releases of the series so far. */
   readonly position: number;
-  /** What the newest releases say of their own epochs, newest first; at most separation - 1. */
+  /** The newest releases' numbers for their own epochs, newest first; at most separation - 1. */
   readonly recent: readonly Float64Array[];
-  /** What they say of all epochs of the series together. */
+  /** The totals over all epochs of the series. */
   readonly total: Float64Array;
 }
 

@@ -3,7 +3,7 @@
  * in a terminal and in a table, and find texts that look alike.
  */
 
-/** What a terminal may show as it is. Marks are shown after another character only. */
+/** Characters that a terminal may show as they are. Marks are shown only after another one. */
 const plain = /^[\p{L}\p{N}\p{P}\p{S} ]\p{M}*$/u;
 /** Invisible, although they count as letters, marks or symbols. */
 const invisible = /[\p{DI}\u2800]/u;

@@ -6,10 +6,10 @@ export const textLimits = {
   bytesMax: 255,
 } as const;
 
-/** Why a text is not in the one form that a study takes. */
+/** Why a text is not in the one form that a study accepts. */
 export type TextFault = 'empty' | 'too-long' | 'character' | 'outer-space' | 'not-normal';
 
-/** What each fault says of a text. The words never hold the text. */
+/** The words for each fault of a text. They never contain the text. */
 export const textFaultWords: Readonly<Record<TextFault, string>> = {
   empty: 'is empty',
   'too-long': 'has more bytes than its column takes',

@@ -1,5 +1,5 @@
 /**
- * Three wrappers that make a leak a type error, and what opens them.
+ * Three wrappers that make a leak a type error, and the functions that open them.
  *
  * `Sensitive<T>` holds data that no reader may see. It can be transformed. Only privacy/mechanisms
  * may open it, with `openSensitive`.
@@ -17,17 +17,17 @@ let contentOf: <T>(sensitive: Sensitive<T>) => T;
 let sharesOf: <T>(sealed: Sealed<T>) => T;
 let released: <T>(value: T) => Released<T>;
 
-/** What contributors' data are. Only for privacy/mechanisms. */
+/** Opens contributors' data. Only for privacy/mechanisms. */
 export function openSensitive<T>(sensitive: Sensitive<T>): T {
   return contentOf(sensitive);
 }
 
-/** One server's shares. Only for src/sealed/steps and privacy/mechanisms. */
+/** Opens one server's shares. Only for src/sealed/steps and privacy/mechanisms. */
 export function openSealed<T>(sealed: Sealed<T>): T {
   return sharesOf(sealed);
 }
 
-/** What anybody may read from now on. Only for privacy/mechanisms. */
+/** Wraps a value that anybody may read from now on. Only for privacy/mechanisms. */
 export function releasedByMechanism<T>(value: T): Released<T> {
   return released(value);
 }
@@ -69,7 +69,7 @@ export class Sensitive<out T> {
   }
 }
 
-/** What a charged mechanism drew. Anybody may read it. */
+/** A value that a charged mechanism drew. Anybody may read it. */
 export class Released<out T> {
   static {
     released = (value) => new Released(value);
@@ -109,7 +109,7 @@ export class Sealed<out T> {
     return new Sealed(shares);
   }
 
-  /** What a server computes of its own shares alone. */
+  /** Computes on a server's own shares alone. */
   map<U>(transform: (shares: T) => U): Sealed<U> {
     return new Sealed(transform(this.#shares));
   }

@@ -21,7 +21,7 @@ export {
 export { inlineCompute, type Kernels } from './contract/compute.js';
 export { assign, assignmentHashBytes, type Assignment } from './summaries/assignment.js';
 
-/** What `runOffline` takes. */
+/** Options of `runOffline`. */
 export interface OfflineRun {
   readonly plan: Plan;
   /** Columns of a row. */
@@ -42,7 +42,7 @@ export interface OfflineRun {
   readonly assignmentHashes: ByteSource;
   readonly work: WorkRandom;
   readonly compute?: Compute;
-  /** Of a plan for keys that are discovered: the keys at the places in the rows. */
+  /** For a plan with discovered keys: the keys at the places in the rows. */
   readonly keys?: Sensitive<FoundKeys>;
 }
 

@@ -1,6 +1,6 @@
 import { KeelsonError } from '../base/errors.js';
 
-/** What can be wrong with a release log. Stable names; docs/reference/protocol.md explains each. */
+/** Faults of a release log. Stable names; docs/reference/protocol.md explains each. */
 export const logFaultCodes = [
   'line-malformed',
   'study-missing',
@@ -26,7 +26,7 @@ export const logFaultCodes = [
   'line-after-head',
 ] as const;
 
-/** What is wrong with a release log. */
+/** One of `logFaultCodes`. */
 export type LogFaultCode = (typeof logFaultCodes)[number];
 
 /**

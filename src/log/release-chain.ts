@@ -59,7 +59,7 @@ export class ReleaseChain {
   private at: ChainPosition;
   /** Oldest first. Keys before the key of the last release are removed. */
   private keys: readonly Verifier[];
-  /** Of a sealed study: its three servers. All of them sign releases; the head is of one. */
+  /** The three servers of a sealed study; else null. All sign releases; one signs the head. */
   private readonly sealedBy: readonly Verifier[] | null;
 
   constructor(private readonly options: ChainOptions) {

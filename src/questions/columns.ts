@@ -9,10 +9,10 @@ export interface StudyColumns {
   readonly types?: readonly ColumnType[];
 }
 
-/** What the cells of a column of texts are places in. */
+/** The texts of a column, whose cells are places among them. */
 export type Texts = readonly string[] | TextTable;
 
-/** For each column its texts. Columns of other types have none. */
+/** The texts of each column. Columns of other types have none. */
 export type Dictionaries = readonly (Texts | null | undefined)[];
 
 /** Rows as they were sent, row-major. An absent cell is NaN. */
@@ -34,7 +34,7 @@ export function textOf(texts: Texts, place: number): string {
   return known[place] ??= decodedText(texts, place);
 }
 
-/** Up to so many letters, adding them one by one is faster than the decoder. */
+/** Up to this many letters, adding them one by one is faster than the decoder. */
 const fewLetters = 12;
 
 function decodedText(texts: TextTable, place: number): string {

@@ -101,7 +101,7 @@ function withEndsMoved(
   }));
 }
 
-/** What is left of a target for the answer itself. */
+/** The part of a target that is left for the answer itself. */
 export function besideGroupsCut(target: PrivacyTarget): PrivacyTarget {
   assert(target.isAlone !== true, 'a target alone is not divided');
   const { delta, deltaTotal } = target;

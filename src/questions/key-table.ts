@@ -4,7 +4,7 @@ import { writeUtf8 } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import type { FoundKeys } from '../privacy/mechanisms/contract.js';
 
-/** What a table of keys takes. */
+/** Options of a table of keys. */
 export interface KeyTableOptions {
   /**
    * At least 8 secret bytes, fresh for each process. So nobody can choose many keys that meet in
@@ -15,22 +15,22 @@ export interface KeyTableOptions {
   readonly bytesMax: number;
 }
 
-/** Parts of a key are texts of at most so many bytes of UTF-8. */
+/** Parts of a key are texts of at most this many bytes of UTF-8. */
 const partBytesMax = 255;
 /** Slots per key, at least: a search then ends after a few slots. */
 const slotsPerKey = 4 / 3;
 const firstSlots = 512;
-/** Keys are kept in pieces of so many bytes, so that growth copies nothing. A power of two. */
+/** Keys are kept in pieces of this many bytes, so that growth copies nothing. A power of two. */
 const pieceBytes = 2 ** 16;
 const pieceBits = log2(pieceBytes);
-/** Places of keys are kept in pieces of so many numbers. A power of two. */
+/** Places of keys are kept in pieces of this many numbers. A power of two. */
 const pieceStarts = 2 ** 14;
 const startsBits = log2(pieceStarts);
 
 /**
- * What one key of at most `keyBytes` bytes may take in a table. A key has a byte for each part
- * besides its text. Slots come in powers of two. No key crosses the end of a piece, so a piece may
- * end with fewer than `keyBytes` free bytes.
+ * The most memory that a key of at most `keyBytes` bytes takes in a table. A key has a byte for
+ * each part besides its text. Slots come in powers of two. No key crosses the end of a piece, so a
+ * piece may end with fewer than `keyBytes` free bytes.
  */
 export function keyMemory(keyBytes: number): number {
   const unused = pieceBytes / (pieceBytes - keyBytes);
@@ -45,16 +45,16 @@ export const keyTableBytes = 2 ** 31;
 /** Bytes that the tables of all questions of one epoch may take. So one table may take them. */
 export const keyRoomBytes = keyTableBytes - emptyTableBytes;
 
-/** What the keys that one question discovers may take. */
+/** Limits of the keys that one question discovers. */
 export interface DiscoveredKeys {
   /** The most keys of one contributor that count. */
   readonly groupsMax: number;
-  /** What one key may take in memory, with what is added up under it: bytes. */
+  /** The most memory of one key, with what is added up under it, in bytes. */
   readonly keyMemory: number;
 }
 
 /**
- * The most bytes that the keys of so many rows of one contributor may take in the tables of all
+ * The most bytes that the keys of `rowsMax` rows of one contributor may take in the tables of all
  * questions together. A row has one key for each question, and at most `groupsMax` keys of a
  * contributor count. So the sum over an epoch's contributors bounds what the keys of the epoch
  * take, whatever they are.
@@ -65,7 +65,7 @@ export function keyRoomOf(discovered: readonly DiscoveredKeys[], rows: number): 
     sum + Math.min(rows, groupsMax) * bytes, 0);
 }
 
-/** The most memory that the tables of one epoch take with so many people, in bytes. */
+/** The most memory that the tables of one epoch take with this many people, in bytes. */
 export function keyMemoryOf(
   discovered: readonly DiscoveredKeys[], rowsMax: number, people: number,
 ): number {

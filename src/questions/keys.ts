@@ -307,7 +307,7 @@ interface RankedKey<Key> {
   readonly rank: number;
 }
 
-/** What a contributor holds besides its first key. */
+/** The keys that a contributor holds besides its first one. */
 interface OtherKeys<Held, Key> {
   readonly keys: Map<Key, { readonly held: Held; rank: number }>;
   /** The one with the largest rank of all keys that are held. Null: not known. */

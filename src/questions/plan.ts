@@ -32,9 +32,9 @@ export interface PlannedQuestion {
   readonly dimension: number;
   /** The names of the public keys by which the answer is split. */
   readonly keys?: readonly (readonly string[])[];
-  /** Of a question in which a contributor may have more than groupsMax keys. */
+  /** Present if a contributor may have more than groupsMax keys. */
   readonly groupsCut?: GroupsCut;
-  /** Of a question whose keys are discovered. */
+  /** Present if the keys of the question are discovered. */
   readonly discovered?: DiscoveredKeys & {
     /** The most bytes of one key in a table of keys. */
     readonly keyBytes: number;
@@ -57,7 +57,7 @@ export interface QuestionsPlan {
 /** The public facts of a study from which its questions are planned. */
 export interface QuestionsFacts extends StudyColumns, PeopleFacts {
   readonly participation: Participation;
-  /** What all questions together may cost. */
+  /** The budget of all questions together. */
   readonly target: PrivacyTarget;
   /** Which answers are totals over epochs. */
   readonly running?: RunningFacts;

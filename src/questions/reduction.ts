@@ -8,7 +8,7 @@ import {
 } from './keys.js';
 import { rowFilter, type RowFilter } from './where.js';
 
-/** What a contributor's rows need besides their values. */
+/** Secrets that the rows of a contributor need besides their values. */
 export interface ContributorSecrets {
   /** The secret for the choice of keys, at least 16 bytes. Asked for at most once a question. */
   keySecret(): Uint8Array;
@@ -20,7 +20,7 @@ export interface RankedRows extends SentRows {
   readonly ranks: Float64Array | null;
 }
 
-/** What the rows of one key gave. */
+/** The rows of one key, reduced. */
 interface KeyRows {
   readonly values: number[];
   rows: number;
@@ -31,14 +31,14 @@ interface KeyRows {
 /** More than the rank of any row. */
 const aboveRanks = 2;
 
-/** Of a question without columns: rows give nothing but their key. */
+/** A question without columns: its rows contribute nothing but their key. */
 const noRows: KeyRows = { values: [], rows: 0, rank: 0 };
-/** Of a key that does not count. */
+/** A key that does not count. */
 const refused: KeyRows = { values: [], rows: 0, rank: 0 };
 /** In place of a column: all rows have one key, or no column says by a number which key it is. */
 const [oneKey, noNumber] = [-1, -2];
 
-/** Of the one key of a question that is not split: it has no other to be compared with. */
+/** The rank of the one key of a question that is not split: there is no other to compare with. */
 const noRank = (): number => 0;
 
 /** A key of a public list is its place. A key that nobody listed is a text. */
@@ -69,7 +69,7 @@ export class QuestionReduction {
   /** Whether rows need ranks. */
   readonly needsRanks: boolean;
   readonly #filter: RowFilter;
-  /** Of a question whose keys are discovered. */
+  /** The reader of discovered keys; null where keys are not discovered. */
   readonly #reader: KeyReader | null;
   /** The place of the text that is the key; null where a key is something else. */
   readonly #textPlace: number | null;
@@ -104,9 +104,9 @@ export class QuestionReduction {
   /**
    * Adds a batch; `columns` is the study's number of them.
    *
-   * What a key holds is looked up once for a batch, where a number of the batch says which key it
-   * is. A later row of the batch may push the key out. What is added to it then counts nowhere, as
-   * a key that left never comes back (KeptKeys).
+   * A key's rows are looked up once for a batch, where a number of the batch says which key it is.
+   * A later row of the batch may push the key out. What is added to it then counts nowhere, as a
+   * key that left never comes back (KeptKeys).
    */
   add(
     into: QuestionRows, sent: RankedRows, columns: number, secrets: ContributorSecrets,

@@ -16,7 +16,7 @@ import { RunningQuestion, type SeriesBefore } from './series.js';
 export type QuestionResult =
   | {
     readonly kind: 'answered'; readonly outcome: Outcome;
-    /** Of a running total: what the release of the next epoch needs, if this one is published. */
+    /** For a running total: the state for the next epoch's release, if this one is published. */
     readonly left?: Uint8Array;
   }
   /** `failure` may be about data: it is for the operator's eyes after its code is checked. */
@@ -66,7 +66,7 @@ interface Running {
  * An error in one question is kept: the others go on, and its release fails.
  */
 export class QuestionsRun {
-  /** For each question the table of its discovered keys; null for others. */
+  /** The table of each question's discovered keys; null for other questions. */
   readonly tables: readonly (KeyTable | null)[];
   readonly #running: readonly Running[];
 
@@ -107,7 +107,7 @@ export class QuestionsRun {
     });
   }
 
-  /** Draws at most so many of the noise values of each question that are not drawn yet. */
+  /** Draws at most `limit` of each question's noise values that are not drawn yet. */
   prepareNoise(limit: number): void {
     this.#each(({ mechanisms }) => mechanisms.prepare(limit));
   }

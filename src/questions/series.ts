@@ -18,7 +18,7 @@ export interface Sealing {
   open(question: string, text: Uint8Array): Uint8Array | null;
 }
 
-/** What a release needs to continue the series of its study. */
+/** The state with which a release continues the series of its study. */
 export interface SeriesBefore {
   readonly sealing: Sealing;
   readonly series: readonly EncryptedSeries[];
@@ -85,7 +85,7 @@ export class RunningQuestion {
     };
   }
 
-  /** What the next release needs. */
+  /** The state for the next release, sealed. */
   sealed(seal: (plain: Uint8Array) => Uint8Array): Uint8Array {
     const { state } = this.#reader;
     return sealed(this.#inputs.recent.map((recent) => encoded(state, this.#cut, recent)), seal);

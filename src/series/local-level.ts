@@ -49,7 +49,7 @@ export class LocalLevel {
   /** In units of the first noise variance, like the steps. */
   readonly #variances: Float64Array;
   readonly #logLikelihoods: Float64Array;
-  /** Of each candidate, given the data; they add up to 1. Null until they are computed. */
+  /** The probability of each candidate, given the data; null until computed. The sum is 1. */
   #shares: Float64Array | null = null;
   #epoch = 0;
   #origin: Measured & { readonly value: number } | null = null;

@@ -58,12 +58,12 @@ export class NumberSeries {
     return this.#points;
   }
 
-  /** What was known at each release from it and the ones before; null before the first answer. */
+  /** The level at each release, from it and the ones before; null before the first answer. */
   get then(): readonly (Level | null)[] {
     return this.#then;
   }
 
-  /** What the kept releases together say of each; null before the first answer. */
+  /** The level at each kept release, from all of them together; null before the first answer. */
   smoothed(): readonly (Level | null)[] {
     return smoothedLevels(this.#points);
   }
@@ -73,7 +73,7 @@ export class NumberSeries {
     return this.#filter.stepDeviation;
   }
 
-  /** Over all releases. */
+  /** The total over all releases. */
   get total(): Total {
     return {
       value: this.#sum, deviation: Math.sqrt(this.#variance),
@@ -81,7 +81,7 @@ export class NumberSeries {
     };
   }
 
-  /** Over the newest `releases` releases, at most as many as are kept. */
+  /** The total over the newest `releases` releases, at most as many as are kept. */
   window(releases: number): Total {
     const answered = this.#points.slice(-releases).filter(({ value }) => value !== null);
     return {

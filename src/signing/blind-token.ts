@@ -89,7 +89,7 @@ export function tokenNonce(
   return hashing.sha512(concatBytes(utf8('keelson token nonce'), salt, contributor)).slice(0, 32);
 }
 
-/** What the issuer signs without seeing it: 98 bytes. */
+/** The 98 bytes that the issuer signs without seeing them. */
 export function tokenInput(
   nonce: Uint8Array, challengeDigest: Uint8Array, keyId: Uint8Array,
 ): Uint8Array {

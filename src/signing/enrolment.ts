@@ -11,7 +11,7 @@ const expiryBytes = 8;
 /** Longest token: signature, expiry, and the longest name of a study in UTF-8. */
 export const enrolmentBytesMax = signatureBytes + expiryBytes + 4 * factsLimits.nameLength;
 
-/** What an enrolment token says about its key. */
+/** The facts that an enrolment token states about its key. */
 export interface Enrolment {
   /** Name of the only study that the token is for; null: every study that names the issuer. */
   readonly study: string | null;

@@ -71,17 +71,17 @@ export interface BatchBody {
 
 /** The values of one typed column of a batch, one for each row that has one. */
 export interface Cells {
-  /** Of an optional column: a bit for each row. Empty or absent: every row has a value. */
+  /** For an optional column: a bit for each row. Empty or absent: every row has a value. */
   readonly present?: Uint8Array;
-  /** Of a number or integer: little-endian numbers of the batch's data type. Else empty. */
+  /** For a number or integer: little-endian numbers of the batch's data type. Else empty. */
   readonly numbers: Uint8Array;
-  /** Of a boolean, category or text. Else empty. */
+  /** For a boolean, category or text. Else empty. */
   readonly codes: Uint8Array;
-  /** Of a text: its entries, each after a byte with its length. Else empty or absent. */
+  /** For a text: its entries, each after a byte with its length. Else empty or absent. */
   readonly dictionary?: Uint8Array;
 }
 
-/** Whether a study takes rows. */
+/** Whether a study accepts rows. */
 export type WireStudyState = 'open' | 'exhausted' | 'ended';
 
 export interface WireLimits {
@@ -109,7 +109,7 @@ export interface Welcome {
   readonly rotations: readonly Uint8Array[];
 }
 
-/** What a contributor has spent of its own budget. */
+/** How much of its own budget a contributor has spent. */
 export interface Spend {
   readonly rho: number;
   readonly rhoCap: number;
@@ -129,7 +129,7 @@ export interface Ready {
   readonly holes: readonly bigint[];
   readonly credit: number;
   readonly ownSpend: Spend | null;
-  /** Of a sealed study with an open epoch: 96 bytes for each server, its box key and signature. */
+  /** For a sealed study with an open epoch: each server's box key and signature, 96 bytes. */
   readonly boxKeys?: readonly Uint8Array[];
 }
 
@@ -195,7 +195,7 @@ export interface SignedHead {
 
 export type ServerFrame = Welcome | Ready | Ack | SignedRelease | SignedHead | Notice | Refusal;
 
-/** What a release was charged. */
+/** The charge of a release. */
 export interface ReleaseCost {
   readonly epsilon: number;
   readonly delta: number;
@@ -226,7 +226,7 @@ export interface Answer {
   /** Canonical JSON. */
   readonly parameters: string;
   readonly outcome: Outcome;
-  /** What was charged for it, in units of 2^-64. */
+  /** The charge for it, in units of 2^-64. */
   readonly rhoAmount: bigint;
   readonly deltaAmount: bigint;
 }
@@ -239,7 +239,7 @@ export interface ReleaseBody extends ReleaseFacts {
   readonly wireForm?: 'short';
 }
 
-/** What a release without a list of answers states of its answer. */
+/** The answer of a release that has no list of answers. */
 export interface ShortAnswer {
   readonly estimator: string;
   /** Canonical JSON. */
@@ -260,7 +260,7 @@ export function ofShortAnswer(
   };
 }
 
-/** What every release states. */
+/** The facts that every release states. */
 export interface ReleaseFacts {
   readonly serverKey: Uint8Array;
   readonly studyId: Uint8Array;
@@ -275,7 +275,7 @@ export interface ReleaseFacts {
   readonly closedAtMs: bigint;
   readonly columns: readonly string[];
   readonly cohort: bigint;
-  /** What the ledger's cap promises, in words. Older servers leave it out. */
+  /** The promise of the ledger's cap, in words. Older servers leave it out. */
   readonly guarantee?: string;
 }
 

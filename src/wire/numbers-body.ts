@@ -7,11 +7,11 @@ import { malformed } from './reader.js';
 
 /**
  * The description of numbers in the bytes of a release: section 7 of docs/reference/protocol.md.
- * What successive numbers share is written once, so a histogram of 1,000 bins takes little more
- * than its edges.
+ * Fields that successive numbers share are written once, so a histogram of 1,000 bins takes little
+ * more than its edges.
  */
 
-/** What a description may state, of any kind of number. */
+/** The fields that a description of any kind of number may state. */
 export interface Stated {
   readonly kind?: string | undefined;
   readonly column?: string | undefined;
@@ -167,8 +167,8 @@ function placesIn(
 }
 
 /**
- * What a description of each kind may have: its members, after a colon the field that states one of
- * another name, and `!` where the kind is none without it.
+ * The members that a description of each kind may have. After a colon: the field that states a
+ * member of another name. `!`: the kind needs the member.
  */
 const forms: Readonly<Record<NumberInfo['kind'], string>> = {
   'count': 'column side',
@@ -197,7 +197,7 @@ const forms: Readonly<Record<NumberInfo['kind'], string>> = {
 
 /** A member that takes several fields, or one in another form. */
 interface Compound {
-  // Its kind says what a member holds.
+  // The kind of a description determines what a member holds.
   readonly state: (value: never) => Stated;
   readonly read: (stated: Stated) => unknown;
 }
@@ -262,7 +262,7 @@ const formsOf: ReadonlyMap<string, readonly Form[]> = new Map(
     return { member, field: field as keyof Stated, isNeeded: word.endsWith('!') };
   })]));
 
-/** What a description states, in the fields of the wire. */
+/** The statements of a description, in the fields of the wire. */
 export function statedBy(number: NumberInfo): Stated {
   const { kind, unit, least, most } = number;
   const members = number as unknown as Readonly<Record<string, never>>;

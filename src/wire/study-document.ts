@@ -46,7 +46,7 @@ export interface SharedFacts {
   readonly study: string;
   /** The study's name for people: one line of at most 120 characters. */
   readonly title?: string;
-  /** What the study is about, for people: one line of at most 1,000 characters. */
+  /** The study's description for people: one line of at most 1,000 characters. */
   readonly description?: string;
   /** Names of the columns, in their order. */
   readonly columns: readonly string[];
@@ -68,7 +68,7 @@ export interface SharedFacts {
    * only.
    */
   readonly epoch: { readonly everyMs: number } | { readonly contributors: number };
-  /** For each release. */
+  /** The privacy of each release. */
   readonly privacy: { readonly epsilon: number; readonly delta: number };
   readonly budget: {
     readonly epsilon: number;
@@ -113,7 +113,7 @@ export interface SharedFacts {
   readonly quarantine?: { readonly beyond: number; readonly automatic?: true };
   /**
    * Answers that are totals over epochs. A contributor is refused in the `separation` - 1 epochs
-   * after one that it was in, and the server keeps the exact values of so many epochs, sealed.
+   * after one that it was in, and the server keeps the exact values of that many epochs, sealed.
    * Contributor scope and secret participation only. Absent: each answer is about one epoch.
    */
   readonly running?: { readonly separation: number; readonly questions?: readonly string[] };
@@ -136,7 +136,7 @@ export interface SealedServer {
 /** How the rows of a study are sealed, and for which three servers. */
 export interface SealedFacts {
   /**
-   * Against whom the rows are protected. `reading`: whoever reads all that one server holds and
+   * Against whom the rows are protected. `reading`: anyone who reads all that one server holds and
    * receives. It is no promise against two servers together, nor against changed code.
    */
   readonly against: 'reading';

@@ -169,13 +169,13 @@ describe('one contribution', () => {
       const history = new History(undefined, places, i);
       history.take(release);
       const { outcome } = history.lastValue!;
-      const { estimate, keys } = (watched['questions'] as ShownByName)[question.name]!;
+      const { estimate, groups } = (watched['questions'] as ShownByName)[question.name]!;
       expect(outcome.estimate).toEqual(estimate);
       places(outcome).slice(0, chartsMax).forEach((place, line) =>
         expect(history.at(line, 0).value, question.name).toBe(estimate[place]));
       const rows = keyedOf(question, outcome)?.rows;
-      expect(rows?.flatMap(({ values }) => values)).toEqual(keys && estimate);
-      expect(rows?.map(({ parts }) => parts)).toEqual(keys);
+      expect(rows?.flatMap(({ values }) => values)).toEqual(groups && estimate);
+      expect(rows?.map(({ parts }) => parts)).toEqual(groups);
     });
   });
 

@@ -245,7 +245,7 @@ contribution: { rowsMax: 1 }`,
     // Noise has a deviation of about 0.6 minutes and 0.4 people: a failure in 10^6 runs at most.
     expect(Math.abs(minutes.estimate[0]! - given.reduce((sum, own) => sum + own) / given.length))
       .toBeLessThan(4);
-    expect(means.keys).toEqual([['bus'], ['car']]);
+    expect(means.groups).toEqual([['bus'], ['car']]);
     ['bus', 'car'].forEach((name, i) => {
       const people = rows.filter(({ by }) => by === name).length;
       expect(Math.abs(means.estimate[i]! - people)).toBeLessThan(10);

@@ -160,7 +160,7 @@ function tellIssuer({ issuer: name, fromMs, perMs, keys }: Issuer, output: Outpu
   output.note(`${ids.length} periods of ${durationText(perMs)}, until ${timeText(last.untilMs)}`);
 }
 
-/** As study files write it. */
+/** The duration as study files write it. */
 const timeText = (ms: number): string => new Date(ms).toISOString().replace('.000Z', 'Z');
 
 function tellCodes(codes: readonly string[], output: Output): void {

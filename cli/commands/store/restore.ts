@@ -3,7 +3,7 @@ import { isSecretThere } from '../../../server/base/secret-files.js';
 import { backupStore } from '../../../server/store/sqlite/backup.js';
 import { defineCommand } from '../../base/command.js';
 
-/** The files that a server needs beside the restored database, and what each is for. */
+/** The files that a server needs besides the restored database, and the purpose of each. */
 const besides = {
   'server.key': 'the key that signed the releases',
   'operator.token': 'the operator\'s token',

@@ -36,7 +36,7 @@ export async function bringUpToDate(
   return 0;
 }
 
-/** In words, of which program a server is and what that means. */
+/** The program of a server and its consequences, in words. */
 function programText(program: number, { version, needed }: PostgresStatus): string {
   if (program >= version) return '';
   return `, of version ${program}: it goes on with these tables`

@@ -3,7 +3,7 @@ import type { Store } from '../../../server/store/contract.js';
 const pageRows = 10_000;
 const entriesMost = 100_000;
 
-/** What people and subscribers were told, beside what the database holds. */
+/** The answers that people and subscribers received, compared with the contents of the database. */
 export interface Account {
   readonly acknowledged: number;
   readonly stored: number;
@@ -19,7 +19,7 @@ export interface Account {
   readonly chargedTwice: number;
 }
 
-/** What was told, by study. */
+/** The answers that people and subscribers received, by study. */
 export interface Told {
   /** Key and sequence of each acknowledged row. */
   readonly acknowledged: ReadonlyMap<string, ReadonlySet<string>>;

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
 
-/** One address for several servers. Each connection goes to the next one that takes it. */
+/** One address for several servers. Each connection goes to the next server that accepts it. */
 export class Balancer {
   readonly #sockets = new Set<Socket>();
   readonly #server = createServer((client) => this.#accept(client));

@@ -21,11 +21,11 @@ export interface CrowdOptions {
 
 /**
  * People who send one row after the other, each when the one before is answered, and a subscriber
- * of each study. They keep account of what they were told. They connect again where a server is
+ * of each study. They record the answers that they receive, and connect again when a server is
  * gone.
  */
 export class Crowd {
-  /** What the SDK said is durable: key and sequence, by study. */
+  /** The rows that the SDK reported as durable: key and sequence, by study. */
   readonly acknowledged: ReadonlyMap<string, Set<string>>;
   /** Number of releases of each study that its subscriber has verified. Their log has no gap. */
   readonly released = new Map<string, number>();
@@ -35,7 +35,7 @@ export class Crowd {
 
   constructor(private readonly options: CrowdOptions) {
     const { studies, people } = options;
-    // Of each person: its session, and its pause.
+    // Each person adds two listeners: one of its session, and one of its pause.
     setMaxListeners(2 * studies.length * (people + 1), this.#stop.signal);
     this.acknowledged = new Map(studies.map((study) => [study, new Set<string>()]));
     const failed = (error: unknown): void => {
@@ -70,7 +70,8 @@ export class Crowd {
       const flight = Math.floor(random.uniform() * count);
       const settled = await contributor.send([[columns.delay[flight]!, columns.distance[flight]!]]);
       if (settled.kind === 'refused') {
-        // In flight when a server died, and its epoch is over: it counts nowhere, as it was told.
+        // In flight when a server died, and its epoch is over: so it counts nowhere, as the SDK
+        // reported.
         if (settled.error instanceof KeelsonError && settled.error.code === 'stale-epoch') continue;
         throw settled.error;
       }

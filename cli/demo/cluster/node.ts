@@ -28,7 +28,7 @@ export class DemoNode {
 
   /**
    * Resolves when it listens, on the same port at every start.
-   * @throws Error with what it said when it ends before.
+   * @throws Error with its output, if it ends before.
    */
   async start(): Promise<void> {
     const child = spawn(process.execPath, [
@@ -69,7 +69,7 @@ export class DemoNode {
     return this.#end('SIGKILL');
   }
 
-  /** Lets it finish what is under way. */
+  /** Lets the server finish its work in progress. */
   stop(): Promise<void> {
     return this.#end('SIGINT');
   }
@@ -83,7 +83,7 @@ export class DemoNode {
   }
 }
 
-/** A server outlives nobody: where this process is killed, a shell ends the server. */
+/** No server outlives this process: if it is killed, a shell ends the server. */
 function endWithThisProcess(child: ChildProcess): void {
   const keeper = spawn('/bin/sh', ['-c', 'cat > /dev/null; kill -KILL "$0"', String(child.pid)], {
     stdio: ['pipe', 'ignore', 'ignore'], detached: true,

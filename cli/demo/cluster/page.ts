@@ -10,7 +10,7 @@ export interface ClusterStart {
   readonly people: number;
 }
 
-/** What `demo --cluster` prints: one page for people, or JSON lines. */
+/** The output of `demo --cluster`: one page for people, or JSON lines. */
 export class ClusterPage {
   constructor(private readonly output: Output) {}
 

@@ -68,7 +68,7 @@ export async function startPrivatePostgres(
 /**
  * Runs one text of SQL with psql.
  * @returns rows as lines, with `|` between columns.
- * @throws Error with what the server said.
+ * @throws Error with the server's message.
  */
 export async function psql(url: string, text: string): Promise<string> {
   const words = ['--no-psqlrc', '--quiet', '--tuples-only', '--no-align', '-v', 'ON_ERROR_STOP=1'];
@@ -80,7 +80,7 @@ export async function psql(url: string, text: string): Promise<string> {
 
 export const databaseName = (): string => `keelson_${randomBytes(6).toString('hex')}`;
 
-/** Whom the programs run as. They refuse to run as root. */
+/** The user that the programs run as. They refuse to run as root. */
 interface Identity { readonly uid?: number; readonly gid?: number }
 
 class Cluster implements PrivatePostgres {
@@ -90,7 +90,7 @@ class Cluster implements PrivatePostgres {
   readonly #identity = identity();
   readonly #keeper: ChildProcess;
   #server: ChildProcess | null = null;
-  /** The end of what the server has said. */
+  /** The end of the server's output. */
   #said: string[] = [];
 
   constructor(private readonly programs: string, private readonly options: PostgresOptions) {
@@ -156,7 +156,7 @@ class Cluster implements PrivatePostgres {
   }
 
   async restart(): Promise<void> {
-    // Processes of a server that was killed may still hold its memory: the next start says so.
+    // Processes of a killed server may still hold its memory: the next start then reports it.
     while (!await this.#started()) {
       if (!this.#said.some((line) => line.includes('is still in use'))) {
         throw new Error(`PostgreSQL does not start: ${this.#said.join('\n')}`);
@@ -197,14 +197,17 @@ class Cluster implements PrivatePostgres {
   }
 }
 
-/** $0 is the folder. SIGQUIT ends PostgreSQL at once. What still writes ends with its folder. */
+/**
+ * $0 is the folder. SIGQUIT ends PostgreSQL at once. Processes that still write end with its
+ * folder.
+ */
 const keeperScript = `
 cat > /dev/null
 read -r pid < "$0/data/postmaster.pid" && kill -QUIT "$pid"
 while kill -0 "$pid"; do sleep 0.05; done
 until rm -rf "$0"; do sleep 0.05; done`;
 
-/** Without variables that change what PostgreSQL's programs do. */
+/** Without variables that change the behaviour of PostgreSQL's programs. */
 const plain = { PATH: process.env['PATH'], LC_ALL: 'C' };
 
 function killNow(pid: number): void {
@@ -225,7 +228,7 @@ function childrenOf(pid: number): readonly number[] {
   }
 }
 
-/** Where Linux keeps files in memory. */
+/** The folder in which Linux keeps files in memory. */
 const memoryFolder = '/dev/shm';
 
 /** In memory where there is room, since every commit is synced. */

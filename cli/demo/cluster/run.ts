@@ -17,7 +17,7 @@ import type { ClusterPage } from './page.js';
 import { noPostgres, programs, startPrivatePostgres } from './private-postgres.js';
 
 const studies = ['flights-one', 'flights-two', 'flights-three'];
-/** How long the studies of a dead server wait for another one. */
+/** The time that the studies of a dead server wait for another one. */
 const lease = '4s';
 const lookMs = 50;
 
@@ -29,10 +29,11 @@ export interface ClusterDemoOptions {
 
 /**
  * Three servers on a private PostgreSQL, and people who connect through one address. When each
- * server leads a study, one is killed; later it starts again. At the end, what the people were told
- * is compared with the database. All of it is on this machine, and nothing is left behind.
+ * server leads a study, one is killed; later it starts again. At the end, the answers that people
+ * received are compared with the database. All of it is on this machine, and nothing is left
+ * behind.
  * @returns null after an interrupt.
- * @throws UsageError where there is no PostgreSQL.
+ * @throws UsageError if there is no PostgreSQL.
  */
 export async function runClusterDemo(
   options: ClusterDemoOptions, io: Io, page: ClusterPage,
@@ -165,7 +166,7 @@ class ClusterDemo {
     return found!;
   }
 
-  /** So many more releases of each study. */
+  /** The number of further releases of each study. */
   async #releases(crowd: Crowd, of: readonly string[], more: number): Promise<void> {
     const before = new Map(crowd.released);
     await this.#until(async () => of.every((study) =>
@@ -176,7 +177,7 @@ class ClusterDemo {
     return Promise.all(this.#nodes.map((node) => node.leads()));
   }
 
-  /** @throws Interrupted; or what ended a person, a subscriber or a server. */
+  /** @throws Interrupted; or the error that ended a person, a subscriber or a server. */
   async #until(isDone: () => Promise<boolean>): Promise<void> {
     while (!await isDone()) {
       if (this.io.interrupted.aborted) throw new Interrupted();
@@ -187,7 +188,7 @@ class ClusterDemo {
   }
 }
 
-/** How many people are late on average. Rows are kept, so that they can be counted at the end. */
+/** A study of how many people are late on average. Rows are kept, to be counted at the end. */
 const studyFile = (study: string, people: number, epochSeconds: number): string => `study: ${study}
 columns: [delay_minutes, distance_miles]
 cohort: ${people}

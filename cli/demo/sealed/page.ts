@@ -2,7 +2,7 @@ import { wrap } from '../../base/help.js';
 import { terminalColumns } from '../../base/io.js';
 import { formatNumber, type Output } from '../../base/output.js';
 
-/** One contributor's row, and what each server holds of it, in whole steps. */
+/** One contributor's row, and each server's secret share of it, in whole steps. */
 export interface HeldRow {
   readonly sent: readonly number[];
   readonly steps: readonly number[];
@@ -12,13 +12,13 @@ export interface HeldRow {
   }[];
 }
 
-/** What was released, beside what only the demonstration knows. */
+/** The released answer, beside facts that only the demonstration knows. */
 export interface SealedResult {
   readonly estimate: readonly number[];
   readonly honest: readonly number[];
   readonly everybody: readonly number[];
   readonly accepted: number;
-  /** What each server's own ledger says was spent, in rho. */
+  /** The spending by each server's own ledger, in rho. */
   readonly spent: readonly { readonly server: string; readonly rho: number }[];
   readonly log: string;
   readonly serverKey: string;

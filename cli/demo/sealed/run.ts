@@ -24,7 +24,7 @@ import type { HeldRow, SealedPage } from './page.js';
 
 const names = ['north', 'east', 'west'] as const;
 const study = 'commute-sealed';
-/** What all liars say: minutes and kilometres. */
+/** The row that every liar sends: minutes and kilometres. */
 const lie = [75, 35];
 /** People who connect at the same time. */
 const connectedAtOnce = 40;
@@ -41,8 +41,8 @@ export interface SealedDemoOptions {
 
 /**
  * A sealed study of three server processes on this machine, with people of whom some lie. It shows
- * what each server holds of one row, and what is released. All of it is removed at the end, but the
- * log.
+ * each server's secret share of one row, and the released answer. Everything but the log is removed
+ * at the end.
  * @returns false after an interrupt.
  */
 export async function runSealedDemo(
@@ -133,7 +133,7 @@ async function perform(scene: Scene): Promise<void> {
   const subscription = subscribe({ url: address, study, serverKey, signal });
   const releases = subscription[Symbol.asyncIterator]();
   const first = releases.next();
-  // An interrupt ends it while nobody waits for it.
+  // An interrupt ends it even while nobody waits for it.
   first.catch(() => undefined);
   const made = await contributeOne(scene, rows[0]!);
   page.held(await heldRow(scene, rows[0]!, made));
@@ -246,7 +246,7 @@ async function heldRow(
   return { sent, steps: [...valuesOf(sent)], size: 2 ** form.bits, holds };
 }
 
-/** What a server's own ledger says of its one study. */
+/** The spending of a server's one study, from the server's own ledger. */
 async function spentAt(
   { name, port }: DemoNode,
 ): Promise<{ readonly server: string; readonly rho: number }> {

@@ -67,7 +67,7 @@ function written(this: Row, name: string, value: unknown): unknown {
   return typeof value === 'bigint' ? String(value) : value;
 }
 
-/** What the source has in a column, the database must have too. It may have more columns. */
+/** The database must match the source in every column of the source. It may have more columns. */
 const isSame = (row: Row, there: Row): boolean => Object.entries(row).every(([name, value]) => {
   const found = there[name];
   if (value instanceof Uint8Array) {

@@ -23,13 +23,13 @@ export interface Import {
   readonly rows: Readonly<Record<string, number>> | null;
 }
 
-/** Tables whose numbers the database gives out, and the column that has them. */
+/** Tables whose numbers the database assigns, and the column of the numbers. */
 const numbered = {
   budgets: 'budget_id', studies: 'study_key', epochs: 'epoch_key', ledger: 'entry_id',
   rollbacks: 'rollback',
 } as const;
 
-/** Positions and new contributors are numbered by blocks of so many: see admission.ts. */
+/** Positions and new contributors are numbered by blocks of this size: see admission.ts. */
 const blockNumbers = 2n ** 26n;
 
 /**
@@ -137,7 +137,7 @@ async function createIfJournal(session: Session, { name }: MovedTable): Promise<
   if (epochKey !== undefined) await session.perform(createJournal(BigInt(epochKey)));
 }
 
-/** Numbers that the database gives out next are larger than those that were moved. */
+/** The next numbers that the database assigns are larger than the moved ones. */
 async function continueNumbers(session: Session, tables: readonly MovedTable[]): Promise<void> {
   for (const [table, column] of Object.entries(numbered)) {
     await session.text(`SELECT setval(pg_get_serial_sequence($1, $2), max(${column}))

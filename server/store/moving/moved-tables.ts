@@ -4,17 +4,17 @@ import { journalKeys, journalTable } from '../sqlite/epoch-tables.js';
 /** One row, by the names of the columns in PostgreSQL. */
 export type Row = Readonly<Record<string, unknown>>;
 
-/** A table of PostgreSQL, and what goes into it. */
+/** A table of PostgreSQL, and the rows that are moved into it. */
 export interface MovedTable {
   readonly name: string;
   /** The columns that no other row has the same values in. Rows come in their order. */
   readonly key: readonly string[];
-  /** Rows to take in one step. */
+  /** The number of rows in one step. */
   readonly pageRows: number;
   readonly rows: () => Iterable<Row>;
-  /** What is written of a row. Default: the row. */
+  /** Converts a row to the form in which it is written. Default: the row itself. */
   readonly seal?: (row: Row) => Row;
-  /** What was written of a row, as the folder has it. Default: as it is there. */
+  /** Converts a written row back to its form in the folder. Default: the written row itself. */
   readonly open?: (row: Row, there: Row) => Row;
 }
 
@@ -22,7 +22,7 @@ const pageRows = 500;
 /** Bodies are long: up to 4 MiB each. */
 const pageBodies = 32;
 
-/** Whose columns are the same in both stores: columns, and then the key. */
+/** Tables with the same columns in both stores: columns, and then the key. */
 const equal: readonly (readonly [name: string, columns: string, key: string])[] = [
   ['budget_windows', 'budget_id, window_ms, renewed_through_ms', 'budget_id'],
   ['studies', 'study_key, study_id, name, document, budget_id, state, release_count, last_digest, '
@@ -56,8 +56,8 @@ const budgetsText = `SELECT budget_id, budget_key, scope, rule, renyi_order, rho
 
 /*
  * In PostgreSQL the row of an epoch has minus the contributors that withdrew, and each server
- * counts who came in a row of epoch_tallies. Server 0 counted what came before the move.
- * An epoch whose rows are being deleted counts as purged: its rows are not moved.
+ * counts who came in a row of epoch_tallies. Server 0 counted everything before the move. An epoch
+ * whose rows are being deleted counts as purged: its rows are not moved.
  */
 const epochsText = `SELECT epoch_key, study_key, epoch, state, opens_at_ms, closes_at_ms, rho, delta,
     rows_max, late, recoveries, -(SELECT count(*) FROM withdrawals AS w
@@ -69,7 +69,7 @@ const talliesText = `SELECT epoch_key, 0 AS writer, e.contributors + (SELECT cou
     coalesce(l.contributors, 0) AS left_out
   FROM epochs AS e LEFT JOIN epochs_left_out AS l USING (epoch_key) ORDER BY epoch_key`;
 
-/** The tables of a data folder as they stand in PostgreSQL, in the order of their references. */
+/** The tables of a data folder in the form of PostgreSQL, in the order of their references. */
 export function movedTables(database: Connection): readonly MovedTable[] {
   const table = (name: string, text: string, key: string, rows = pageRows): MovedTable => ({
     name, key: key.split(', '), pageRows: rows,

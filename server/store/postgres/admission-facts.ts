@@ -12,11 +12,11 @@ export interface Charge extends Amounts {
   readonly at_ms: bigint;
 }
 
-/** What admission keeps of a study until its revision changes. */
+/** A study's facts, which admission keeps until the study's revision changes. */
 export interface PostgresFacts extends StoredFacts {
   readonly revision: bigint;
   readonly keys: FingerprintKeys;
-  /** Under which the rows of the open epoch are sealed; null when none is open. */
+  /** The key that seals the rows of the open epoch; null when none is open. */
   readonly rowKey: KeyObject | null;
   /** Charges of the study's own budget that may count, and those of an accepted rollback. */
   readonly charges: readonly Charge[];

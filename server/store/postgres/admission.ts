@@ -26,9 +26,8 @@ const blockLists = 1_024;
 
 /**
  * The hot path, in three steps: read the windows of a list, judge it, and write what still holds in
- * one statement. No row is locked while the list is judged. What another transaction changed
- * meanwhile is noticed by the version of a window or the revision of a study; then the list is read
- * and judged again.
+ * one statement. No row is locked while the list is judged. A concurrent change is noticed by the
+ * version of a window or the revision of a study; then the list is read and judged again.
  */
 export class Admission {
   /** By study; until its revision changes. */

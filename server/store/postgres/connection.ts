@@ -9,8 +9,9 @@ type Pg = { readonly Pool: new (config: PoolConfig) => Pool };
 
 /**
  * Settings of every connection. All queries of the store find few rows by an index. While a table
- * is new the planner does not know yet that it is large, so it is told. A transaction that waits
- * for a dead or frozen client is ended, since it may hold the gate, or keep others from its lease.
+ * is new the planner does not know yet that it is large, so these settings disable other plans. A
+ * transaction that waits for a dead or frozen client is ended, since it may hold the gate, or keep
+ * others from its lease.
  */
 const settings = [
   'enable_hashjoin=off', 'enable_mergejoin=off', 'enable_seqscan=off', 'jit=off',
@@ -18,7 +19,7 @@ const settings = [
 ];
 
 const connectTimeoutMs = 10_000;
-/** A query without an answer for so long counts as lost: a cut network says nothing. */
+/** A query without an answer for this long counts as lost: a cut network reports nothing. */
 const queryTimeoutMs = 60_000;
 
 /**
@@ -47,8 +48,8 @@ export class Connections {
     private readonly pool: Pool, private readonly hearing: Pool, readonly schema: string,
     private readonly sockets: ReadonlySet<Socket>,
   ) {
-    // A connection that breaks is replaced. Who uses one gets the error from its query, and would
-    // get it a second time as an event, which ends the process where nobody listens.
+    // A connection that breaks is replaced. Its user gets the error from its query, and would get
+    // it a second time as an event, which ends the process if there is no listener.
     for (const each of new Set([pool, hearing])) {
       each.on('error', () => undefined);
       each.on('connect', (client) => { client.on('error', () => undefined); });
@@ -91,7 +92,7 @@ export class Connections {
 
   /**
    * Checks each connection before it is used next. An action on a connection that does not pass
-   * rejects with what the check threw.
+   * rejects with the error of the check.
    */
   checkEach(check: (session: Session) => Promise<void>): void {
     this.#check = check;
@@ -131,10 +132,10 @@ export class Connections {
   }
 
   /**
-   * Listens to news_channel() on a connection of its own. It is told something first, so that
+   * Listens to news_channel() on a connection of its own. A first message is sent to it, so that
    * `onNews` is called at least once wherever news arrive.
    * @param onLost called once when the connection ends by itself.
-   * @returns what ends it.
+   * @returns a function that ends it.
    */
   async hear(onNews: () => void, onLost: () => void): Promise<() => void> {
     const client = await this.hearing.connect();
@@ -152,7 +153,7 @@ export class Connections {
       const { rows } = await client.query<{ channel: string }>('SELECT news_channel() AS channel');
       client.on('notification', onNews);
       await client.query(`LISTEN ${rows[0]!.channel}`);
-      // By another connection: a pooler may pass on what the same one tells itself.
+      // By another connection: a pooler may deliver a connection's own messages.
       await this.use((session) => session.text("SELECT pg_notify(news_channel(), '')"));
     } catch (error) {
       end();
@@ -161,18 +162,20 @@ export class Connections {
     return end;
   }
 
-  /** Ends every connection, with what waits on it, and makes no other. */
+  /** Ends every connection, with the queries that wait on it, and makes no other. */
   cut(): void {
     this.#isCut = true;
     for (const socket of this.sockets) socket.destroy();
   }
 
-  /** How many bytes have come on each connection so far. */
+  /** The number of bytes that have come on each connection so far. */
   heard(): ReadonlyMap<Socket, number> {
     return new Map([...this.sockets].map((socket) => [socket, socket.bytesRead]));
   }
 
-  /** Ends each connection on which nothing has come since `heard`, with what waits on it. */
+  /**
+   * Ends each connection on which nothing has come since `heard`, with the queries that wait on it.
+   */
   cutSilent(heard: ReadonlyMap<Socket, number>): void {
     for (const [socket, bytes] of heard) {
       if (socket.bytesRead === bytes) socket.destroy();

@@ -13,8 +13,9 @@ import { openSecret, sealSecret, type SecretName } from './row-seal.js';
 import { statement } from './session.js';
 
 /*
- * Each epoch's journal is a table of its own, so that deleting its rows is one `DROP TABLE`.
- * Rows are not compressed: what is sealed does not shrink.
+ * Each epoch's journal is a table of its own, so that deleting its rows is one `DROP TABLE`. Rows
+ * are not compressed: sealed bytes do not shrink.
+ *
  *
  * After a purge no query finds the rows or the secrets any more, and the files of the table are
  * gone. But the database's log keeps images of pages until its segments are reused, archives and
@@ -25,7 +26,7 @@ export const journalTable = (epochKey: bigint): string => `journal_${epochKey}`;
 
 const keyBytes = 32;
 
-/** Where this store keeps the rows and the secrets of epochs. */
+/** The part of this store that keeps the rows and the secrets of epochs. */
 export const epochTables = (keys: RowKeys): EpochTables => ({
   createJournal,
   *createSecrets(studyKey, epoch, secrets = noSecrets) {
@@ -117,7 +118,7 @@ export function* forgetFingerprints(studyKey: bigint, epoch: bigint): Steps<void
 }
 
 interface SealedKey {
-  /** Of the row key. */
+  /** The name of the row key that seals `key`. */
   readonly name: string;
   readonly key: Uint8Array;
 }

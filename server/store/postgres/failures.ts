@@ -9,7 +9,7 @@ import { KeelsonError, StorageError, type StorageCode } from '../../../src/base/
  */
 export type FailureKind = 'lost' | 'full' | 'again' | 'taken' | 'other';
 
-/** What went wrong in the database, and what the store may do about it. */
+/** A failure of the database, with a kind that tells the store how it may react. */
 export class PostgresFailure extends StorageError {
   constructor(
     message: string, readonly kind: FailureKind, code: StorageCode = 'storage-failed',
@@ -23,8 +23,8 @@ export class PostgresFailure extends StorageError {
 }
 
 /**
- * A transaction that had to make way, one that read what another changed meanwhile, and one for
- * which there was no memory.
+ * A transaction that had to make way, one that read rows which another changed meanwhile, and one
+ * for which there was no memory.
  */
 const again = new Set(['40001', '40P01', '55P03', 'KE002', '53200']);
 /**
@@ -34,18 +34,18 @@ const again = new Set(['40001', '40P01', '55P03', 'KE002', '53200']);
 const lost = /^(08...|57P0[1-4]|53300|25P03)$/;
 /**
  * Whether a prepared statement has other columns than before, since a migration has added some. The
- * statement is prepared anew.
+ * statement is prepared again.
  */
 export const isStalePlan = (error: unknown): boolean => {
   const { code, message } = error as { readonly code?: unknown; readonly message?: unknown };
   return code === '0A000' && /cached plan/.test(String(message));
 };
 
-/** The disk of the database is full: it takes no writes now. */
+/** The disk of the database is full: it accepts no writes now. */
 const full = '53100';
 /** It is a standby. Another connection may find the primary. */
 const readOnly = '25006';
-/** Errors whose text has no data: who may connect, what exists, what is full. */
+/** Errors whose text has no data: about permissions, missing objects and full disks. */
 const tellable = /^(0A|25|28|3D|3F|42|53|54|55|57|58)/;
 
 const remedies: Readonly<Record<string, string>> = {
@@ -113,6 +113,6 @@ export const sliceClaimed = (): PostgresFailure => new PostgresFailure(
   'lease-lost',
 );
 
-/** Another transaction changed what this one had read. Nothing was written. */
+/** Another transaction changed the rows that this one had read. Nothing was written. */
 export const moved = (): PostgresFailure =>
   new PostgresFailure('other transactions change the same rows all the time', 'again');

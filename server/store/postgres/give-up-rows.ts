@@ -23,7 +23,7 @@ export interface LostEpoch {
   readonly state: EpochState;
 }
 
-/** What is lost with the row keys that a folder lacks. */
+/** The losses caused by the row keys that a folder lacks. */
 export interface LostRows {
   /** Names of the missing keys. */
   readonly keys: readonly string[];

@@ -31,7 +31,7 @@ interface EntryRow {
   readonly sealed: Uint8Array;
 }
 
-/** What `bytesMost` is when there is no bound. */
+/** The value of `bytesMost` in a query without a bound. */
 const noBound = 2n ** 62n;
 const boundOf = (bytesMost: number | undefined): bigint =>
   (bytesMost === undefined || bytesMost === Infinity ? noBound : BigInt(Math.ceil(bytesMost)));
@@ -57,7 +57,7 @@ export async function readJournal(
     ? undefined : await session.perform(epochRow(study.study_key, epoch));
   if (row === undefined || row.purged !== kept) return [];
   const key = keys.read(await session.perform(rowKeyOf(row.study_key, epoch)));
-  // The bodies outside the bound are not read: their lengths stand before them.
+  // The bodies outside the bound are not read: their lengths are stored before them.
   const entries = await session.text<EntryRow>(
     `SELECT position, c.public_key, sequence, complete, sealed FROM (
       SELECT page.*, sum(length(sealed) - ${rowExtraBytes}) OVER (ORDER BY position)
@@ -151,7 +151,9 @@ function* sweepDebits(study: StudyRow, nowMs: number): Steps<boolean> {
   return true;
 }
 
-/** Deletes a bounded number of rows that refuse nobody any more. @returns false: none was left. */
+/**
+ * Deletes a bounded number of rows that can refuse nobody any more. @returns false: none was left.
+ */
 function* sweepRunning(study: StudyRow): Steps<boolean> {
   const separation = separationIn(study.document);
   if (separation === null) return false;

@@ -35,7 +35,7 @@ const askText = `WITH led AS (
 
 interface Held {
   readonly token: bigint;
-  /** What ends each grant under this lease. */
+  /** Callbacks, each of which ends one grant under this lease. */
   readonly grants: Set<() => void>;
 }
 
@@ -94,7 +94,7 @@ export class Leases {
     await this.connections.use((session) => session.text(askText, [this.node.id, studyIds]));
   }
 
-  /** Renews no more, and gives all leases back. */
+  /** Renews no more, and returns all leases. */
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#cancel?.();
@@ -136,7 +136,7 @@ export class Leases {
   #renewLater(): void {
     this.#cancel = this.clock.after(this.ttlMs / 3, () => {
       void this.connections.use((session) => this.#renew(session))
-        // A node that cannot renew is replaced. Its next write or renewal says so.
+        // A node that cannot renew is replaced. Its next write or renewal reports it.
         .catch(() => undefined)
         .then(() => { if (!this.#isClosed) this.#renewLater(); });
     });

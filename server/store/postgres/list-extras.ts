@@ -7,7 +7,7 @@ import { int8Array, textArray } from './arrays.js';
 import { pairName, type Window } from './list-reads.js';
 import type { Session } from './session.js';
 
-/** What only some studies need of their contributors. Keys are `pairName`s. */
+/** Facts about contributors that only some studies need. Keys are `pairName`s. */
 export interface Extras {
   /** The first epoch that leaves a contributor out, by study. */
   readonly excluded: ReadonlyMap<string, bigint>;
@@ -70,7 +70,7 @@ const knownText = `SELECT DISTINCT s.name, pair.contributor_id
   JOIN replay AS r ON r.study_key = s.study_key AND r.contributor_id = pair.contributor_id
   WHERE s.document::jsonb ->> 'participation' = 'public'`;
 
-/** Reads what the studies of a list need besides windows. Most need nothing. */
+/** Reads the facts that the studies of a list need besides windows. Most need none. */
 export async function readExtras(
   session: Session, windows: readonly Window[], facts: ReadonlyMap<string, PostgresFacts>,
   batches: readonly AdmissionRequest[] = [],

@@ -18,7 +18,7 @@ export interface Window {
   readonly people: number;
 }
 
-/** Of a study or budget, and a contributor: by its number or its key. */
+/** The name of a pair: a study or budget, and a contributor, by its number or its key. */
 export const pairName = (whose: bigint | string, contributor: bigint | string): string =>
   `${whose}/${contributor}`;
 

@@ -8,7 +8,7 @@ import { sealRow } from './row-seal.js';
 /** The places of the parameters of `admit_list`. */
 const parameters = Array.from({ length: 47 }, (_, i) => `$${i + 1}`).join(', ');
 
-/** Writes what still holds; see migrations/functions.ts. */
+/** Writes the results that still hold; see migrations/functions.ts. */
 export const admitText = `SELECT admit_list(${parameters}) AS admitted`;
 
 const bit = (flag: boolean): bigint => (flag ? 1n : 0n);

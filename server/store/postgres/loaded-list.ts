@@ -20,7 +20,7 @@ export interface NewDebit {
   readonly cost: Spend;
 }
 
-/** What a list adds to the sums of one contributor in one budget. */
+/** The sum of one contributor's debits in one budget, as the list leaves it. */
 export interface NewSpend {
   readonly budgetId: bigint;
   readonly contributorId: bigint;
@@ -28,7 +28,7 @@ export interface NewSpend {
   readonly total: Spend;
 }
 
-/** What one list has read, and what it is going to write. */
+/** The state of one list: the rows that it has read, and the changes that it will write. */
 export class LoadedList
 implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
   readonly journalled: (JournalRow & { readonly epochKey: bigint })[] = [];

@@ -49,7 +49,7 @@ export class LoadedPeriods implements NewKeyCounts {
     }
   }
 
-  /** What is to be written. */
+  /** The periods whose counts have changed and must be written. */
   counted(): LoadedPeriod[] {
     return this.#periods.filter(({ counted }) => counted);
   }

@@ -12,7 +12,7 @@ const ofInput = ({ studyId }: { readonly studyId: StudyId }): Locks => ofStudy(s
 const ofInputs = (inputs: readonly { readonly studyId: StudyId }[]): Locks =>
   ({ studies: [...new Set(inputs.map(({ studyId }) => studyId))] });
 
-/** What changes lock: every study whose admission must see them. */
+/** The locks of each change: every study whose admission must see it. */
 type LocksOf<Calls> = {
   readonly [Name in keyof Calls]: Calls[Name] extends (...args: infer Args) => unknown
     ? (...args: Args) => Locks : never;

@@ -7,7 +7,7 @@ const pollMs = 1_000;
 const deafMs = 5_000;
 
 /**
- * Hears of changes that any node makes. What is heard only wakes: the listener then reads. So
+ * Receives news of changes that any node makes. A message only wakes: the listener then reads. So
  * nothing depends on whether a message arrives.
  */
 export class News {
@@ -15,7 +15,7 @@ export class News {
   #stopHearing: (() => void) | undefined;
   #cancel: (() => void) | undefined;
   #isClosed = false;
-  /** Since when nothing was heard; null once something was. */
+  /** The time since which nothing has arrived; null once something has. */
   #deafSinceMs: number | null = null;
 
   constructor(private readonly connections: Connections, private readonly clock: Clock) {}
@@ -27,7 +27,7 @@ export class News {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether what is told does not arrive. The polls find it a second later. */
+  /** Whether messages do not arrive. The polls find the changes a second later. */
   get isDeaf(): boolean {
     return this.#deafSinceMs !== null && this.clock.monotonicMs() - this.#deafSinceMs > deafMs;
   }

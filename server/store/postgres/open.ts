@@ -40,7 +40,7 @@ import { withdrawBeside } from './withdrawals.js';
 import { checkEntry, checkProgram } from './versions.js';
 import { Writer, type Locks } from './writer.js';
 
-/** Which database a store opens, and by which clock. */
+/** The database that a store opens, and its clock. */
 export interface PostgresStoreOptions extends PostgresPlace {
   /** For durations and timers. Default: the clock of the machine. */
   readonly clock?: Clock;
@@ -48,7 +48,9 @@ export interface PostgresStoreOptions extends PostgresPlace {
   readonly nowMs?: () => number;
   /** Connections at once; at least 2. Default: 4. */
   readonly pool?: number;
-  /** How long the studies of a dead leader wait for another, in milliseconds. Default: 10,000. */
+  /**
+   * The time that the studies of a dead leader wait for another, in milliseconds. Default: 10,000.
+   */
   readonly leaseMs?: number;
   /**
    * File that remembers how far the store has come. A database that holds less is refused. Default:
@@ -329,7 +331,7 @@ class PostgresStore {
     return this.#repeated(() => this.connections.use(action));
   }
 
-  /** A page of a log. What it shows was noted before. */
+  /** A page of a log. Its releases were noted before. */
   async #readReleases(
     session: Session, which: Parameters<Store['releases']>,
   ): Promise<readonly ReleaseRecord[]> {
@@ -346,7 +348,7 @@ class PostgresStore {
       ...await readStandings(session, this.node, () => this.clock.nowMs()),
       isDeaf: this.#news.isDeaf, fullBecause: this.#writer.fullBecause,
     };
-    // Afterwards, so that what is shown to anybody was noted.
+    // Afterwards, so that everything that a reader sees was noted.
     await this.settings.seen?.note(session);
     this.#admission.keepOpen(standings);
     try {

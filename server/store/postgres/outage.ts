@@ -2,12 +2,12 @@ import type { Clock } from '../../base/clock.js';
 import type { Connections } from './connection.js';
 import { PostgresFailure } from './failures.js';
 
-/** How long a read waits for a database that is gone, and how often it asks. */
+/** The time that a read waits for a database that is gone, and the interval of its attempts. */
 const outageMostMs = 60_000;
 export const outageStepMs = 250;
-/** How long a server that is ending waits for a database that does not answer. */
+/** The time that a server which is ending waits for a database that does not answer. */
 const endMostMs = 8_000;
-/** How long it waits on a connection that it already had, and on which nothing comes. */
+/** The time that it waits on a connection that it already had, and on which nothing comes. */
 const silentMostMs = 4_000;
 
 export const pause = (clock: Clock, ms: number): Promise<void> =>
@@ -35,9 +35,9 @@ export async function throughOutage<T>(
 
 /**
  * Watches the database of a server that is ending, and cuts its connections when no query has been
- * answered for `endMostMs`. A network that is cut says nothing, so a query may wait for a minute.
- * After such a network is back, new connections answer, and those of before may stay silent for
- * minutes: of these each on which nothing comes is cut sooner, and what waits on it begins again.
+ * answered for `endMostMs`. A cut network reports nothing, so a query may wait for a minute. After
+ * such a network is back, new connections answer, and those of before may stay silent for minutes:
+ * each of these on which nothing comes is cut sooner, and its waiting queries begin again.
  */
 export async function cutWhenSilent(
   connections: Connections, clock: Clock, isOver: () => boolean,

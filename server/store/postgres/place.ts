@@ -1,4 +1,4 @@
-/** Where the database is. */
+/** The address of the database. */
 export interface PostgresPlace {
   /** postgres://user@host/database?sslmode=verify-full, as libpq reads it. May hold a password. */
   readonly url: string;

@@ -5,7 +5,7 @@ import { journalTable } from './epoch-tables.js';
 import { statement } from './session.js';
 
 /**
- * Gives an epoch's cost back to its contributors. Only for a lapsed epoch, which drew no noise. The
+ * Refunds an epoch's cost to its contributors. Only for a lapsed epoch, which drew no noise. The
  * database refuses a sum below 0: a contributor was debited for every epoch that it is in.
  */
 export const refund: StoreParts['refund'] = function* refund(epochKey, budget, { rho, delta }) {
@@ -21,7 +21,7 @@ export const refund: StoreParts['refund'] = function* refund(epochKey, budget, {
       EXCEPT SELECT contributor_id FROM withdrawals WHERE epoch_key = ${epochKey})`);
 };
 
-/** Gives an epoch's cost back to one contributor that was debited for it. */
+/** Refunds an epoch's cost to one contributor that was debited for it. */
 export const refundOne: RefundOne =
   function* refundOne(epochKey, budget, contributorId, { rho, delta }) {
     if (budget.window_ms !== null) {

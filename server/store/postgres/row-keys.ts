@@ -69,7 +69,7 @@ export class RowKeys {
   }
 
   /**
-   * Reads the file anew each time: a key that is erased must not stay in memory.
+   * Reads the file again each time: a key that is erased must not stay in memory.
    * @throws PostgresFailure encryption-key-missing when the folder does not have this key;
    *   InvalidInputError when others can read its file.
    */
@@ -99,11 +99,11 @@ export class RowKeys {
 
 const fileOf = (name: string): string => `${name}.key`;
 
-/** 64 bits that tell one key from another. They tell nobody what its 32 random bytes are. */
+/** 64 bits that identify a key. They reveal nothing about its 32 random bytes. */
 const hashOf = (key: Uint8Array): string =>
   createHash('sha256').update('keelson row key\0').update(key).digest('hex').slice(0, 16);
 
-/** @param sealed what is sealed under the key, in words. */
+/** @param sealed the data that is sealed under the key, in words. */
 export const keyMissing = (
   name: string, path: string, sealed = 'rows or secrets',
 ): PostgresFailure => new PostgresFailure(

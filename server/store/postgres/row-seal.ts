@@ -15,7 +15,7 @@ import type { ContributorKey, StudyId } from '../contract.js';
  * their order are fixed, and no part has a space.
  */
 
-/** Where a row stands. */
+/** The place of a row. */
 export interface RowPlace {
   readonly studyId: StudyId;
   readonly epoch: bigint;
@@ -27,7 +27,7 @@ export interface RowPlace {
 
 const signatureBytes = 64;
 
-/** What a sealed row has besides its body. */
+/** Bytes of a sealed row besides its body. */
 export const rowExtraBytes = signatureBytes + sealedExtraBytes;
 
 const rowName = (place: RowPlace): string => `keelson row ${place.studyId} ${place.epoch} `
@@ -56,7 +56,7 @@ export type SecretName = 'assignment' | 'seed' | 'fingerprint' | `summary-${numb
 const secretName = (studyId: StudyId, epoch: bigint, name: SecretName): string =>
   `keelson secret ${studyId} ${epoch} ${name}`;
 
-/** What is empty stays empty: it was deleted. */
+/** An empty secret was deleted, and stays empty. */
 export const sealSecret = (
   key: KeyObject, studyId: StudyId, epoch: bigint, name: SecretName, secret: Uint8Array,
 ): Uint8Array => (secret.length === 0

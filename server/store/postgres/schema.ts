@@ -15,7 +15,7 @@ import { keepNodesOut, refuseNewer, schemaVersions } from './versions.js';
 const nodesSince = 2;
 /** The version since which nothing of the rows is in the clear. */
 const sealedSince = 5;
-/** The version since which nodes say which program they are. */
+/** The version since which nodes state which program they are. */
 const programsSince = 7;
 
 /**
@@ -122,7 +122,7 @@ const durable: Readonly<Record<string, readonly string[]>> = {
   transaction_read_only: ['off'],
 };
 
-/** What only writers need. */
+/** Settings that matter only to servers that write. */
 const ofWriters: ReadonlySet<string> = new Set(['transaction_read_only']);
 
 const versionLeast = 140_000;

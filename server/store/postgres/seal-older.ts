@@ -32,9 +32,10 @@ interface PlainRow {
 }
 
 /**
- * Seals what a schema before version 5 has in the clear; part of the transaction of a migration.
- * The pages that had it stay on the disk until they are vacuumed, and in the database's log.
- * @param keys undefined when none are given.
+ * Seals the data that a schema before version 5 has in the clear; part of the transaction of a
+ * migration. The pages that had it stay on the disk until they are vacuumed, and in the database's
+ * log.
+ * @param keys undefined without a folder of keys.
  * @throws StorageError when there is something to seal and no key.
  */
 export async function sealOlder(session: Session, keys: RowKeys | undefined): Promise<void> {

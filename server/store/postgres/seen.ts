@@ -9,7 +9,7 @@ import { int8Array } from './arrays.js';
 import { PostgresFailure } from './failures.js';
 import type { Session } from './session.js';
 
-/** How far one study had come when a server last looked. */
+/** The progress of one study when a server last looked. */
 interface Position {
   /** Number of the ledger entry of its newest charge; 0 before the first charge. */
   readonly charge: bigint;
@@ -49,7 +49,7 @@ const positionsText = `SELECT s.study_id, s.release_count, s.last_digest, coales
     AS charge
   FROM studies AS s`;
 
-/** The studies that lack something of what was seen. */
+/** The studies that lack something that was seen. */
 const missingText = `SELECT seen.study_id, coalesce(s.name, '') AS name FROM unnest(
     $1::text[], $2::bigint[], $3::bigint[], $4::text[]) AS seen (study_id, charge, releases, digest)
   LEFT JOIN studies AS s ON s.study_id = seen.study_id
@@ -66,7 +66,10 @@ interface Missing {
   readonly name: string;
 }
 
-/** What this server has seen of its store. Several servers on one machine may share a file. */
+/**
+ * The progress that this server has seen in its store. Several servers on one machine may share a
+ * file.
+ */
 export class Seen {
   #positions: Positions;
   #tail: Promise<void> = Promise.resolve();
@@ -84,7 +87,7 @@ export class Seen {
   }
 
   /**
-   * Compares a database with what was seen.
+   * Compares a database with the noted progress.
    * @throws StorageError store-went-back when the database holds less.
    */
   async check(session: Session): Promise<void> {
@@ -99,13 +102,13 @@ export class Seen {
     if (missing.length > 0) throw this.#wentBack(missing);
   }
 
-  /** Whether so many releases of a study were noted. */
+  /** Whether this many releases of a study were noted. */
   has(studyId: StudyId, releases: number): boolean {
     return (this.#positions.get(studyId) ?? nothing).releases >= releases;
   }
 
   /**
-   * Compares, then notes how all studies stand. Resolves when that is durable.
+   * Compares, then notes the progress of all studies. Resolves when that is durable.
    * @throws StorageError store-went-back, or storage-failed when the file cannot be written.
    */
   async note(session: Session): Promise<void> {

@@ -34,7 +34,7 @@ export class StatementNames {
     return name;
   }
 
-  /** A migration has added columns: every statement is prepared anew, under another name. */
+  /** A migration has added columns: every statement is prepared again, under another name. */
   renew(): void {
     this.#names.clear();
   }
@@ -74,7 +74,7 @@ export class Session {
     await this.client.query(text);
   }
 
-  /** A transaction; rolled back when the action throws. @param mode what follows BEGIN. */
+  /** A transaction; rolled back when the action throws. @param mode the words after BEGIN. */
   async transaction<T>(mode: string, action: () => Promise<T>): Promise<T> {
     this.isDirty = true;
     await this.execute(`BEGIN ${mode}`);
@@ -104,5 +104,5 @@ export function* statement(text: RawText): Steps<unknown[]> {
   return yield* all(text as unknown as Compilable<unknown>);
 }
 
-/** What the builder's template for whole statements returns. */
+/** The result of the builder's template for whole statements. */
 export type RawText = OperationNodeSource;

@@ -11,7 +11,7 @@ import type { RowKeys } from './row-keys.js';
 import { openSecret, sealSecret, type SecretName } from './row-seal.js';
 import type { Session } from './session.js';
 
-/** How long a claim holds after its last page. */
+/** The time for which a claim holds after its last page. */
 const claimSeconds = 30;
 /** A claim is renewed when less than this is left. */
 const renewedBelowSeconds = 20;
@@ -32,10 +32,10 @@ export interface SlicePage {
   readonly bytesMost: number | undefined;
 }
 
-/** Where the rows and the summaries of slices are. */
+/** The places of the rows and the summaries of slices. */
 export interface SlicePlace {
   journal(session: Session, of: EpochSlice, page: SlicePage): Promise<JournalEntry[]>;
-  /** @returns what is stored of a summary. */
+  /** @returns the stored form of a summary. */
   seal(session: Session, of: EpochSlice, summary: Uint8Array): Promise<Uint8Array>;
   open(session: Session, of: EpochSlice, sealed: Uint8Array): Promise<Uint8Array>;
 }

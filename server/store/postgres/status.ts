@@ -7,9 +7,9 @@ import { RowKeys } from './row-keys.js';
 import type { Session } from './session.js';
 import { schemaVersions, seenLately } from './versions.js';
 
-/** What stands in a database. */
+/** The contents of a database, as an operator sees them. */
 export interface PostgresStatus {
-  /** The version of PostgreSQL, as it says it. */
+  /** The version of PostgreSQL, in its own words. */
   readonly server: string;
   readonly schema: string;
   /** Version of the tables; 0 when there are none. */
@@ -28,7 +28,7 @@ export interface PostgresStatus {
   }[];
   /** Row keys that are not erased, and the epochs whose rows are sealed under each, in words. */
   readonly rowKeys: readonly { readonly name: string; readonly epochs: string }[];
-  /** What an operator should look at, in words. */
+  /** Things that an operator should look at, in words. */
   readonly warnings: readonly string[];
 }
 

@@ -17,7 +17,7 @@ export function* leftOutTally(studyId: StudyId, epoch: bigint): Steps<number> {
   return (yield* talliesOf(studyId, epoch))?.leftOut ?? 0;
 }
 
-/** What all nodes have counted. */
+/** The counts of an epoch, summed over all nodes. */
 export interface Tallies {
   readonly epochKey: bigint;
   /** Without those who withdrew. */

@@ -60,7 +60,7 @@ async function readVersions(session: Session): Promise<SchemaVersions> {
   if ((row?.version ?? null) === null) throw new StorageError(
     'the schema belongs to another program: name another schema');
   const version = Number(row!.version);
-  // Before version 7 nothing said so: each schema was for its own programs.
+  // Before version 7 there was no such number: each schema was for its own programs.
   return { version, least: Number(row!.least ?? version) };
 }
 
@@ -72,7 +72,7 @@ export function refuseNewer({ version, least }: SchemaVersions): void {
   'schema-too-new', { details: { found: version, least, supported: ownVersion } });
 }
 
-/** Of a node that runs: whether it may go on. @throws StorageError schema-too-new. */
+/** Checks whether a running node may go on. @throws StorageError schema-too-new. */
 export async function checkProgram(session: Session): Promise<void> {
   refuseNewer(await readVersions(session));
 }

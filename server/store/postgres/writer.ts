@@ -6,7 +6,7 @@ import type { StoreNode } from './node.js';
 import { outageStepMs, pause, throughOutage } from './outage.js';
 import type { Session } from './session.js';
 
-/** What a change locks: studies by their ids, and for a registration the budget by its key. */
+/** The locks of a change: studies by their ids, and for a registration the budget by its key. */
 export interface Locks {
   readonly studies: readonly string[];
   readonly budget?: string;
@@ -16,15 +16,15 @@ export interface Locks {
   readonly seals?: boolean;
 }
 
-/** How far a server is on its way to its end. */
+/** The stage of a server on its way to its end. */
 export interface Stops {
   /** Its store closes: nothing waits for a database any more. */
   readonly isClosing: () => boolean;
-  /** It was told to end: nothing waits for room any more, which may take days. */
+  /** It was asked to end: nothing waits for room any more, which may take days. */
   readonly endsSoon: () => boolean;
 }
 
-/** So long after a write was refused the database counts as full, unless a write succeeds. */
+/** After a refused write the database counts as full for this long, unless a write succeeds. */
 const fullMs = 10_000;
 /** Tries of one transaction that others got in the way of. */
 const triesMost = 20;
@@ -49,7 +49,7 @@ export class Writer {
     private readonly renewKey: (session: Session) => Promise<void>,
   ) {}
 
-  /** Why the database takes no writes at the moment; null when it takes them. */
+  /** The reason why the database accepts no writes at the moment; null when it accepts them. */
   get fullBecause(): string | null {
     const isOver = this.#full === null || this.clock.monotonicMs() - this.#full.atMs > fullMs;
     return isOver ? null : this.#full!.why;
@@ -68,8 +68,8 @@ export class Writer {
   }
 
   /**
-   * One transaction: checks the grant, takes the locks, then runs the steps. What the steps read is
-   * not older than the locks, since each statement sees all that was committed before it.
+   * One transaction: checks the grant, takes the locks, then runs the steps. The steps read nothing
+   * older than the locks, since each statement sees all that was committed before it.
    * @throws StorageError lease-lost when another node has taken the lease.
    */
   change<T>({ studies, budget, grant, seals }: Locks, steps: () => Steps<T>): Promise<T> {
@@ -92,8 +92,8 @@ export class Writer {
    * once.
    * @param action gets the parameters of `begin_write`. It notes its result before it commits, and
    *   returns whether it wrote anything.
-   * @param options.waitsWhileFull whether it waits for a database that takes no writes until there
-   *   is room, or the server ends. Else it throws what the database says.
+   * @param options.waitsWhileFull whether it waits for a database that accepts no writes until
+   *   there is room, or the server ends. Else it throws the database's error.
    */
   async write<T>(
     action: (
@@ -114,7 +114,7 @@ export class Writer {
         if (!(error instanceof PostgresFailure) || error.kind === 'other'
             || error.kind === 'taken' || tries >= triesMost) throw error;
         if (error.kind === 'full') {
-          // The database answered, so nothing was written. However long it takes: a server that
+          // The database answered, so nothing was written. It waits without a limit: a server that
           // ends does not come back by itself once there is room.
           this.#full = { why: error.message, atMs: this.clock.monotonicMs() };
           if (!waitsWhileFull || this.stops.endsSoon() || this.stops.isClosing()) throw error;

@@ -8,7 +8,7 @@ import { ownBudget, type OwnBudget } from './own-budget.js';
 import { separationIn } from './running-series.js';
 import { first, sql, type Steps } from './steps.js';
 
-/** What a store's admission knows of a study, until something of it changes. */
+/** A study's facts as a store's admission knows them, until some of them change. */
 export interface StoredFacts extends StudyFacts {
   /**
    * Set under contributor scope: the cost of a contributor's first row of the open epoch, and the
@@ -21,7 +21,7 @@ export interface StoredFacts extends StudyFacts {
   readonly excludes: boolean;
   /** Set when the study has running totals: contributors enter epochs that far apart. */
   readonly separation: bigint | null;
-  /** Set when the study limits how many new keys it takes. */
+  /** Set when the study limits the number of new keys that it accepts. */
   readonly rate: NewKeyRate | null;
 }
 

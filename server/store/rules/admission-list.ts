@@ -8,7 +8,7 @@ import type { Spend } from './budgets.js';
 import { fingerprintBytes } from './epoch-tables.js';
 import { emptyWindow, settle, type ReplayWindow } from './replay-window.js';
 
-/** What admission knows of a study. */
+/** A study's facts as admission knows them. */
 export interface StudyFacts extends AdmissionStudy {
   readonly studyKey: bigint;
 }
@@ -22,7 +22,7 @@ export interface Contributor<Facts extends StudyFacts> {
   changed: boolean;
 }
 
-/** What the first row of an epoch did to the contributor's own spending. */
+/** The effect of an epoch's first row on the contributor's own spending. */
 export interface Debit {
   readonly fits: boolean;
   readonly spend: Spend;
@@ -32,7 +32,7 @@ export interface Debit {
 export interface EpochTally {
   contributors: number;
   leftOut: number;
-  /** The most people that the epoch takes; see rules/people.ts. */
+  /** The most people that the epoch accepts; see rules/people.ts. */
   readonly peopleMax: number;
 }
 
@@ -44,7 +44,7 @@ export interface JournalRow {
   readonly complete: boolean;
 }
 
-/** What a store has for a list. Whatever it takes or writes is in the list's transaction. */
+/** A list's access to the store. All its reads and writes are in the list's transaction. */
 export interface AdmissionSource<Facts extends StudyFacts> {
   /** Undefined for a study that was never registered. */
   study(studyId: StudyId): Facts | undefined;
@@ -58,8 +58,8 @@ export interface AdmissionSource<Facts extends StudyFacts> {
   /** Whether a contributor took back its rows from an epoch. 0: one that is not stored yet. */
   hasWithdrawn(study: Facts, epoch: bigint, contributorId: bigint): boolean;
   /**
-   * Counts a key that sends its first batch. @returns null when the study takes it, otherwise the
-   * Unix time from which it takes new keys.
+   * Counts a key that sends its first batch. @returns null when the study accepts it, otherwise the
+   * Unix time from which it accepts new keys.
    */
   takeNewKey(study: Facts, contributorId: bigint): number | null;
   /** Under contributor scope: debits the open epoch's cost if it fits. Null under other scopes. */
@@ -75,8 +75,8 @@ export const noContribution: ContributionState = {
 };
 
 /**
- * Judges one list, in order, as `Store.admit` says. Each contributor is loaded once. Afterwards
- * `changed` and `tallies` say what is to be written.
+ * Judges one list, in order, by the rules of `Store.admit`. Each contributor is loaded once.
+ * Afterwards `changed` and `tallies` hold the changes to write.
  */
 export class ListAdmission<Facts extends StudyFacts> {
   readonly #source: AdmissionSource<Facts>;
@@ -153,7 +153,7 @@ export class ListAdmission<Facts extends StudyFacts> {
     return counts;
   }
 
-  /** Whether the epoch has all the people that it takes: see rules/people.ts. */
+  /** Whether the epoch has all the people that it accepts: see rules/people.ts. */
   #isFull(epochKey: bigint, peopleMax: number): boolean {
     const before = this.#people.get(epochKey) ?? this.#source.people(epochKey);
     this.#people.set(epochKey, before);
@@ -165,7 +165,7 @@ export class ListAdmission<Facts extends StudyFacts> {
   ): ReplayWindow {
     const { studyKey, newest } = study;
     // The newest epoch has no key only after its row key was lost. Then its entries are repeated
-    // without a comparison, whatever stands in them.
+    // without a comparison, whatever they contain.
     const fingerprint = this.#source.fingerprint(studyKey, newest, batch.digest)
       ?? new Uint8Array(fingerprintBytes);
     return settle(state.window, Number(batch.sequence), { code, epoch: newest, fingerprint },
@@ -182,7 +182,7 @@ export class ListAdmission<Facts extends StudyFacts> {
     return contributor;
   }
 
-  /** Gives a contributor its number just before it is written. */
+  /** Assigns a contributor its number just before it is written. */
   #identify(contributor: Contributor<Facts>, batch: AdmissionRequest): Contributor<Facts> {
     if (contributor.contributorId !== 0n) return contributor;
     const contributorId = this.#source.identify(batch.contributor);

@@ -4,7 +4,7 @@ import { protocolLimits } from '../../../src/base/limits.js';
 import type { AdmissionRequest, StudyStateName } from '../contract.js';
 import { settledEntry, type ReplayWindow } from './replay-window.js';
 
-/** What the rules need to know of a study. */
+/** The facts about a study that the rules need. */
 export interface AdmissionStudy {
   readonly state: StudyStateName;
   readonly open: OpenEpochFacts | null;
@@ -21,8 +21,8 @@ export interface OpenEpochFacts {
 }
 
 /**
- * What the rules need to know of a contributor in that study. `rows` and `complete` are about the
- * epoch `epochKey`.
+ * The facts about a contributor to that study that the rules need. `rows` and `complete` are about
+ * the epoch `epochKey`.
  */
 export interface ContributionState {
   readonly window: ReplayWindow;
@@ -45,7 +45,7 @@ export type Judgement =
     readonly kind: 'accept'; readonly rows: number; readonly complete: boolean;
     readonly first: boolean;
   }
-  /** Settled earlier: give the same answer again. */
+  /** Settled earlier: repeats the answer. */
   | { readonly kind: 'repeat'; readonly code: WireCode | undefined; readonly epoch: bigint }
   /** Refused for good: the sequence is consumed. */
   | { readonly kind: 'consume'; readonly code: WireCode }
@@ -55,7 +55,7 @@ export type Judgement =
 const refuse = (code: WireCode): Judgement => ({ kind: 'refuse', code });
 const consume = (code: WireCode): Judgement => ({ kind: 'consume', code });
 
-/** Why a study takes no more batches; null while it takes them. */
+/** The reason why a study accepts no more batches; null while it accepts them. */
 function stopOf(state: StudyStateName): WireCode | null {
   if (state === 'open') return null;
   return state === 'ended' ? 'study-ended' : 'budget-exhausted';
@@ -99,14 +99,14 @@ export function judge(
   if (batch.rejectAs !== undefined) return consume(batch.rejectAs);
   const { open } = study;
   const coming = open?.epoch ?? study.newest + 1n;
-  // Also answered while no epoch is open: the next one would not take the batch, so waiting is
+  // Also answered while no epoch is open: the next one would not accept the batch, so waiting is
   // useless.
   if (batch.epoch < (study.late === 'next' ? coming - 1n : coming)) return consume('stale-epoch');
   if (open === null || batch.epoch > open.epoch) return refuse('epoch-not-open');
   if (state.excludedFrom !== null && open.epoch >= state.excludedFrom) {
     return consume('quarantined');
   }
-  // Who withdrew from an epoch meant all rows for it, also those that arrive in the next one.
+  // A withdrawal is about all rows for the epoch, including those that arrive in the next one.
   if (batch.epoch < open.epoch && hasWithdrawn()) return consume('contribution-full');
   const first = state.epochKey !== open.epochKey;
   if (!first && state.rows === leftOutRows) return consume('contributor-budget-exhausted');

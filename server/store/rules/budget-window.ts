@@ -71,9 +71,9 @@ export function* renewed(row: BudgetRow, nowMs: number): Steps<BudgetRow> {
 }
 
 /**
- * When enough charges will have left the window for `missing` to fit, if nothing else is charged
- * until then. When all charges together are not enough, because reservations take the rest: the end
- * of a whole window.
+ * The time when enough charges will have left the window for `missing` to fit, if nothing else is
+ * charged until then. When all charges together are not enough, because reservations take the rest:
+ * the end of a whole window.
  * @param missing how much spent, reserved and requested exceed the cap; at most 0 where they do
  *   not.
  */

@@ -9,7 +9,7 @@ import { readSeries } from './running-series.js';
 import type { Steps } from './steps.js';
 import * as studies from './studies.js';
 
-/** What the shared calls need of a store. */
+/** The parts of a store that the shared calls need. */
 export interface StoreParts {
   readonly tables: EpochTables;
   readonly secrets: epochs.ReadSecrets;
@@ -78,7 +78,7 @@ export const chargesOf = (): StepsOf<SharedCharges> => ({
 
 type Calls = Readonly<Record<string, (...args: never[]) => Steps<unknown>>>;
 
-/** The same methods, each run by `perform`. The caller states what it returns. */
+/** The same methods, each run by `perform`. The caller states the type of its result. */
 export function performed<Methods>(
   calls: object, perform: (steps: Steps<unknown>) => unknown,
 ): Methods {

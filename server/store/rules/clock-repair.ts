@@ -55,7 +55,7 @@ export function* newestTime(): Steps<number | null> {
 export function* repairTimes(nowMs: number, confirmed: boolean): Steps<number> {
   const now = BigInt(Math.round(nowMs));
   let changed = 0;
-  // Before the stamps: the openings tell how far the closes have to move.
+  // Before the stamps: the openings determine how far the closes have to move.
   if (confirmed) yield* moveCloses(now);
   for (const [table, column] of columns) {
     const wrong = sql.updateTable(table).set({ [column]: now }).returning(column)

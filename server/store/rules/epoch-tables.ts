@@ -11,7 +11,7 @@ export const noSecrets: GroupSecrets = {
   assignmentKey: new Uint8Array(0), workSeed: new Uint8Array(0),
 };
 
-/** Where a store keeps an epoch's rows and secrets. */
+/** The part of a store that keeps an epoch's rows and secrets. */
 export interface EpochTables {
   createJournal(epochKey: bigint): Steps<void>;
   /** Also makes the key of the epoch's fingerprints. Epoch 0: before a study's first epoch. */
@@ -20,7 +20,7 @@ export interface EpochTables {
 
 export const fingerprintBytes = 16;
 
-/** What replay windows keep of a body: 16 bytes of HMAC-SHA-256(the epoch's key, its digest). */
+/** The trace of a body in replay windows: 16 bytes of HMAC-SHA-256(the epoch's key, its digest). */
 export function fingerprintOf(key: Uint8Array, digest: Uint8Array): Uint8Array {
   return createHmac('sha256', key).update(digest).digest().subarray(0, fingerprintBytes);
 }

@@ -46,7 +46,7 @@ function* setState(row: EpochRow, state: EpochState): Steps<void> {
   yield* run(sql.updateTable('epochs').set({ state }).where('epoch_key', '=', row.epoch_key));
 }
 
-/** What the epoch's release costs, in the unit of the budget's rule. */
+/** The cost of the epoch's release, in the unit of the budget's rule. */
 export const costOf = (row: EpochRow): Spend =>
   ({ rho: parseAmount(row.rho), delta: parseAmount(row.delta) });
 
@@ -172,12 +172,10 @@ export function* chargeEpoch(
   return { balance, isMine: true };
 }
 
-/** Gives contributors back what they were debited for an epoch. */
+/** Refunds contributors their debits for an epoch. */
 export type Refund = (epochKey: bigint, budget: BudgetRow, cost: Spend) => Steps<void>;
 
-/**
- * Gives the reservation back. Under contributor scope `refund` returns the contributors' debits.
- */
+/** Returns the reservation. Under contributor scope `refund` returns the contributors' debits. */
 export function* lapseEpoch(
   studyId: StudyId, epoch: bigint, nowMs: number, refund: Refund,
 ): Steps<void> {

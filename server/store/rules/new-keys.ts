@@ -1,4 +1,4 @@
-/** How many new keys a study takes per period. */
+/** The number of new keys that a study accepts per period. */
 export interface NewKeyRate {
   /**
    * The study's name. The public versions of a study share their known keys, and each counts the
@@ -15,7 +15,7 @@ export interface NewKeyPeriod {
   readonly keys: number;
 }
 
-/** The counts of one store. What is written is in the transaction of the list. */
+/** The counts of one store. All writes are in the transaction of the list. */
 export interface NewKeyCounts {
   /**
    * Whether a version of the study with public participation has settled a batch of the key. A

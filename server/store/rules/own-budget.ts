@@ -29,7 +29,7 @@ import { first, run, sql, type Steps } from './steps.js';
 /** A budget of contributor scope, as the hot path needs it. */
 export interface OwnBudget {
   readonly budgetId: bigint;
-  /** Null when a debit counts for ever. */
+  /** Null when a debit counts without end. */
   readonly windowMs: bigint | null;
   /** For a budget that renews: its time is never before this (budget-window.ts). */
   readonly notBeforeMs: bigint;
@@ -42,9 +42,9 @@ export interface Amounts {
   readonly delta: string;
 }
 
-/** What a store has of the spending of one contributor, and of the charges of its budget. */
+/** A store's records of one contributor's spending and of the charges of its budget. */
 export interface SpendingSource {
-  /** Of a budget that does not renew: the sum of the contributor's own debits. */
+  /** For a budget that does not renew: the sum of the contributor's own debits. */
   running(budgetId: bigint, contributorId: bigint): Spend;
   /** The contributor's debits for epochs that are not charged, or charged after this time. */
   counting(budgetId: bigint, contributorId: bigint, afterMs: bigint): Iterable<Amounts>;

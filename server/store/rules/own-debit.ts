@@ -2,13 +2,13 @@ import { plus, within, type Spend } from './budgets.js';
 import type { Debit } from './admission-list.js';
 import type { StoredFacts } from './admission-facts.js';
 
-/** What a store has for a debit. What is written is in the transaction of the list. */
+/** A store's access for debits. All writes are in the transaction of the list. */
 export interface DebitSource {
   /** The spending that counts at this time. */
   spent(study: StoredFacts, contributorId: bigint, nowMs: number): Spend;
   /** Adds the cost of the open epoch. */
   spend(study: StoredFacts, contributorId: bigint): void;
-  /** Of a study with running totals: the newest epoch that the contributor was in. */
+  /** For a study with running totals: the newest epoch that the contributor was in. */
   lastEntered(study: StoredFacts, contributorId: bigint): bigint | undefined;
   /** Notes that the contributor is in the open epoch. */
   enter(study: StoredFacts, contributorId: bigint): void;

@@ -11,8 +11,8 @@ export function separationIn(document: string): bigint | null {
 }
 
 /**
- * Replaces what the last release left. It belongs into the transaction that stores the release, so
- * that a series moves on exactly when its release is in the log.
+ * Replaces the series that the last release handed on. It belongs in the transaction that stores
+ * the release, so that a series moves on exactly when its release is in the log.
  */
 export function* writeSeries(studyKey: bigint, series: readonly EncryptedSeries[]): Steps<void> {
   yield* run(sql.deleteFrom('running_series').where('study_key', '=', studyKey));

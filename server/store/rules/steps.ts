@@ -30,7 +30,7 @@ export function* first<Row>(query: Compilable<Row>): Steps<Row | undefined> {
   return (yield query)[0] as Row | undefined;
 }
 
-/** For a query whose rows nobody reads. */
+/** For a query whose rows are not read. */
 export function* run(query: Compilable): Steps<void> {
   yield query;
 }

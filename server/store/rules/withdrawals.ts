@@ -8,7 +8,7 @@ import { first, run, sql, type Steps } from './steps.js';
 import { existingStudy, type StudyRow } from './studies.js';
 import type { BudgetRow, ReplayTable } from './tables.js';
 
-/** Gives one contributor back what it was debited for an epoch. No release may use its rows. */
+/** Refunds one contributor its debit for an epoch. No release may use its rows. */
 export type RefundOne = (
   epochKey: bigint, budget: BudgetRow, contributorId: bigint, cost: Spend,
 ) => Steps<void>;
@@ -101,7 +101,7 @@ function* takeOut(
   yield* refundOne(row.epoch_key, budget, contributorId, costOf(row));
 }
 
-/** The epoch takes nothing more from the contributor. Its settled sequences stay settled. */
+/** The epoch accepts nothing more from the contributor. Its settled sequences stay settled. */
 function* closeContribution(
   study: StudyRow, row: EpochRow, contributorId: bigint,
 ): Steps<void> {

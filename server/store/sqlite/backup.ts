@@ -22,7 +22,7 @@ export interface Backup {
  */
 export function backupStore(directory: string, target: string): Backup {
   const file = databaseFile(target);
-  // SQLite would take the log of another database that has this name for that of the copy.
+  // If another database has this name, SQLite would take its log for that of the copy.
   const there = [file, `${file}-wal`, `${file}-journal`].find((path) => existsSync(path));
   if (there !== undefined) {
     throw new StorageError(

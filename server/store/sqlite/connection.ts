@@ -23,13 +23,13 @@ const pageBytes = 4096;
  * four times as long.
  */
 const checkpointBytes = 8 * 1024 * 1024;
-/** How long a statement waits for a reader's or checkpoint's lock. */
+/** The time that a statement waits for a reader's or checkpoint's lock. */
 const busyMs = 2_000;
 
 export const databaseFile = (directory: string): string => join(directory, 'keelson.db');
 
 const notAFolder = 'a part of this path is not a folder: choose another';
-/** What to do about an error code of the system for a data folder. */
+/** The remedy for each error code of the system on a data folder. */
 const remedies: Readonly<Record<string, string>> = {
   EEXIST: notAFolder,
   ENOTDIR: notAFolder,
@@ -78,7 +78,7 @@ export function openDataFolder(
     migrate(database, directory);
     if (!mayBeMoved) refuseMoved(database, directory);
     rememberLock(database, lock);
-    // The log must not keep what an earlier run purged.
+    // The log must not keep rows that an earlier run purged.
     pragma(database, 'wal_checkpoint(TRUNCATE)');
     const opened = database;
     return { database: opened, checkInPlace, close: () => { opened.close(); lock.release(); } };

@@ -10,7 +10,7 @@ import type { Queries } from './query.js';
 /** Debits deleted in one step, so that batches are admitted between steps. */
 const sweepRows = 1_024;
 
-/** What each contributor has spent (rules/own-budget.ts), in the file. */
+/** The spending of each contributor (rules/own-budget.ts), in the file. */
 export class ContributorSpending implements SpendingSource {
   readonly #read: Statement<[bigint, bigint], Amounts>;
   readonly #write: Statement<[bigint, bigint, string, string]>;
@@ -64,9 +64,7 @@ export class ContributorSpending implements SpendingSource {
     }
   }
 
-  /**
-   * Gives an epoch's cost back to its contributors. Only for a lapsed epoch, which drew no noise.
-   */
+  /** Refunds an epoch's cost to its contributors. Only for a lapsed epoch, which drew no noise. */
   refund(epochKey: bigint, budgetId: bigint, windowed: boolean, cost: Spend): void {
     const { database } = this.#queries;
     if (windowed) {
@@ -83,7 +81,7 @@ export class ContributorSpending implements SpendingSource {
   }
 
   /**
-   * Gives an epoch's cost back to one contributor that was debited for it. No release may use its
+   * Refunds an epoch's cost to one contributor that was debited for it. No release may use its
    * rows.
    */
   refundOne(

@@ -6,18 +6,18 @@ import { StorageError } from '../../../src/base/errors.js';
 /*
  * Newer versions of Node come with SQLite (`node:sqlite`: 22.16, 24 and later), so no compiler is
  * needed there. Older ones take the package better-sqlite3, which users add. Both are synchronous
- * and hold the same SQLite. What the store uses of them is behind `Connection`.
+ * and hold the same SQLite. The store uses them through `Connection`.
  */
 
 /** Parameters by place, or an object with parameters by name. */
 type Parameters = readonly unknown[] | object;
 
-/** How a statement is called: by place or by name. */
+/** The arguments of a statement: by place or by name. */
 type Arguments<Bound extends Parameters> = Bound extends readonly unknown[] ? Bound : [Bound];
 
 /** A prepared statement. Integers are read as bigint. */
 export interface Statement<Bound extends Parameters = readonly unknown[], Row = unknown> {
-  /** Whether the statement gives rows. */
+  /** Whether the statement returns rows. */
   readonly reader: boolean;
   all(...parameters: Arguments<Bound>): Row[];
   get(...parameters: Arguments<Bound>): Row | undefined;
@@ -36,10 +36,10 @@ export interface Connection {
   close(): unknown;
 }
 
-/** How a database is opened. */
+/** Options for opening a database. */
 export interface ConnectionOptions {
   readonly readonly?: boolean;
-  /** How long a statement waits for a lock, in milliseconds; default 5,000. */
+  /** The time that a statement waits for a lock, in milliseconds; default 5,000. */
   readonly timeout?: number;
 }
 
@@ -78,7 +78,7 @@ function betterSqlite(): Open {
   let Database: typeof BetterSqlite;
   try {
     Database = require('better-sqlite3') as typeof BetterSqlite;
-    // Only this loads what was compiled.
+    // Only this loads the compiled code.
     new Database(':memory:').close();
   } catch (cause) {
     const isMissing = (cause as { code?: unknown }).code === 'MODULE_NOT_FOUND';
@@ -95,7 +95,7 @@ function betterSqlite(): Open {
   };
 }
 
-/** Undefined where Node has none, or an early one that cannot tell which statements give rows. */
+/** Undefined where Node has none, or an early one that cannot tell which statements return rows. */
 function nodeSqlite(): Open | undefined {
   let module: NodeSqlite;
   try {
@@ -174,7 +174,7 @@ export function transaction<T>(connection: Connection, action: () => T): T {
     try {
       connection.exec(isPart ? 'ROLLBACK TO part; RELEASE part' : 'ROLLBACK');
     } catch {
-      // The first error says what happened.
+      // The first error names the cause.
     }
     throw error;
   } finally {
@@ -182,7 +182,7 @@ export function transaction<T>(connection: Connection, action: () => T): T {
   }
 }
 
-/** The names of SQLite's primary result codes that the store tells apart. */
+/** The names of SQLite's primary result codes that the store distinguishes. */
 const names: Readonly<Record<number, string>> = {
   1: 'ERROR', 5: 'BUSY', 6: 'LOCKED', 7: 'NOMEM', 8: 'READONLY', 10: 'IOERR', 11: 'CORRUPT',
   13: 'FULL', 14: 'CANTOPEN', 17: 'SCHEMA', 18: 'TOOBIG', 19: 'CONSTRAINT', 20: 'MISMATCH',

@@ -35,7 +35,7 @@ type Synchronous<Methods> = {
 };
 
 /**
- * What runs on the thread that owns the file. Each method is complete and durable when it returns.
+ * The store's calls on the thread that owns the file. Each is complete and durable when it returns.
  */
 export interface Engine extends Synchronous<PlainMethods> {
   admit(batches: readonly AdmissionRequest[]): AdmissionResult[];

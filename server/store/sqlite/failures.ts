@@ -19,7 +19,7 @@ const storageCodes: ReadonlySet<ErrorCode> = new Set<StorageCode>([
 ]);
 
 const restore = 'restore a copy (docs/operating/operations.md)';
-/** What an operator can do, by primary code. */
+/** The operator's remedy, by primary code. */
 const remedies: Readonly<Record<string, string>> = {
   SQLITE_FULL: 'free space on the disk of the data folder',
   SQLITE_NOTADB: `keelson.db of the data folder is another file: check the folder, or ${restore}`,

@@ -35,7 +35,7 @@ export function takeLock(directory: string): FolderLock {
   try {
     ensureOwned(lockFile(directory));
   } catch {
-    // SQLite meets the same fault, and says what it is.
+    // SQLite meets the same fault, and reports it.
   }
   const lock = connect(lockFile(directory), { timeout: 0 });
   try {
@@ -86,7 +86,7 @@ export function rememberLock(database: Connection, lock: FolderLock): void {
 }
 
 function lastLockOf(path: string): bigint | undefined {
-  // Opened for writing, so that SQLite can roll back what a power failure left incomplete.
+  // Opened for writing, so that SQLite can roll back transactions that a power failure interrupted.
   const database = connect(path);
   try {
     const made = database.prepare("SELECT 1 FROM sqlite_schema WHERE name = 'meta'").get();

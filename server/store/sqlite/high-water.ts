@@ -5,7 +5,7 @@ import { draftMark, publishMark, type Mark, type StudyMark } from './mark.js';
 import { sql } from '../rules/steps.js';
 import type { Queries } from './query.js';
 
-/** How far the ledger has come, study by study. */
+/** The progress of the ledger, study by study. */
 export interface Progress {
   /** The newest entry of the ledger that was read; 0 when there is none. */
   readonly ledger: bigint;
@@ -36,7 +36,7 @@ export function progressSince(queries: Queries, before: Progress): Progress {
   return { ledger, charged };
 }
 
-/** What the database holds, as a mark. */
+/** The mark of the database's present contents. */
 export function markOf(queries: Queries, { ledger, charged }: Progress): Mark {
   const budgets = new Map<string, BudgetSpec>();
   const known = new Map(queries.all(budgetRows()).map((row) => [row.budget_id, row]));
@@ -63,7 +63,7 @@ export class HighWater {
 
   /**
    * Runs a transaction. Returns when the transaction and the new mark are both durable. mark.ts has
-   * the steps, and what holds when a crash interrupts them.
+   * the steps, and the state after a crash between them.
    * @throws StorageError when the mark cannot be written. When its draft fails, the transaction is
    *   rolled back.
    */

@@ -7,7 +7,7 @@ import { asStoreError } from './failures.js';
 import { readMark } from './mark.js';
 import { Queries } from './query.js';
 
-/** What can be said of a data folder beside its running server. */
+/** The facts about a data folder that can be read while its server runs. */
 export interface Inspection {
   /** Faults of the database and of its ledger; empty when it is whole. */
   readonly faults: readonly string[];

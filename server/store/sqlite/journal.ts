@@ -24,7 +24,7 @@ export type PurgeProgress = 'more' | 'blocked' | 'done';
 /** Most rows and bytes that one purge step deletes, so that batches are admitted between steps. */
 const stepRows = 1_024;
 const stepBytes = 4 * 1024 * 1024;
-/** How long a step may wait for a reader before the log can be truncated. */
+/** The time that a step may wait for a reader before the log can be truncated. */
 const truncateWaitMs = 50;
 
 interface JournalRow {

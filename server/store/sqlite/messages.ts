@@ -35,8 +35,8 @@ type PackedBatch = Omit<AdmissionRequest, 'digest' | 'body' | 'signature'> & {
 };
 
 /**
- * A list of batches. Bodies in shared memory stay there: the list says where. All other bytes are
- * at the front of one buffer, in order: copied once, then transferred.
+ * A list of batches. Bodies in shared memory stay there: the list has their places. All other bytes
+ * are at the front of one buffer, in order: copied once, then transferred.
  */
 export interface PackedList {
   readonly batches: readonly PackedBatch[];
@@ -53,7 +53,7 @@ const signatureBytes = 64;
 const isShared = ({ buffer }: Uint8Array): boolean => buffer instanceof SharedArrayBuffer;
 
 /**
- * Packs a list. What is copied is many and small, so one copy is cheaper than many transfers.
+ * Packs a list. The copied parts are many and small, so one copy is cheaper than many transfers.
  * @param spare memory of an earlier list, used when it is large enough.
  */
 export function packList(batches: readonly AdmissionRequest[], spare?: ArrayBuffer): PackedList {

@@ -5,14 +5,14 @@ import { GroupCommit } from '../group-commit.js';
 import { WhileFull } from './while-full.js';
 import { WorkerCaller } from './worker-caller.js';
 
-/** Which folder a store opens, and by which clock. */
+/** The folder that a store opens, and its clock. */
 export interface SqliteStoreOptions {
   /** The data folder; created with mode 0700 when absent. One writer at a time. */
   readonly directory: string;
   readonly clock: Clock;
   /**
-   * Also opens a database that holds less than was charged or released from this folder, so that
-   * `acceptRollback` can be called on it. Default: such a folder is refused.
+   * Also opens a database that lacks charges or releases of this folder, so that `acceptRollback`
+   * can be called on it. Default: such a folder is refused.
    */
   readonly acceptRollback?: boolean;
   /**
@@ -23,7 +23,7 @@ export interface SqliteStoreOptions {
 }
 
 /**
- * Opens the store on a thread of its own, with group commit: what `serve` uses.
+ * Opens the store on a thread of its own, with group commit, as `serve` does.
  * @throws StorageError data-folder-in-use, data-folder-rolled-back, schema-too-new, or
  *   storage-failed when the folder cannot be written.
  */

@@ -48,7 +48,7 @@ import { existingStudy, registerStudy, studyRow, type StudyRow } from '../rules/
 export interface RollbackOptions {
   /** Unix time of the acceptance, and the stamp of its charges. The clock has been checked. */
   readonly nowMs: number;
-  /** Gives contributors back what they were debited for an epoch that lapses. */
+  /** Refunds contributors their debits for an epoch that lapses. */
   readonly parts: StoreParts;
 }
 
@@ -85,7 +85,7 @@ export class FolderMark {
     return this.#highWater !== null;
   }
 
-  /** Charges what an older database lacks. Does nothing when nothing is missing. */
+  /** Makes the charges that an older database lacks. Does nothing when nothing is missing. */
   acceptRollback(options: RollbackOptions): void {
     if (this.isSettled) return;
     const { queries } = this;
@@ -158,7 +158,7 @@ interface Loss {
   readonly releases: boolean;
 }
 
-/** What the database lacks of a study; null when it lacks nothing. */
+/** The part of a marked study that the database lacks; null when it lacks nothing. */
 function lossOf(queries: Queries, marked: StudyMark, found: Mark): Loss | null {
   const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
   const charged = own?.charged ?? noSpend;
@@ -183,7 +183,7 @@ function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | 
 
 /**
  * @param mark null when there is none: then every epoch of the database that has no release ends,
- *   and nothing is charged, because nobody knows what is missing.
+ *   and nothing is charged, because it is unknown what is missing.
  */
 function acceptRollback(
   queries: Queries, mark: Mark | null, found: Mark, options: RollbackOptions,
@@ -289,7 +289,7 @@ function roomOf(queries: Queries, study: StudyRow, nowMs: number): Spend {
 }
 
 /**
- * Gives back the reservations of every study on the budget: charges that were made take precedence
+ * Returns the reservations of every study on the budget: charges that were made take precedence
  * over epochs that are not charged.
  */
 function giveReservationsBack(queries: Queries, study: StudyRow, options: RollbackOptions): void {

@@ -26,7 +26,9 @@ export class Participations {
   }
 }
 
-/** Deletes a bounded number of rows that refuse nobody any more. @returns false: none was left. */
+/**
+ * Deletes a bounded number of rows that can refuse nobody any more. @returns false: none was left.
+ */
 export function sweepRunning(
   { database }: Queries,
   study: {

@@ -7,9 +7,11 @@ import type { Caller } from './caller.js';
 import type { PlainMethods } from './engine.js';
 import type { NamedMethod } from './messages.js';
 
-/** How often a write that found no room is tried again. */
+/** The interval at which a write that found no room is tried again. */
 const stepMs = 250;
-/** So long after a batch found no room the disk counts as full, unless a write succeeds. */
+/**
+ * After a batch that found no room the disk counts as full for this long, unless a write succeeds.
+ */
 const fullMs = 10_000;
 
 /** Methods that change nothing. They do not send the batches that wait in the group. */
@@ -20,7 +22,7 @@ export const readMethods: ReadonlySet<keyof PlainMethods> = new Set([
   'quarantines', 'quarantineOf', 'rotations', 'newestTime', 'rollbacks',
 ]);
 
-/** How a caller behaves while its disk is full. */
+/** The behaviour of a caller while its disk is full. */
 export interface FullDisk {
   readonly clock: Clock;
   /** Called when writes begin to fail, with the cause and its remedy, and with null afterwards. */
@@ -42,14 +44,14 @@ export class WhileFull implements Caller {
 
   constructor(private readonly caller: Caller, private readonly disk: FullDisk) {}
 
-  /** Why the disk takes no writes; null while it takes them. */
+  /** The reason why the disk accepts no writes; null while it accepts them. */
   get fullBecause(): string | null {
     const { clock } = this.disk;
     if (this.#waiting === 0 && clock.monotonicMs() - this.#sinceMs > fullMs) this.#note(null);
     return this.#why;
   }
 
-  /** The server ends: what waits for room fails with its cause. */
+  /** The server ends: calls that wait for room fail with the cause. */
   endSoon(): void {
     this.#isEnding = true;
   }
@@ -57,7 +59,7 @@ export class WhileFull implements Caller {
   call(method: NamedMethod, args: readonly unknown[]): Promise<unknown> {
     const call = (): Promise<unknown> => this.caller.call(method, args);
     if (neverWaits(method)) return call();
-    // Where none waits it is called at once.
+    // If no other write waits, it is called at once.
     const result = this.#waiting === 0 ? this.#write(call) : this.#afterwards(call);
     this.#writes = Promise.allSettled([this.#writes, result]).then(() => undefined);
     return result;

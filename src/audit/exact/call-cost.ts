@@ -22,7 +22,7 @@ import { add, fraction, multiply, ofDouble, zero, type Interval } from './interv
  */
 export interface CallCost {
   readonly rho: Interval;
-  /** Probability of what only one side can release: an upper bound. */
+  /** An upper bound on the probability of outputs that only one side can release. */
   readonly delta: number;
   /** Pure epsilon; null if the noise is not pure. */
   readonly epsilon: Interval | null;
@@ -140,7 +140,7 @@ function modeCost(
   event: GaussianThresholdEvent, left: readonly string[], right: readonly string[],
 ): CallCost {
   const [one, other] = [leadOf(left), leadOf(right)];
-  // Where both would name the same label, a pass tells no more than its bit.
+  // Where both would name the same label, a pass reveals no more than its bit.
   if (one.label === other.label) {
     return thresholdCost({ ...event, floor: 0 }, one.lead, other.lead);
   }
@@ -163,7 +163,7 @@ function histogramCost(
 }
 
 /**
- * Of counts that are shown if they are above `keeping` after noise, and hidden below `least`.
+ * The cost of counts that are shown if above `keeping` after noise, and hidden below `least`.
  * @param known - keys that are shown whatever their counts are.
  */
 function countsCost(
@@ -192,7 +192,7 @@ function countsCost(
   };
 }
 
-/** Of the sums of keys that both sides may show, besides that of the counts. */
+/** The cost of the counts, and of the sums of keys that both sides may show. */
 function keySumsCost(
   event: Extract<MechanismEvent, { readonly kind: 'key-sums' }>, left: ObservedCall,
   right: ObservedCall,

@@ -6,7 +6,7 @@ import {
 } from './interval.js';
 import { hockeyStick, renyi, type Law } from './law.js';
 
-/** What was found in one case. */
+/** The result of one case. */
 export interface CaseResult {
   readonly name: string;
   readonly contents: number;

@@ -21,11 +21,11 @@ export interface Draws {
 export interface ComposedCase {
   readonly name: string;
   readonly draws: readonly Draws[];
-  /** What is charged for them. Default: the draws. */
+  /** The draws that are charged. Default: `draws`. */
   readonly charged?: readonly Draws[];
 }
 
-/** What a rule states for composed draws, beside what is exact. */
+/** The exact epsilon of composed draws, and the epsilon that each rule states for them. */
 export interface ComposedResult {
   readonly name: string;
   readonly exact: number;
@@ -50,7 +50,7 @@ export const composedDelta = 1e-6;
 const minimum = fraction(1n, 1n << 300n);
 
 /**
- * A sum of numbers that tells as much as the draws themselves: the ratio of the likelihoods of
+ * A sum of numbers that reveals as much as the draws themselves: the ratio of the likelihoods of
  * equal, independent draws depends on the sum alone.
  * - Gaussian noise and a shift: log(P / Q) is linear in the value.
  * - Laplace noise and a shift by one step: log(P / Q) has two values, by the side of the shift.

@@ -44,7 +44,7 @@ export interface CoupledRelease {
   readonly keys?: Parameters<Plan['release']>[3];
 }
 
-/** What was found on one prefix. */
+/** The result on one prefix. */
 export interface CoupledResult {
   /** The first fault, with the prefix that shows it; null if there is none. */
   readonly fault: string | null;
@@ -96,7 +96,7 @@ interface SideRun {
   readonly steps: readonly Step[];
   /** The call at which the side left the prefix; null if it came to an outcome. */
   readonly last: ObservedCall | null;
-  /** Of an outcome; else empty. */
+  /** Text of the outcome; empty if there is none. */
   readonly outcome: string;
   /** An error of the release itself. */
   readonly thrown: string | null;
@@ -255,7 +255,7 @@ function chargedEvent(plan: Plan, name: string): MechanismEvent | undefined {
     ?? plan.events.find((event) => event.name === name.replace(/#\d+$/, ''));
 }
 
-/** What the calls of a release cost so far, against what was charged. */
+/** The cost of a release's calls so far, against the charge. */
 class Spent {
   /** Whether any of the contents differed. */
   moved = false;

@@ -15,7 +15,7 @@ export interface GridPair extends NeighbourPair {
   readonly cohort: string;
 }
 
-/** What one contributor may send: a list of rows, one unless the question is split by keys. */
+/** The rows that one contributor may send: one, unless the question is split by keys. */
 type Sent = readonly (readonly number[])[];
 
 /**
@@ -83,14 +83,14 @@ export function gridPairs(
   }))));
 }
 
-/** Contributors of a larger data set besides the one who changes, at least. */
+/** The fewest contributors of a larger data set, besides the one who changes. */
 const largerLeast = 12;
-/** And of each of its arms: an arm that nobody is in ends many releases early. */
+/** The fewest in each of its arms: an empty arm ends many releases early. */
 const eachCohortLeast = 2;
 
 /**
- * Random pairs of larger data sets on the same grid, with somebody in every cohort. Who changes is
- * in any cohort, and their row in any way.
+ * Random pairs of larger data sets on the same grid, with somebody in every cohort. The one who
+ * changes is in any cohort, and their row changes in any way.
  * @param count - pairs. Each has 12 or more contributors, 2 or more in each cohort, and one who
  *   changes.
  */

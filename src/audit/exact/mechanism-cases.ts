@@ -240,14 +240,14 @@ const keyCase = (prefilter: number): MechanismCase<Keys> => ({
 });
 
 interface KeyRows extends Keys {
-  /** What each contributor has: numbers of the sets in `keySets`. */
+  /** The keys of each contributor: indexes of the sets in `keySets`. */
   readonly people: readonly number[];
 }
 
-/** What a contributor may have of two keys: nothing, one of them, or both. */
+/** The sets of keys that a contributor may have, of two: none, one of them, or both. */
 const keySets: readonly (readonly number[])[] = [[], [0], [1], [0, 1]];
 
-/** Everything that three people may have of two keys. */
+/** All ways in which three people may have two keys. */
 const keyWeightsCase: MechanismCase<KeyRows> = {
   name: 'key-weights',
   event: {
@@ -281,7 +281,7 @@ const keyWeightsCase: MechanismCase<KeyRows> = {
 
 interface KeySums extends Keys { readonly sums: readonly (readonly number[])[] }
 
-/** What two keys may hold: the first of others and one contributor, the second of one only. */
+/** Counts and sums of two keys: the first has others and one contributor, the second only one. */
 const heldByKeys = [
   [[1, 0], [2, 1], [2, -1]], [[0, 0], [1, 1], [1, -1]],
 ] as const satisfies readonly (readonly (readonly [count: number, sum: number])[])[];
@@ -301,7 +301,7 @@ const keySumsCase: MechanismCase<KeySums> = {
       counts.map((count, i) => [count, sums[i]![0]!]);
     const [one, other] = [held(left), held(right)];
     const changed = one.flatMap((each, i) => (each.join() === other[i]!.join() ? [] : [i]));
-    // A key that changes takes one key of the contributor on each side where somebody more has it.
+    // A changed key uses up one of the contributor's keys on each side where its count is higher.
     const used = [one, other].map((side) => changed.filter((i) => side[i]![0] === 2 - i).length);
     return Math.max(...used) <= 1;
   },

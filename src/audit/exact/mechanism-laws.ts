@@ -19,7 +19,7 @@ import type { Law } from './law.js';
 import { gaussianNoise, laplaceNoise } from './noise.js';
 import { walk } from './walk.js';
 
-/** What a mechanism is given. */
+/** The content that a mechanism is given. */
 export type Content =
   | Float64Array
   | number
@@ -27,7 +27,7 @@ export type Content =
   | readonly ReadonlyMap<number, number>[]
   | {
     readonly counts: readonly number[]; readonly keys: FoundKeys;
-    /** Of `key-sums`: the sums of each place. */
+    /** For `key-sums`: the sums of each place. */
     readonly sums?: readonly (readonly number[])[];
   };
 
@@ -111,7 +111,7 @@ export function lawOfCall(
   }, textOf, pathMinimum);
 }
 
-/** A text that tells released values apart. */
+/** A text that distinguishes released values. */
 export function textOf(released: unknown): string {
   return JSON.stringify(released instanceof Float64Array ? Array.from(released) : released);
 }

@@ -14,7 +14,7 @@ import { summariesOf, type TrialSubject } from '../trials.js';
 import { knownOf } from './call-cost.js';
 import { compareRelease, countsOfKeys } from './coupled.js';
 
-/** What to compare. */
+/** The release to check, and the pairs on which to compare it. */
 export interface ReleaseCheck {
   readonly subject: TrialSubject;
   readonly pairs: readonly (NeighbourPair & { readonly cohort?: string })[];
@@ -27,7 +27,7 @@ export interface ReleaseCheck {
   readonly standsFor?: number;
   /** Prefixes of each pair; at least 2. */
   readonly prefixes: number;
-  /** Of a plan for keys that are discovered. */
+  /** The keys of a plan for discovered keys. */
   readonly keys?: Sensitive<FoundKeys>;
   /** Asked before each pair but the first: whether there is no time for more. */
   readonly isOver?: () => boolean;
@@ -35,7 +35,7 @@ export interface ReleaseCheck {
   readonly isFirstEnough?: boolean;
 }
 
-/** What was found in a release. */
+/** The result of checking a release. */
 export interface ReleaseResult {
   readonly pairs: number;
   /** Prefixes that were compared, over all pairs. */
@@ -90,7 +90,7 @@ export async function checkRelease(asked: ReleaseCheck): Promise<ReleaseResult> 
 
 type Script = ReadonlyMap<string, readonly unknown[]>;
 
-/** What releases on the crowd released, by the names of their calls. */
+/** The values that releases on the crowd drew, by the names of their calls. */
 async function crowdScripts(
   { subject, keys, standsFor = 1 }: ReleaseCheck, crowd: Contributors,
 ): Promise<readonly Script[]> {

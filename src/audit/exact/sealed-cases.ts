@@ -9,7 +9,7 @@ import { mapped, product, type Law } from './law.js';
 import { textOf } from './mechanism-laws.js';
 import { gaussianNoise } from './noise.js';
 
-/** What three servers open of one number, at the coarsest grid that is allowed or near it. */
+/** One number that three servers open, at or near the coarsest grid that is allowed. */
 export interface SealedCase {
   readonly name: string;
   readonly event: SealedEvent;
@@ -38,7 +38,7 @@ export const sealedCases: readonly SealedCase[] = [
 ];
 
 /**
- * Compares the exact laws of what is left to whoever knows one server's draws with `sealedCost`.
+ * Compares `sealedCost` with the exact laws as seen by anyone who knows one server's draws.
  * Readers see that and an independent third draw, so they learn less. A server that draws nothing
  * leaves readers with the same.
  * The shipped sum runs for every two values of noise, whose law `gaussianNoise` is.
@@ -65,7 +65,7 @@ export function checkSealedCase({ name, event, isOffDiagonal, contents }: Sealed
   return { name, contents: contents.length, pairs, share, tail, faults };
 }
 
-/** What is opened of one entry, split at random: the third server's noise is known, here 0. */
+/** The opened value of an entry split at random. The third server's noise is known, here 0. */
 function opened(event: SealedEvent, content: number, first: Steps, second: Steps): number {
   const split = constantNumbers(1, -0x1234_5678_9abc_def0n);
   const rest = constantNumbers(1, BigInt(content) + 0x1234_5678_9abc_def0n);

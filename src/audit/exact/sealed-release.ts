@@ -24,7 +24,7 @@ export interface SealedPair {
   readonly right: readonly Uint32Array[];
 }
 
-/** What to compare. */
+/** The sealed program to check, and the pairs on which to compare it. */
 export interface SealedCheck {
   readonly program: SealedProgram;
   readonly pairs: readonly SealedPair[];
@@ -38,7 +38,7 @@ export interface SealedCheck {
   readonly isOver?: () => boolean;
 }
 
-/** What was found in a sealed program. */
+/** The result of checking a sealed program. */
 export interface SealedResult {
   readonly pairs: number;
   readonly openings: number;
@@ -58,8 +58,8 @@ const seats = 4;
  * opened numbers. The program runs at three parties on either side.
  *
  * Claim: if no pair and no prefix has a fault, the program is an adaptive composition of its events
- * on this domain: what is opened costs at most what `sealedCost` charges, to readers and to whoever
- * knows what one server drew.
+ * on this domain: what is opened costs at most what `sealedCost` charges, to readers and to anyone
+ * who knows what one server drew.
  * Why: as in `compareRelease`. Both sides open the same events in the same order. The exact
  * cost of two sums that differ by D_i steps in entry i is the sum of D_i^2 / (4 s_i^2), where s_i
  * is the deviation of each of the two draws that remain (accounting/sealed-cost). It is at most

@@ -120,7 +120,7 @@ function countsRho<Key>(
   return sum;
 }
 
-/** As mechanisms round contents. */
+/** A value rounded as mechanisms round contents. */
 function onGrid(value: number, grid: number): number {
   return Math.round(value / grid) * grid;
 }
@@ -201,7 +201,7 @@ interface CountsLaw {
   readonly keeping: number;
 }
 
-/** Of counts that are shown if they are above a threshold after noise. */
+/** The loss of counts that are shown if they are above a threshold after noise. */
 function countsLoss<Key>(
   { sigma, grid, least, keeping }: CountsLaw, left: ReadonlyMap<Key, number>,
   right: ReadonlyMap<Key, number>, kept: ReadonlyMap<Key, number>, known?: ReadonlySet<Key>,

@@ -15,7 +15,7 @@ export interface Proposal {
   readonly shifts: Shifts;
 }
 
-/** What one trial shows. */
+/** The result of one trial. */
 export interface LossTrial {
   /** log P(outputs | left) - log P(outputs | proposal). */
   readonly weight: number;

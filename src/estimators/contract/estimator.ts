@@ -31,7 +31,7 @@ export type KeyFacts =
   | {
     readonly list: 'discovered'; readonly groupsMax: number; readonly top: number;
     readonly prefilter: number;
-    /** So many keys that the release before showed are shown again. */
+    /** At most this many keys that the previous release showed are shown again. */
     readonly remember?: number;
     /**
      * The answer is the keys alone. The last entry of a row is the number of its contributor's
@@ -87,11 +87,11 @@ export interface ParameterSpec {
   readonly optional?: true;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** Of a `choice`; of a `scale`, the words it takes besides numbers. */
+  /** The values of a `choice`; for a `scale`, the words that it accepts besides numbers. */
   readonly choices?: readonly string[];
   /**
-   * Of `numbers`: the longest list; at most limits.columns, which is what a study document holds.
-   * Default: that. Of a `list` too.
+   * For `numbers` and `list`: the longest list; at most limits.columns, which is what a study
+   * document holds. Default: that.
    */
   readonly lengthMaximum?: number;
   readonly unit?: string;
@@ -102,7 +102,7 @@ export interface ParameterSpec {
 export interface Infeasible {
   readonly kind: 'infeasible';
   readonly reason: string;
-  /** What would make it feasible. */
+  /** The change that would make it feasible. */
   readonly remedy: string;
   readonly cohortNeeded?: number;
 }
@@ -112,7 +112,7 @@ export interface ArmPlan {
   readonly name: string;
   /** Share of the contributors; the shares of the arms of a plan sum to 1. */
   readonly share: number;
-  /** What one entry is: a contributor's row, or a pair of rows formed by slots. */
+  /** The form of an entry: a contributor's row, or a pair of rows formed by slots. */
   readonly unit: 'row' | 'pair';
   /** `pooled`: one summary that keeps the rows. `disjoint`: one summary per hash group. */
   readonly mode: 'disjoint' | 'pooled';
@@ -122,7 +122,7 @@ export interface ArmPlan {
   readonly slots?: number;
 }
 
-/** What a plan promises, and under which assumptions. */
+/** The promises of a plan, and their assumptions. */
 export interface Guarantee {
   /** Which data sets are neighbours, one sentence. */
   readonly neighbours: string;
@@ -180,7 +180,7 @@ export interface GroupStatistic {
  */
 export type PlaceCounts = Uint16Array | Uint32Array;
 
-/** What the contributors of each place add up to besides their number. May be views of a state. */
+/** Sums over the contributors of each place, besides their number. May be views of a state. */
 export interface PlaceSums {
   /** The whole sums of a place that has contributors: the same number of them for each. */
   of(place: number): Float64Array;
@@ -317,13 +317,13 @@ export interface Plan {
    */
   readonly findsKeys?: true;
   /**
-   * Of a plan for discovered keys: the most memory that a summary takes for each key besides its
+   * For a plan with discovered keys: the most memory that a summary uses for each key besides its
    * count, in bytes. Absent: none.
    */
   readonly bytesPerKey?: number;
   /** Present if `facts.running` is, and the estimator gives totals over epochs. */
   readonly running?: PlannedSeries;
-  /** Of every value that it releases: the same names and shapes. Absent: the value has no parts. */
+  /** The parts of every value that it releases: the same names and shapes. Absent: no parts. */
   readonly parts?: readonly NamedPart[];
   /**
    * The reach of each number of one key, in turn, where the answer is split by keys. Intervals are
@@ -367,8 +367,8 @@ export interface Plan {
 }
 
 /**
- * A private estimator: what it is called, what it takes, and how it plans a release. The name of
- * one of Keelson's own is a type, so that a compiler knows its parameters.
+ * A private estimator: its name, its parameters, and how it plans a release. The name of one of
+ * Keelson's own is a type, so that a compiler knows its parameters.
  */
 export interface Estimator<Name extends string = string> {
   readonly name: Name;
@@ -390,7 +390,7 @@ export interface Estimator<Name extends string = string> {
   /** Neighbours and cost in one sentence, for `keelson estimators`. */
   readonly claim: string;
   /**
-   * What each number of an answer is; where the answer is split, each number of one group.
+   * Describes each number of an answer; where the answer is split, each number of one group.
    * @throws InvariantError for parameters that are not parsed.
    */
   readonly describe: Describe;

@@ -162,7 +162,7 @@ export function checkRow(row: ArrayLike<number>, dimension: number): void {
   );
 }
 
-/** What the two choices mean, for messages. */
+/** The meaning of the two choices, for messages. */
 export const participationWords = {
   secret: 'it is also protected whether a person takes part',
   public: 'only what people send is protected, and who takes part is public',

@@ -1,7 +1,7 @@
 import type { Interval95, Outcome, RefusedOutcome, ValueOutcome } from '../../base/outcome.js';
 import type { StudyFacts } from './estimator.js';
 
-/** What several estimators answer, made from released and public numbers only. */
+/** Outcomes that several estimators share, made from released and public numbers only. */
 
 /**
  * The refusal when too few rows were there, or were left.
@@ -53,7 +53,7 @@ export function widenedBy({ low, high }: Interval95, by: (j: number) => number):
   };
 }
 
-/** An answer with both intervals changed alike. A ball about the estimate has no radius then. */
+/** An answer with both intervals changed in the same way. A ball about it then has no radius. */
 export function withIntervals(
   outcome: ValueOutcome, change: (interval: Interval95) => Interval95,
 ): ValueOutcome {

@@ -7,7 +7,7 @@ import { withIntervals } from './outcomes.js';
  * post-processing of noisy numbers of people.
  */
 
-/** What a plan says of them. */
+/** A plan's statement about them. */
 export const countedAtBound =
   'the answer and its intervals are about the mean with everybody outside the range counted at its '
   + 'bound; where many people are outside on one side, the intervals are open on this side';
@@ -32,7 +32,7 @@ export function reportedFromOf(
   return noise.upperQuantile(falseReports / numbers);
 }
 
-/** Twice: below the bounds, and above them. */
+/** Two sides: below the bounds, and above them. */
 export const sides = 2;
 
 /**

@@ -12,7 +12,7 @@ export function pooledArm(name: string, share = 1): ArmPlan {
   return { name, share, unit: 'row', mode: 'pooled', groups: 1 };
 }
 
-/** What an estimator states of its plan; `makePlan` adds the rest. */
+/** The parts of a plan that its estimator states; `makePlan` adds the rest. */
 export type PlanParts = Omit<Plan, 'kind' | 'cost' | 'guarantee' | 'noise'> & {
   readonly guarantee: Omit<Guarantee, 'neighbours'>;
   /** Default: empty. */
@@ -95,7 +95,7 @@ export function withoutDelta(
   );
 }
 
-/** No cohort that this module looks at is as large. */
+/** Larger than any cohort that this module considers. */
 const cohortMost = 1e9;
 
 /**

@@ -63,8 +63,8 @@ export function scaleOf(values: ParameterValues, dimension: number): Float64Arra
 }
 
 /**
- * Of a parameter that is a value of rows: one beyond what a row can hold is a mistake of unit or
- * digits.
+ * Bounds of a parameter that is a value of rows: one beyond what a row can hold is a mistake of
+ * unit or digits.
  */
 export const valueBounds = {
   minimum: -factsLimits.valueMax, maximum: factsLimits.valueMax,

@@ -33,7 +33,7 @@ const keysMost = 256;
 
 type PublicKeys = Extract<KeyFacts, { list: 'public' }>;
 
-/** What one key may be answered with: a plan for a public size. */
+/** A plan for a public size, with which a key may be answered. */
 interface Choice {
   readonly size: number;
   readonly plan: Plan;
@@ -168,9 +168,9 @@ function isOfOnePool({ arms, parts }: Plan): boolean {
 interface LadderFacts {
   readonly cohort: number;
   readonly keys: PublicKeys;
-  /** What `spreadOf` returned. */
+  /** The result of `spreadOf`. */
   readonly spread: number;
-  /** What a user can change who has no larger cohort. */
+  /** Advice for a user who has no larger cohort. */
   readonly others: string;
 }
 

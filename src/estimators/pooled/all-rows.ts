@@ -31,7 +31,7 @@ import { chooseRadius, distanceBins, distanceCounts, readDistances, rowsIn } fro
  */
 export interface AllRowsDesign {
   readonly facts: StudyFacts;
-  /** Of the histogram of distances. */
+  /** The event of the histogram of distances. */
   readonly distance: GaussianEvent;
   /** Sum and number of all rows; its ball has radius 1, in units of the chosen radius. */
   readonly clipped: ClippedMeanEvents;
@@ -68,7 +68,7 @@ export function allRowsDesign(facts: StudyFacts, cohort = rowsCohort): AllRowsDe
   return { facts, distance, clipped, events: [distance, clipped.sum, clipped.count] };
 }
 
-/** What was released about all rows. In scales, about the centre. */
+/** The released numbers about all rows. In scales, about the centre. */
 export interface AllRows {
   readonly moved: Float64Array;
   /** Noisy number of rows: at least a quarter of the plan. */
@@ -82,9 +82,9 @@ export interface AllRows {
   readonly deviation: Float64Array;
   /** Root mean square distance over the root of the number of columns, at least 1. */
   readonly spread: number;
-  /** What the ball of `moved` may hide of the mean, in any one direction. */
+  /** How much of the mean the ball of `moved` may hide, in any one direction. */
   readonly bias: number;
-  /** What a ball of some radius about the centre may hide of it: seen, and hidden by noise. */
+  /** How much of it a ball of some radius about the centre may hide: seen, and hidden by noise. */
   readonly beyond: (radius: number) => number;
   readonly hidden: (radius: number) => number;
 }
@@ -214,10 +214,10 @@ function widened(
   return { low: ends.map(([low]) => low), high: ends.map(([, high]) => high) };
 }
 
-/** The answer is apart from the mean of all rows at so many standard deviations. */
+/** The answer is apart from the mean of all rows at this many standard deviations. */
 const apart = 4;
 
-/** What the difference between the answer and the mean of all rows says. */
+/** Findings from the difference between the answer and the mean of all rows. */
 function findingsBeside(
   { estimate, uncertainty }: ValueOutcome,
   { all, scale, gone, mean }: Pick<BesideAllRows, 'all' | 'scale'>

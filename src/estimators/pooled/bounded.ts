@@ -114,7 +114,7 @@ function withHostile(
   };
 }
 
-/** What a mean with a range demands. Without a scale there is nothing else to be found. */
+/** The demands of a mean with a range. Without a scale, nothing else has to be found. */
 export function demandBounded(values: ParameterValues, { rho }: PrivacyTarget): Infeasible | null {
   if (!(rho > 0)) {
     return infeasible('the mean needs a positive rho', 'ask for (epsilon, delta) with delta > 0');
@@ -127,7 +127,7 @@ export function demandBounded(values: ParameterValues, { rho }: PrivacyTarget): 
   );
 }
 
-/** Parameters without a default that a range alone leaves no use for. */
+/** Parameters without a default that are of no use with a range alone. */
 const unusedBeside = ['radius', 'rounds', 'axes', 'final-part'];
 
 /**

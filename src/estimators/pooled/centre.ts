@@ -11,7 +11,7 @@ import type { ColumnRange } from '../contract/values.js';
 import { countToBeSeen, fullestBinShare, pairToBeSeen, twoBinsShare } from './fullest-bin.js';
 import { rowsCohort } from './pool.js';
 
-/** What a release draws with and computes on. */
+/** The tools of a release: it draws with `mechanisms`, and `compute` runs its passes. */
 export interface Draws {
   readonly mechanisms: Mechanisms;
   readonly compute: Compute;
@@ -29,12 +29,12 @@ export interface CentreStage {
   ) => Promise<Released<Centre>>;
 }
 
-/** What every design about a centre holds. */
+/** The parts that every design about a centre has. */
 export interface QueryDesign {
   /** The study's, with what is left to spend after the scale. */
   readonly facts: StudyFacts;
   readonly centre: CentreStage;
-  /** Of more rows those with the smallest tags are taken, so that sums stay exact. */
+  /** The most rows used, so that sums stay exact: those with the smallest tags. */
   readonly rowsMax: number;
   /** All that a release may draw after the scale, those of the centre included. */
   readonly events: readonly MechanismEvent[];
@@ -55,7 +55,7 @@ export interface CentreBounds {
   readonly scale: Float64Array;
 }
 
-/** What a centre may cost, and the hostile share that it must withstand. */
+/** The budget of a centre, and the hostile share that it must withstand. */
 export interface CentreStageOptions {
   readonly dimension: number;
   readonly rho: number;

@@ -5,7 +5,7 @@ import type { GaussianEvent } from '../../privacy/accounting/events.js';
 import type { StudyFacts } from '../contract/estimator.js';
 import { finiteValue, intervalAbout } from '../contract/outcomes.js';
 
-/** What releases about a private centre say in the end, from released and public numbers only. */
+/** Outcomes of releases about a private centre, from released and public numbers only. */
 
 /**
  * The refusal of a release without a centre.

@@ -23,7 +23,7 @@ export interface ClippedRows {
 }
 
 interface KnownMoments {
-  /** Of the rows that were left when they were last asked for. */
+  /** Moments of the rows that were left when they were last asked for. */
   moments: Moments;
   /** 1 for rows that were removed since; null when none were. */
   gone: Uint8Array | null;

@@ -37,7 +37,7 @@ export { knownColumns, type FoundColumns, type OneValue } from './found-columns.
  * scale, and moving them into public bounds, keeps each contributor one row.
  */
 
-/** What an estimator plans from. All of it public. */
+/** The public facts from which an estimator plans. */
 export interface DesignRequest {
   readonly values: ParameterValues;
   /** The study's, with what is left to spend after the scale. */
@@ -50,20 +50,20 @@ export interface DesignRequest {
   readonly bounds: CentreBounds | null;
 }
 
-/** Noise hides what is wanted of so few contributors. */
+/** Too few contributors: the noise hides what is asked for. */
 export interface TooFew {
   readonly kind: 'too-few';
-  /** With so many it would not; absent: the pipeline searches. */
+  /** The cohort with which it would not; absent: the pipeline searches. */
   readonly cohortNeeded?: number;
-  /** What the noise hides, after "the noise hides". */
+  /** The hidden quantity: the words after "the noise hides". */
   readonly hidden: string;
-  /** What helps besides a larger cohort. */
+  /** Remedies besides a larger cohort. */
   readonly others: string;
 }
 
 /** Rows, and where they are: centre and scale are public or released. */
 export interface CentredPool {
-  /** As they came; in a design `inScale` divided by the scale. */
+  /** The rows as they came; in a design `inScale`, divided by the scale. */
   readonly pool: Sensitive<PooledRows>;
   /** In the pool's units. */
   readonly centre: Float64Array;
@@ -72,7 +72,7 @@ export interface CentredPool {
   readonly columns: FoundColumns;
 }
 
-/** What an estimator works out from public numbers. */
+/** The design of an estimator, from public numbers. */
 export interface PooledDesign {
   readonly kind: 'design';
   readonly centre: CentreStage;
@@ -102,9 +102,9 @@ export interface PooledDesign {
 
 /** How a pooled estimator plans. */
 export interface PooledPipeline {
-  /** What is impossible whatever the scale; looked at first. Default: nothing. */
+  /** Refuses what is impossible whatever the scale; checked first. Default: nothing. */
   readonly refuse?: (values: ParameterValues, facts: StudyFacts) => Infeasible | null;
-  /** What the rest of the target must be. Default: a positive rho and delta, for the centre. */
+  /** The demands on the rest of the target. Default: a positive rho and delta, for the centre. */
   readonly demand?: (values: ParameterValues, facts: StudyFacts) => Infeasible | null;
   readonly design: (request: DesignRequest) => PooledDesign | TooFew | Infeasible;
 }
@@ -164,7 +164,7 @@ function requestOf(values: ParameterValues, choice: ScaleChoice): DesignRequest 
 const demandDelta: NonNullable<PooledPipeline['demand']> = (_, { target }) =>
   withoutDelta(target, 'finding the centre');
 
-/** The design, if the centre is found by so many. */
+/** The design, if the cohort is large enough to find the centre. */
 function designFor(
   pipeline: PooledPipeline, request: DesignRequest,
 ): ReturnType<PooledPipeline['design']> {

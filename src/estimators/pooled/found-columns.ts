@@ -7,7 +7,7 @@ import type { PooledRows } from '../contract/estimator.js';
 import type { Draws } from './centre.js';
 import type { PrivateScale } from './scale-choice.js';
 
-/** What is known of the columns before the centre is found: public, or released with the scale. */
+/** Facts about the columns before the centre is found: public, or released with the scale. */
 export interface FoundColumns {
   /** The scale that normal rows with the same median difference have. Data units. */
   readonly medianScale: Float64Array;
@@ -28,7 +28,7 @@ export interface OneValue {
   readonly unseenBelow: number;
 }
 
-/** What is known of columns whose scale is all that there is. */
+/** The facts about columns of which only the scale is known. */
 export function knownColumns(scale: Float64Array): FoundColumns {
   return {
     medianScale: scale,
@@ -38,7 +38,7 @@ export function knownColumns(scale: Float64Array): FoundColumns {
   };
 }
 
-/** `failed`: nothing tells the scale of these columns. */
+/** `failed`: nothing shows the scale of these columns. */
 export type FoundUnits =
   | { readonly kind: 'found'; readonly scale: Float64Array; readonly columns: FoundColumns }
   | { readonly kind: 'failed'; readonly coordinates: readonly number[] };
@@ -89,7 +89,7 @@ interface FoundUnit {
   readonly endUnseen: boolean;
 }
 
-/** Null when nothing tells the unit of a column. */
+/** Null when nothing shows the unit of a column. */
 function unitOf(
   column: ColumnScale | null, atom: Atom | undefined,
 ): FoundUnit | null {

@@ -3,7 +3,7 @@ import type {
 } from '../contract/estimator.js';
 import { numberOf } from '../contract/values.js';
 
-/** Parameters that several estimators take. A bound that differs is the caller's to say. */
+/** Parameters that several estimators take. Where bounds differ, the caller states them. */
 
 /** A default, or a text in place of one: the estimator works it out when it is absent. */
 type Preset = number | string;
@@ -12,7 +12,7 @@ const presetOf = (preset: Preset): Pick<ParameterSpec, 'default' | 'optional'> =
   (typeof preset === 'number' ? { default: preset } : { optional: true });
 const textOf = (preset: Preset): string => (typeof preset === 'number' ? '' : `; ${preset}`);
 
-/** What finding the centre may cost. */
+/** The parameter for the cost of finding the centre. */
 export function centrePartParameter(preset: Preset, maximum: number): ParameterSpec {
   return {
     name: 'centre-part', type: 'number', ...presetOf(preset), minimum: 0.02, maximum,
@@ -21,7 +21,7 @@ export function centrePartParameter(preset: Preset, maximum: number): ParameterS
   };
 }
 
-/** What the mean of the rows left may cost. */
+/** The parameter for the cost of the mean of the rows left. */
 export function finalPartParameter(preset: Preset, maximum: number): ParameterSpec {
   return {
     name: 'final-part', type: 'number', ...presetOf(preset), minimum: 0.05, maximum,

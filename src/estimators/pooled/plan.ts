@@ -1,7 +1,7 @@
 import type { Infeasible, StudyFacts } from '../contract/estimator.js';
 import { needsCohort, type PlanParts } from '../contract/planning.js';
 
-/** What plans say must hold for accurate answers, where several say the same. */
+/** Assumptions behind accurate answers that several plans share. */
 export const assumptions = {
   nobodyHostile: 'for accuracy: nobody sends false rows',
   hostileShare: 'for accuracy: at most the stated share of the contributors is hostile',
@@ -9,7 +9,7 @@ export const assumptions = {
     'for accuracy: honest rows have about one scale of spread in every direction, and light tails',
 } as const;
 
-/** What a design states of its plan; the pipeline adds the rest. */
+/** The parts of a plan that its design states; the pipeline adds the rest. */
 export type PooledPlanParts = Omit<PlanParts, 'arms' | 'noise' | 'summary' | 'release'>;
 
 /** A scale as plans show it. */
@@ -18,7 +18,7 @@ export function scaleText(scale: Float64Array | null): string {
 }
 
 /**
- * Noise hides what is wanted of so few contributors.
+ * Too few contributors: the noise hides what is asked for.
  * @param hidden - what it hides, after "the noise hides".
  * @param others - what helps besides a larger cohort.
  */

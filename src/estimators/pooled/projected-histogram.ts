@@ -22,7 +22,7 @@ const usualEdges = Float64Array.from({ length: histogramBins + 1 }, (_, i) => i 
 export const leastThresholdAlongAxes = 1.2;
 /** Distances are from a mean that hostile rows have moved, so only rows far out are removed. */
 export const leastThresholdInDistance = 3;
-/** A tail with this many times as many rows as a normal one is taken for hostile. */
+/** A tail with this many times as many rows as a normal one is considered hostile. */
 const tailFactor = 1.6;
 /** A smaller share of the rows hardly moves the median, and honest tails are not exactly normal. */
 const leastShare = 5e-4;
@@ -124,7 +124,7 @@ export function fitHistogram(
 /** The fit leaves out bins that are farther from the median than this many standard deviations. */
 const shapeReach = 3;
 
-/** Of the bins kept, those in which a normal shape has rows: other bins only add noise to a fit. */
+/** The kept bins in which a normal shape has rows: other bins only add noise to a fit. */
 function nearOf(edges: Float64Array, kept: Kept, { median, scale }: Shape): Kept {
   return {
     from: Math.max(kept.from, nearestEdge(edges, median - shapeReach * scale)),
@@ -193,7 +193,7 @@ function quantile({ counts, edges }: Histogram, { from, to }: Kept, target: numb
   return edges[to]!;
 }
 
-/** What noise and chance may add to bins before they count as hostile, in standard deviations. */
+/** Allowance for noise and chance before bins count as hostile, in standard deviations. */
 const chance = 3.3;
 
 /**
@@ -235,7 +235,7 @@ function firstHostile(
     Math.hypot(noise * Math.sqrt(to - from), Math.sqrt(normalIn(from, to)));
   const isHostile = (from: number, to: number): boolean => countIn(from, to)
     > tailFactor * normalIn(from, to) + leastShare * total + chance * doubt(from, to);
-  /** Past bins that hold no more than chance adds, while a group farther out remains. */
+  /** The place past bins that hold no more than chance adds, while a group farther out remains. */
   const pastHonest = (from: number, to: number): number => {
     let start = from;
     while (start + 1 < to && isHostile(start + 1, to)

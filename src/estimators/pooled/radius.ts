@@ -26,8 +26,8 @@ const allowedNoise = 0.8;
 /** ... and near the ball this many radii beyond it. */
 const nearReach = 0.8;
 /**
- * From so many standard deviations of its noise on the open last bin may hold rows. Nobody knows
- * how far out they are, so a few of them may decide the mean.
+ * From this many standard deviations of its noise on, the open last bin may hold rows. Nobody
+ * knows how far out they are, so a few of them may decide the mean.
  */
 const openFrom = 3;
 /**
@@ -99,7 +99,7 @@ export function rowsIn(counts: Float64Array, cohort: number): number {
   return Math.max(cohort / 4, counts.reduce((sum, count) => sum + count, 0));
 }
 
-/** What a released histogram says of the rows. */
+/** How far out the rows are, according to a released histogram. */
 export interface Distances {
   /** Root mean square distance over the root of the number of columns, about; in scales. */
   readonly spread: number;
@@ -217,9 +217,9 @@ interface UnseenRows {
 /** Bins past the last one that stands out in which rows are looked for. */
 const searched = 4 * octave;
 /**
- * Stretches of bins hold rows if their count is so many standard deviations of its noise. They end
- * `within` so many bins past the last one that stands out. Where there are no rows, some stretch
- * does in one histogram of a hundred, about.
+ * Stretches of bins hold rows if their count is this many standard deviations of its noise. They
+ * end `within` this many bins past the last one that stands out. Where there are no rows, some
+ * stretch does in about one histogram of a hundred.
  */
 const possible = [
   { bins: 1, least: 3.7, within: searched }, { bins: 2, least: 3.7, within: searched },
@@ -312,14 +312,14 @@ export function usableSpread(spread: number): number {
 }
 
 /**
- * At most this much, in scales, rows beyond a radius add to a mean. Infinite for 0: nobody is
+ * The most that rows beyond a radius add to a mean, in scales. Infinite for 0: nobody is
  * hostile.
  */
 export function addedMost(corruption: number, spread = spreadMost): number {
   return corruption === 0 ? Infinity : usableSpread(spread) * Math.sqrt(corruption);
 }
 
-/** What a radius is chosen by. All of it public or released. */
+/** The options by which a radius is chosen. All of them are public or released. */
 export interface RadiusOptions {
   readonly dimension: number;
   /** The smallest radius, in scales; also the one when nothing stands out beyond it. */
@@ -345,7 +345,7 @@ export interface RadiusOptions {
    */
   readonly hiddenPart?: number;
   /**
-   * Only what is cut off for sure counts: that less so many standard deviations of its noise. Bins
+   * Only what is cut off for sure counts: that minus this many deviations of its noise. Bins
    * that stand out together have some of noise alone, and far out these are much of the sum.
    * Default: 0.
    */

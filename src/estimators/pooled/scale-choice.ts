@@ -48,7 +48,7 @@ export type ScaleChoice =
     readonly outside: OutsideDesign | null;
     /** No scale was given beside the bounds: it is half their width. */
     readonly isBounded: boolean;
-    /** What is left to spend on everything else. */
+    /** The facts, with the target that is left for everything else. */
     readonly facts: StudyFacts;
   }
   /** `facts`: the same. */

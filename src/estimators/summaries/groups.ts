@@ -20,7 +20,7 @@ export interface GroupsProgress {
   readonly groupsStarted: number;
 }
 
-/** The summaries of one epoch, fed row by row; used by the server and by offline runs alike. */
+/** The summaries of one epoch, fed row by row; used by the server and by offline runs. */
 export interface Groups {
   /**
    * Folds a contributor's row into its summary. A row with a non-finite entry is the null row and
@@ -47,13 +47,13 @@ interface Arm {
   readonly summary: Summary;
   /** Rows of each group. */
   readonly rows: Uint32Array;
-  /** What the groups hold: of an arm of pairs their members, else the states. */
+  /** The members of the groups in an arm of pairs; null in other arms, which have states. */
   readonly pairs: PairSlots[] | null;
   readonly table: SummaryTable;
   readonly finished: (FinishedAt | null)[];
 }
 
-/** A group's result when it had so many rows. */
+/** A group's result, and the number of rows that it had then. */
 interface FinishedAt {
   readonly rows: number;
   readonly result: Finished;
@@ -191,7 +191,7 @@ class GroupsOfPlan implements Groups {
     else pairs[group]!.add(slotOf(assignmentHash, plan.slots ?? 1), tagOf(assignmentHash), row);
   }
 
-  /** As `add`, where `isOfOneSum` holds. */
+  /** Like `add`, where `isOfOneSum` holds. */
   addToFirst(row: Float64Array): void {
     if (!allFinite(row)) return;
     const { rows, table } = this.#arms[0]!;

@@ -9,7 +9,7 @@ import { sortedCopy, sortInPlace, type TaggedRows } from './tag-order.js';
 /** Rows as they arrived, in buffers that double. */
 export interface RowsState extends TaggedRows {
   /**
-   * Of rows that were taken over: fills in tags when they are needed. Such a state is finished
+   * For rows that were taken over: fills in tags when they are needed. Such a state is finished
    * once.
    */
   draw?: (into: BigUint64Array) => void;
@@ -46,7 +46,7 @@ function sortedRows(state: RowsState, dimension: number): PooledRows {
  * sorted copy.
  */
 export interface Unsorted {
-  /** Pools of so many rows, or fewer. */
+  /** Pools of at most this many rows. */
   readonly upTo: number;
   /** Whether they have tags. Those of rows that were taken over are drawn when they are needed. */
   readonly tagged: boolean;
@@ -100,7 +100,7 @@ function mergeRows(left: RowsState, right: RowsState, dimension: number): RowsSt
   return merged;
 }
 
-/** What summaries that keep their rows have in common. */
+/** The methods that summaries which keep their rows have in common. */
 function keepsRows(
   dimension: number,
 ): Pick<Summary<RowsState>, 'empty' | 'add' | 'merge' | 'encode' | 'decode'> {

@@ -5,11 +5,11 @@ import { readState, writerOf, type StateReader, type StateWriter } from './codec
 /** How rows of a group are added up in memory that does not grow with the group. */
 export interface RunningState<State extends { readonly count: number }>
   extends Pick<Required<Summary<State>>, 'empty' | 'table' | 'merge'> {
-  /** Of the encoded state. */
+  /** Format of the encoded state. */
   readonly format: number;
   /** Changes the state. */
   add(state: State, row: Float64Array): void;
-  /** What is stored besides the count. */
+  /** Writes everything but the count. */
   write(writer: StateWriter, state: State): void;
   read(reader: StateReader, count: number): State;
 }

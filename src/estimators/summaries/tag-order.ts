@@ -1,6 +1,6 @@
 import { highWord } from '../../base/byte-order.js';
 
-/** What a summary of rows holds: rows side by side, each with its tag. */
+/** The content of a summary of rows: rows side by side, each with its tag. */
 export interface TaggedRows {
   count: number;
   values: Float64Array;
@@ -9,7 +9,7 @@ export interface TaggedRows {
 
 /** Rows of a bucket are about as many as a processor's second cache holds. */
 const bucketBytes = 1 << 17;
-/** So that the places where buckets are filled stay few. */
+/** Keeps the number of places where buckets are filled small. */
 const bucketBitsMax = 16;
 /** A key is the high word of a tag and a place in the bucket, exact in a double: 32 and 21 bits. */
 const keyRowsMax = 1 << 21;
@@ -55,7 +55,7 @@ class Rows {
     }
   }
 
-  /** By tag, then by values, minus zero below zero. Zero: the rows are the same. */
+  /** Compares by tag, then by values, with -0 below 0. Zero: the rows are the same. */
   compare(left: number, right: number): number {
     const { dimension, values, words } = this;
     for (const half of [highWord, 1 - highWord]) {
@@ -73,7 +73,7 @@ class Rows {
 
 /** Ranges of the high words of tags, in ascending order. */
 interface Buckets {
-  /** A high word without so many of its bits is the number of its bucket. */
+  /** A high word shifted right by this many bits is the number of its bucket. */
   readonly shift: number;
   /** The first place of each bucket, and the number of rows. */
   readonly starts: Uint32Array;
@@ -128,7 +128,7 @@ export function sortedCopy(
   return sorted;
 }
 
-/** As `sortedCopy`, where the rows are, in the memory of the largest bucket. */
+/** Like `sortedCopy`, but in place, with the memory of the largest bucket. */
 export function sortInPlace(values: Float64Array, dimension: number, tags: BigUint64Array): void {
   const rows = new Rows(values, dimension, tags, tags.length);
   const buckets = bucketsOf(rows) ?? { shift: 0, starts: Uint32Array.of(0, rows.count) };

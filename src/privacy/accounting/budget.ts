@@ -33,7 +33,7 @@ function leftOver(cap: Amount, ...taken: readonly Amount[]): Amount {
   return (left > 0n ? left : 0n) as Amount;
 }
 
-/** What is neither spent nor reserved; zero if a cap was lowered below what was spent. */
+/** The amounts neither spent nor reserved; zero if a cap was lowered below what was spent. */
 export function remaining(balance: Balance): Charge {
   return {
     rho: leftOver(balance.rhoCap, balance.rhoSpent, balance.rhoReserved),

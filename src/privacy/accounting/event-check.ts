@@ -41,7 +41,7 @@ const fields: Readonly<
   },
 };
 
-/** What an event of any kind may have besides. */
+/** Fields that an event of any kind may have. */
 const common: ReadonlySet<string> =
   new Set(['kind', 'name', 'cohort', 'keyed', 'presence']);
 

@@ -30,7 +30,7 @@ interface EventBase {
 export interface KeyedDraws {
   /** Keys of the list. */
   readonly keys: number;
-  /** A contributor has rows of at most so many keys. */
+  /** The most keys of which a contributor has rows. */
   readonly groupsMax: number;
 }
 
@@ -133,14 +133,14 @@ export interface KeySumsEvent extends EventBase {
   readonly prefilter: number;
   /** Sums of each key. */
   readonly values: number;
-  /** Of the noise of a count. */
+  /** Standard deviation of the noise of a count. */
   readonly sigma: number;
-  /** Of the noise of a sum. */
+  /** Standard deviation of the noise of a sum. */
   readonly sumsSigma: number;
   readonly delta: number;
-  /** Of the counts. */
+  /** Grid of the counts. */
   readonly grid: number;
-  /** Of the sums. */
+  /** Grid of the sums. */
   readonly sumsGrid: number;
 }
 

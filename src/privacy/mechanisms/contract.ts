@@ -30,7 +30,7 @@ export interface KeptKey {
   readonly isKnown: boolean;
 }
 
-/** What the contributors of each place add up to. */
+/** The number of contributors of each place, and their sums. */
 export interface PlaceTable {
   /** Contributors of each place; places from its length on have none. */
   readonly counts: ArrayLike<number>;

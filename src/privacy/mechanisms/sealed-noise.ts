@@ -95,7 +95,7 @@ export function noisedShare(
   return new Uint32Array(noised.buffer);
 }
 
-/** What is released of opened sums: entries in the event's units, and of a matrix all of them. */
+/** The released values of opened sums: all entries, also of a matrix, in the event's units. */
 export function openedValues({ kind, dimension, grid }: SealedEvent, opened: Uint32Array):
 Float64Array {
   const values = Float64Array.from(
@@ -168,7 +168,7 @@ export function createSealedMechanisms(
   return new SharedNoiseMechanisms(events, noise, openNoised);
 }
 
-/** What is opened has this many times the deviation that is charged: three servers add noise. */
+/** Opened values have this many times the deviation that is charged: three servers add noise. */
 export const publishedOverCharged = Math.sqrt(1.5);
 
 /** The event with the deviation of what is opened: for intervals, not for costs. */

@@ -44,7 +44,7 @@ export interface AtomOptions {
   readonly dimension: number;
   /** zCDP of the value, and of the octaves. */
   readonly rho: { readonly value: number; readonly octaves: number };
-  /** Of the value. */
+  /** Delta of the value. */
   readonly delta: number;
   /** Prefix of the events' names; default "scale". */
   readonly name?: string;
@@ -56,7 +56,7 @@ export interface AtomEvents {
 }
 
 /**
- * A row that differs in so many columns has full weight in each. With more there would be more
+ * A row that differs in this many columns has full weight in each. With more there would be more
  * noise. With one, rows that differ in two would count less.
  */
 const fullColumns = 2;
@@ -114,7 +114,7 @@ export type Atom =
  * deviation may be spread over many doublings: up to eight are looked at together.
  */
 const standOut = { apart: 5.3, beside: 2.5, widths: [1, 2, 4, 8] } as const;
-/** Rows beyond the threshold are seen unless the noise is so many deviations below 0. */
+/** Rows beyond the threshold are seen unless the noise is this many deviations below 0. */
 const surelySeen = 2;
 
 /**
@@ -132,7 +132,7 @@ export function privateAtoms(
   const weights = weightsOf(dimension, asked.length);
   const noisy = mechanisms.gaussian(octaves.name, rows.map((block) =>
     countDoublings(block, dimension, asked, values, weights)));
-  /** Of a row that differs in this column alone. */
+  /** Weight of a row that differs in this column alone. */
   const unit = weights[1]!;
   return noisy.map((counts) => asked.map((column, i): Atom => {
     const atom = values[i];
@@ -153,10 +153,10 @@ export function privateAtoms(
   }));
 }
 
-/** Doublings that tell whether a tail has ended, ... */
+/** Doublings that show whether a tail has ended, ... */
 const pastEnd = 4;
 /**
- * ... so many deviations of their noise, which are allowed for. Noise hides more in one release of
+ * ... this many deviations of noise, which are allowed for. Noise hides more in one release of
  * 200. With 1.3 it was one of 10: a column of which .97 is 0 and the rest lognormal then had an
  * interval in one release of 8 (10,000 rows), and was off by up to 20 times its half-width.
  */
@@ -185,7 +185,7 @@ function countValues(
     const own = counts[column]!;
     for (let i = 0; i < count; i++) {
       const entry = values[i * dimension + column]!;
-      // A map takes -0 and 0 for one key.
+      // A map treats -0 and 0 as one key.
       if (Number.isFinite(entry)) own.set(entry, (own.get(entry) ?? 0) + 1);
     }
   }

@@ -99,7 +99,7 @@ export function privateCentre(
     countColumnCells(values, dimension, count, steps.places(edges))));
 }
 
-/** As `privateCentre`, with the passes over the rows shared among threads; the same centre. */
+/** Like `privateCentre`, with the passes over the rows shared among threads; the same centre. */
 export async function privateCentreOn(
   runner: KernelRunner,
   mechanisms: Mechanisms,
@@ -135,7 +135,7 @@ export async function privateMediansOn(
 
 /** The draws of a centre, apart from the passes over the rows. */
 class CentreSteps {
-  /** Of a bin of the histogram, per coordinate. */
+  /** Width of a bin of the histogram, per coordinate. */
   readonly widths: Float64Array;
   readonly #scales: Float64Array;
 

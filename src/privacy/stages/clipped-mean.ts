@@ -29,7 +29,7 @@ const usualSumShare = 0.95;
 export interface ClippedMeanEventsOptions {
   readonly cohort: string;
   readonly dimension: number;
-  /** Of the clip ball, in the rows' units. */
+  /** Radius of the clip ball, in the rows' units. */
   readonly radius: number;
   readonly rho: number;
   /** Prefix of the events' names; default "mean". */
@@ -112,7 +112,7 @@ export function privateClippedMean(
   return meanOf(mechanisms, rows.map((block) => clippedSum(block, centre, ball, unit)), options);
 }
 
-/** As `privateClippedMean`, with the pass over the rows shared among threads; the same mean. */
+/** Like `privateClippedMean`, with the pass over the rows shared among threads; the same mean. */
 export async function privateClippedMeanOn(
   runner: KernelRunner, mechanisms: Mechanisms, rows: Sensitive<RowBlock>,
   options: ClippedMeanOptions,

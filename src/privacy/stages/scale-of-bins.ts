@@ -12,13 +12,13 @@ import type { KeptBin } from '../mechanisms/contract.js';
 export interface PairFacts {
   /** Pairs that the planned cohort leads to. */
   readonly pairs: number;
-  /** Below so many pairs a bin is not kept. */
+  /** A bin with fewer pairs is not kept. */
   readonly threshold: number;
   /** Planned share of hostile rows. */
   readonly corruption: number;
 }
 
-/** What the pairs of one column tell. */
+/** The scale of one column, as its pairs show it. */
 export interface ColumnScale {
   /** The root of the variance that the pairs have. Data units. */
   readonly scale: number;
@@ -29,19 +29,19 @@ export interface ColumnScale {
   readonly medianScale: number;
   /** Many pairs have a difference of exactly 0. */
   readonly isDiscrete: boolean;
-  /** Most pairs have, so that few are left to tell how far apart the others are. */
+  /** Most pairs have one, so few are left to show how far apart the others are. */
   readonly isMostlyEqual: boolean;
 }
 
 /** A column is discrete when more than this share of its pairs has a difference of 0. */
 export const discreteShare = 0.1;
-/** Seven rows in ten have one value, or more, when more than this share of the pairs is equal. */
+/** At least seven rows in ten have one value when more than this share of the pairs is equal. */
 const mostlyEqualShare = 0.5;
-/** The scale is at most so many times that of the median difference. */
+/** The scale is at most this many times that of the median difference. */
 const timesMedianMax = 4;
-/** A crowd is far when its differences are so many times the scale of the median difference. */
+/** A crowd is far when its differences are this many times the scale of the median difference. */
 const farFrom = 6;
-/** The crowd may hold so many times the planned share of hostile rows. */
+/** The crowd may hold this many times the planned share of hostile rows. */
 const crowdMargin = 1.5;
 /**
  * How differences are read.
@@ -87,7 +87,7 @@ export function columnScaleOf(kept: readonly KeptBin[], facts: PairFacts): Colum
   };
 }
 
-/** Bins below the threshold hold together at most about so many times the threshold. */
+/** Together, bins below the threshold hold at most about this many times the threshold. */
 const unseenThresholds = 3;
 
 /**
@@ -133,7 +133,7 @@ export function scaleAbout(kept: readonly KeptBin[], atOnce: number, corruption:
 /** The share of the pairs in which at least one row is of a share of the rows. */
 const hostilePairs = (share: number): number => 1 - Math.max(0, 1 - share) ** 2;
 
-/** So many times the most that the next doubling holds would surely have been kept. */
+/** This many times the most that the next doubling holds would surely have been kept. */
 const surelyKept = 1.5;
 
 /**
@@ -158,11 +158,11 @@ function rootOfMoment(bins: readonly KeptBin[], weight: number): number {
   return 2 ** top * Math.sqrt(weight * sum);
 }
 
-/** A share of normal differences is at most so many of their deviations. */
+/** The number of deviations within which a share of normal differences lies. */
 const within = (share: number): number => normalQuantile((1 + share) / 2);
-/** Of two normal values the difference has so many times their deviation. */
+/** The difference of two normal values has this many times their deviation. */
 const ofDifference = Math.SQRT2;
-/** Honest differences beyond so many of their deviations are a few in a thousand. */
+/** Honest differences beyond this many of their deviations are a few in a thousand. */
 const reach = 3;
 /** A larger share below an edge than this one says nothing more of a normal shape. */
 const shareMax = 0.99;

@@ -57,7 +57,7 @@ export function scaleEvent(
   return gaussianHistogramEvent({ name, cohort, coordinates: dimension, rho, delta });
 }
 
-/** What the pairs tell of every column. */
+/** The scale of every column, as the pairs show it. */
 export interface FoundScale {
   /** Null in a column in which no pair that differs was seen. */
   readonly columns: readonly (ColumnScale | null)[];
@@ -72,14 +72,14 @@ export function slotsFor(cohort: number): number {
 }
 
 /**
- * Pairs enough for the median to be known to a hundredth of the rows, and so many times what keeps
- * a bin.
+ * Enough pairs for the median to be known to a hundredth of the rows, and this many times what
+ * keeps a bin.
  */
 export const slotsEnough = 1 << 15;
 const slotsPerKeptCount = 64;
 
 /**
- * Slots of a private scale: those of `slotsFor`, or so many that noise and chance no longer matter:
+ * Slots of a private scale: those of `slotsFor`, or enough that noise and chance no longer matter:
  * more would cost time alone. A bin that holds a tenth of the pairs is then kept well above its
  * threshold.
  */

@@ -63,7 +63,7 @@ export interface CentredRows {
   readonly people: Released<number>;
 }
 
-/** What the centre is found with. */
+/** The events, facts and grid with which the centre is found. */
 export interface CentreDesign extends CentreEvents {
   readonly facts: StudyFacts;
   readonly grid: ColumnGrid;

@@ -10,7 +10,7 @@ import type { SharedRow } from '../shares/share-plan.js';
 import type { Party } from '../steps/party.js';
 import type { Traffic } from '../steps/traffic.js';
 
-/** What three servers send each other, without the entries of contributors. */
+/** The traffic between three servers, without the entries of contributors. */
 export interface TrafficRange {
   /** When nobody lies, so that no removal is looked for. */
   readonly least: Traffic;
@@ -18,7 +18,7 @@ export interface TrafficRange {
   readonly most: Traffic;
 }
 
-/** What a server needs to run a program. The mechanisms open through this party. */
+/** The inputs of a program at one server. The mechanisms open through this party. */
 export interface ProgramRun {
   readonly party: Party;
   readonly mechanisms: SealedMechanisms;
@@ -38,8 +38,8 @@ export interface BeyondGrid {
  * A question over sealed rows: what contributors share, what is opened and what it costs. Public.
  *
  * Claim. The answer, and all that any one server sees, cost `cost` in zCDP, in its computational
- * form, as long as all three servers follow the protocol. It is a promise against whoever reads
- * everything of one server. It is none against two servers together, nor against a server that runs
+ * form, as long as all three servers follow the protocol. It is a promise against anyone who reads
+ * everything of one server, but none against two servers together, nor against a server that runs
  * changed code.
  * Neighbours. One contributor's row replaced by any other row, or by none where the question is
  * partial: whether somebody has a row is shared like the row itself.
@@ -50,7 +50,7 @@ export interface SealedProgram {
   readonly cost: PrivacyCost;
   /** Where values are moved into a grid, and their mean is taken. */
   readonly outside?: BeyondGrid;
-  /** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
+  /** The values that a contributor shares of its row: `form.count` whole numbers below 2^bits. */
   readonly valuesOf: (row: SharedRow) => Uint32Array;
   /**
    * The traffic between the servers for one release, from public numbers. Entries are not in it.

@@ -30,7 +30,7 @@ interface Bins {
   readonly binOf: BinOf;
   /** Bins that are opened: from this one to the last. */
   readonly openedFrom: number;
-  /** By how much one row replaced moves the opened counts, in L2. */
+  /** How far one replaced row moves the opened counts, in L2. */
   readonly l2: number;
 }
 
@@ -138,7 +138,7 @@ export function sealedCounts(facts: StudyFacts, keys: number, binOf: BinOf): Sea
   );
 }
 
-/** What quantiles are asked. */
+/** Options of sealed quantiles. */
 export interface SealedQuantileOptions extends Cells {
   readonly column: number;
   /** Ascending, each above 0 and below 1. */

@@ -26,7 +26,7 @@ import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js
 import { layoutOf } from './rows.js';
 import { meanTraffic } from './traffic.js';
 
-/** What a sealed mean is asked with, besides the study's facts. All public. */
+/** Options of a sealed mean, besides the study's facts. All of them are public. */
 export interface SealedMeanOptions {
   readonly grid: ColumnGrid;
   /** Rows farther than this from the centre are left out. In scales; default: `usualRadius`. */
@@ -135,8 +135,8 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
 }
 
 /**
- * How many of those that the ball leaves out are told already, as beyond the grid: at least so many
- * people are beyond an end that is farther from the centre than the ball reaches.
+ * How many of those that the ball leaves out are reported already, as beyond the grid: at least
+ * this many people are beyond an end that is farther from the centre than the ball reaches.
  */
 function toldOf(
   { grid, ball }: MeanDesign, centre: Float64Array, outside: Float64Array, reportedFrom: number,
@@ -150,7 +150,7 @@ function toldOf(
   return Math.max(...byColumn);
 }
 
-/** From which noisy number on the rows that the ball leaves out stand out of the noise. */
+/** The noisy number from which the rows that the ball leaves out stand out of the noise. */
 function trimmedFrom(design: MeanDesign): number {
   const deviation = Math.hypot(
     deviationOfPeople(design), published(design.count).sigma,

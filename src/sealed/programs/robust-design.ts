@@ -17,7 +17,7 @@ import { centreEvents, type CentreDesign } from './centre.js';
 import { rhoForEvents } from './contract.js';
 import { peopleMax } from './rows.js';
 
-/** What a sealed robust mean is asked with, besides the study's facts. All public. */
+/** Options of a sealed robust mean, besides the study's facts. All of them are public. */
 export interface SealedRobustMeanOptions {
   readonly grid: ColumnGrid;
   /** Share of hostile rows that the interval for them is stated for: 0 to 0.2. Default 0.05. */
@@ -46,7 +46,7 @@ export interface SealedRobustDesign extends CentreDesign {
 const centrePart = 0.2;
 const finalPart = 0.4;
 const countShare = 0.05;
-/** The largest radius in steps: squares of so many rows stay below 2^62. */
+/** The largest radius in steps: the sums of squares over all rows stay below 2^62. */
 const stepsMax = 2 ** 20;
 
 /** @throws InvalidParameterError for options or a budget that do not fit. */

@@ -14,7 +14,7 @@ import { layoutOf, type Layout } from './rows.js';
 /** The same in every run. */
 const always = (traffic: Traffic): TrafficRange => ({ least: traffic, most: traffic });
 
-/** Of a program that counts bins of so many bits, and opens some of the counts. */
+/** The traffic of a program that counts bins numbered by `bits` bits, and opens some counts. */
 export function countsTraffic(people: number, bits: number, opened: number): TrafficRange {
   const { words } = layoutOf(people);
   const count = new TrafficCount();
@@ -24,7 +24,7 @@ export function countsTraffic(people: number, bits: number, opened: number): Tra
   return always(count.traffic);
 }
 
-/** Of a mean. */
+/** The traffic of a mean. */
 export function meanTraffic(people: number, grid: ColumnGrid, form: ShareForm): TrafficRange {
   const layout = layoutOf(people);
   const dimension = grid.lows.length;
@@ -36,7 +36,7 @@ export function meanTraffic(people: number, grid: ColumnGrid, form: ShareForm): 
   return always(count.traffic);
 }
 
-/** Of a robust mean. */
+/** The traffic of a robust mean. */
 export function robustMeanTraffic(
   people: number, design: SealedRobustDesign,
 ): TrafficRange {

@@ -12,7 +12,7 @@ export type ServerIndex = (typeof servers)[number];
 export const before = (server: ServerIndex): ServerIndex => ((server + 2) % 3) as ServerIndex;
 export const after = (server: ServerIndex): ServerIndex => ((server + 1) % 3) as ServerIndex;
 
-/** What the entry of a contributor is for. */
+/** The study, epoch and sequence number of a contributor's entry. */
 export interface EntryPlace {
   /** 32 bytes. */
   readonly studyId: Uint8Array;
@@ -83,7 +83,7 @@ export function decodeBody(bytes: Uint8Array, forms: EntryForm): EntryBody {
       'length', `a sealed entry of this study has ${wanted} bytes, and this one ${bytes.length}`,
     );
   }
-  // Of a Buffer, `slice` would be a view.
+  // `slice` of a Buffer would be a view.
   const copy = Uint8Array.from(bytes);
   let at = 0;
   const take = (length: number): Uint8Array => copy.slice(at, (at += length));

@@ -10,7 +10,7 @@ export const binBits = 6;
 
 /** Public numbers that turn a row into whole numbers below 2^bits. */
 export interface ColumnGrid {
-  /** Of each value. */
+  /** Bits of each value. */
   readonly bits: number;
   /** A scale has 2^scaleBits steps, in every column. */
   readonly scaleBits: number;
@@ -104,7 +104,7 @@ export function gridRange(
   return Array.from(lows, (low, j) => [low, low + (last + 1 - first) * steps[j]!]);
 }
 
-/** What a number of a column stands for, in data units: the middle of its step. */
+/** The value in data units that a step of a column stands for: the middle of the step. */
 export function valueOfStep(step: number, column: number, grid: ColumnGrid): number {
   const { first } = gridSteps(grid.bits);
   return grid.lows[column]! + (step - first + 0.5) * grid.steps[column]!;
@@ -113,7 +113,7 @@ export function valueOfStep(step: number, column: number, grid: ColumnGrid): num
 /**
  * A row in steps: whole numbers from 0 to 2^bits - 1. The grid begins at the lower end of the
  * range, and ends at the upper end or beyond. Values beyond the grid are in the step right past its
- * end, so they count as at its end, and their bin tells on which side they are.
+ * end, so they count as at its end, and their bin shows on which side they are.
  * @throws InvalidParameterError for a row of another length, or with an entry that is no number.
  */
 export function stepsOfRow(

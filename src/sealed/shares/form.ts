@@ -12,7 +12,7 @@ export interface ShareForm {
   readonly kind: 'numbers' | 'bin';
   /** Values of a row, with one more where a contributor may have none; 1 for a bin. */
   readonly count: number;
-  /** Of each value: 8 to 20 for numbers, 1 to 8 for a bin. */
+  /** Bits of each value: 8 to 20 for numbers, 1 to 8 for a bin. */
   readonly bits: number;
 }
 
@@ -91,7 +91,7 @@ export function combined(left: Uint32Array, right: Uint32Array, form: ShareForm)
     (form.kind === 'bin' ? value ^ right[i]! : value + right[i]!) & mask);
 }
 
-/** What has to be combined with `right` to make `left`. */
+/** The values that combine with `right` to make `left`. */
 export function difference(left: Uint32Array, right: Uint32Array, form: ShareForm): Uint32Array {
   const mask = 2 ** form.bits - 1;
   return left.map((value, i) =>

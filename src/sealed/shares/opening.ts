@@ -10,7 +10,7 @@ import {
 import { entryBytes, unpackEntry, type EntryForm } from './form.js';
 import { UnusableEntryError } from './unusable.js';
 
-/** What a server opens its boxes with. */
+/** The options with which a server opens its boxes. */
 export interface BoxOptions {
   readonly server: ServerIndex;
   readonly forms: EntryForm;
@@ -18,7 +18,7 @@ export interface BoxOptions {
   readonly boxSecret: Uint8Array;
 }
 
-/** What a server opens entries with. */
+/** The options with which a server opens entries. */
 export interface OpeningOptions extends BoxOptions {
   /** 32 bytes: the Ed25519 key of the front, for which contributors sign. */
   readonly frontKey: Uint8Array;

@@ -26,7 +26,7 @@ export interface SharedQuestion {
 /** A contributor's row for a question, as its estimator sees it; null: it has none. */
 export type SharedRow = ArrayLike<number> | null;
 
-/** What a contributor shares of its row: `form.count` whole numbers below 2^bits. */
+/** How a contributor shares its row: as `form.count` whole numbers below 2^bits. */
 export interface SharePlan {
   readonly form: ShareForm;
   readonly valuesOf: (row: SharedRow) => Uint32Array;

@@ -15,7 +15,7 @@ export type Statement =
     readonly about: 'hello' | 'ready'; readonly from: number; readonly to: number;
     readonly challenge: Uint8Array; readonly nonce: Uint8Array;
   }
-  /** What it begins an attempt with. */
+  /** The statement that begins an attempt. */
   | {
     readonly about: 'start'; readonly epoch: bigint; readonly attempt: number;
     readonly digest: Uint8Array; readonly key: Uint8Array;

@@ -4,7 +4,7 @@ import { messageHeadBytes } from './party.js';
 import { planeWords } from './planes.js';
 import { rowsAtEnd, tallyLayout } from './tally.js';
 
-/** What a run sends. */
+/** The traffic of a run. */
 export interface Traffic {
   /** Messages after each other. */
   readonly rounds: number;
@@ -108,7 +108,7 @@ export class TrafficCount {
     }
   }
 
-  /** One round, in which these servers send a message of so many words. */
+  /** One round, in which these servers send a message of this many words. */
   #step(who: readonly ServerIndex[], words: number, receivers = 1): void {
     this.#rounds += 1;
     for (const server of who) {

@@ -11,7 +11,7 @@ import {
   countedAt, mergedPlaces, noPlaces, placeOfRow, readPlaces, writePlaces, type PlacesState,
 } from './places.js';
 
-/** What rows add besides 1 to the count of their place. */
+/** The sums that rows add to, besides the count of their place. */
 export interface PlaceSumsOptions {
   /** Entries of a row: the place of its key, and the columns. */
   readonly dimension: number;
@@ -120,7 +120,7 @@ function wholeSums(reader: StateReader, count: number): Float64Array {
   return sums;
 }
 
-/** What `placeSumsSummary` holds. */
+/** The content of `placeSumsSummary`. */
 export interface PlaceSumsTable {
   readonly counts: PlaceCounts;
   readonly sums: PlaceSums;

@@ -18,7 +18,7 @@ export type DiscoveredFacts = StudyFacts & { readonly keys: DiscoveredKeys };
 /** Whether a row counts under its key. Its columns begin at `from`. */
 export type IsCounted = (row: ArrayLike<number>, from: number) => boolean;
 
-/** What each place has; places from `size` on have nothing. */
+/** The contributors of each place; places from `size` on have none. */
 export interface PlacesState {
   /** Contributors. Numbers of 32 bits from the first one on that needs more than 16. */
   readonly counts: PlaceCounts;
@@ -94,7 +94,7 @@ export function readPlaces(reader: StateReader): PlacesState {
   return { counts: Uint32Array.from(counts), size };
 }
 
-/** The same state with at least so many places. Room doubles, so a row costs O(1) on average. */
+/** The same state with at least `size` places. Room doubles, so a row costs O(1) on average. */
 function withRoom(state: PlacesState, size: number): PlacesState {
   if (size <= state.size) return state;
   if (size <= state.counts.length) return { ...state, size };

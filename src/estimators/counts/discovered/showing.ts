@@ -6,7 +6,7 @@ import { infeasible, withoutDelta } from '../../contract/planning.js';
 import { hostilePerForgedKey } from './forged.js';
 import type { DiscoveredFacts } from './places.js';
 
-/** Of an estimator whose numbers an answer of keys alone would leave out. */
+/** The refusal of an estimator whose numbers an answer of keys alone would leave out. */
 export const keysOfCountsOnly: Infeasible = infeasible(
   'answer: groups shows the groups alone, and only a count has such an answer',
   'ask for a count, or leave answer out',
@@ -15,12 +15,12 @@ export const keysOfCountsOnly: Infeasible = infeasible(
 /** A key that the whole cohort has is planned to be shown this often. */
 const shownWanted = 0.99;
 
-/** From how many contributors on a key is shown, and what a plan says of it. */
+/** The number of contributors from which a key is shown, and what a plan says about it. */
 export interface Showing<Event extends KeysEvent> {
   readonly event: Event;
-  /** Half of all keys with so many contributors are shown. Of weights: who have one key each. */
+  /** Half of all keys with this many contributors show. For weights: if each has one key. */
   readonly shownFrom: number;
-  /** Of the plan's guarantee. */
+  /** An assumption of the plan's guarantee. */
   readonly assumption: string;
   readonly facts: Plan['facts'];
 }

@@ -5,7 +5,7 @@ export interface RootFactor {
   readonly cells: number;
   /** First column of C, in steps: whole numbers. */
   readonly column: Float64Array;
-  /** At least the L2 distance by which one contributor moves C x, in units of 1. */
+  /** An upper bound on the L2 distance by which one contributor moves C x, in units of 1. */
   readonly sensitivity: number;
   /** First column of L C^-1, in units of 1; L makes running sums. */
   readonly running: Float64Array;
@@ -37,7 +37,7 @@ export function rootFactor(cells: number): RootFactor {
   };
 }
 
-/** In steps^2, exactly. */
+/** The squared sensitivity in steps^2, exactly. */
 export function squaredSensitivity(column: Float64Array): number {
   let most = column.reduce((sum, entry) => sum + entry * entry, 0);
   let before = 0;
@@ -70,9 +70,9 @@ function toeplitz(column: Float64Array, values: Float64Array): Float64Array {
 
 /** Standard deviations of noise after `runningSums`, in units of that of one noisy number. */
 export interface RunningDeviations {
-  /** Of each running sum. */
+  /** The deviation of each running sum. */
   readonly below: Float64Array;
-  /** Of the last running sum less each. */
+  /** The deviation of the last running sum minus each. */
   readonly above: Float64Array;
 }
 

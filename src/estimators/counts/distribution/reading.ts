@@ -7,7 +7,7 @@ import type { StudyFacts } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { reportedFromOf } from '../../contract/outside.js';
 
-/** What is asked of the column. */
+/** A column, and the quantiles and running counts that are asked of it. */
 export interface DistributionOptions {
   readonly column: number;
   /** Ascending, at least two. */
@@ -21,9 +21,9 @@ export interface Reading extends DistributionOptions {
   readonly cohort: number;
   /** Standard deviation of each running count, in contributors; the last is that of all. */
   readonly below: Float64Array;
-  /** Of the last running count less each. */
+  /** Standard deviation of the last running count minus each. */
   readonly above: Float64Array;
-  /** Of the number of values beyond the outermost edges. */
+  /** Standard deviation of the number of values beyond the outermost edges. */
   readonly outside: number;
 }
 
@@ -37,7 +37,7 @@ export function bandFactor(numbers: number): number {
   return Math.sqrt(2 * ln(2 * numbers / 0.05));
 }
 
-/** What the numbers of an answer are, in their order. */
+/** The parts of an answer, in their order. */
 export function partsOf(quantiles: number, counts: number): readonly NamedPart[] {
   return [{ name: 'quantiles', shape: [quantiles] }, { name: 'below', shape: [counts] }];
 }

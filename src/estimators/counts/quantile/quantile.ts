@@ -120,7 +120,7 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
   );
 }
 
-/** What the choices cost together, as zCDP, or as the pure epsilon of each. */
+/** The cost of the choices together, as zCDP, or the pure epsilon of each. */
 function choiceCost(
   { target }: StudyFacts, choices: number,
 ): { readonly rho: number } | { readonly epsilon: number } {
@@ -193,7 +193,7 @@ function planFor(design: Design): Plan {
   });
 }
 
-/** Past it the hostile contributors alone choose the lowest or the highest quantile. */
+/** The share past which hostile contributors alone choose the lowest or the highest quantile. */
 function corruptionMaxOf(probabilities: readonly number[]): number {
   return Math.min(...probabilities.map((probability) => Math.min(probability, 1 - probability)));
 }

@@ -3,7 +3,7 @@ import { deviations95, laplaceDeviations95 } from '../../../numerics/normal.js';
 import type { PrivacyTarget } from '../../contract/estimator.js';
 import { finiteValue } from '../../contract/outcomes.js';
 
-/** A quotient is answered where its denominator is at least so many standard deviations. */
+/** A quotient is answered where its denominator is at least this many standard deviations. */
 export const deviationsNeeded = 3;
 
 /**
@@ -16,18 +16,18 @@ export interface NoisyFraction {
   /** Standard deviations of the noise. */
   readonly numeratorNoise: number;
   readonly denominatorNoise: number;
-  /** Of the two noises. Default 0: they are independent. */
+  /** Correlation of the two noises. Default 0: they are independent. */
   readonly correlation?: number;
   /** Variance of the numerator besides its noise, whatever the quotient is. Default 0. */
   readonly sampling?: number;
-  /** By how much rounding may have moved each of the two numbers. Default 0. */
+  /** How far rounding may have moved each of the two numbers. Default 0. */
   readonly rounding?: number;
 }
 
-/** What is known of a quotient. */
+/** A quotient, with its noise and interval. */
 export interface Quotient {
   readonly estimate: number;
-  /** Of the noise, to first order. */
+  /** Standard deviation of the noise, to first order. */
   readonly standardDeviation: number;
   readonly low: number;
   readonly high: number;
@@ -94,12 +94,12 @@ export interface QuotientsOptions {
   /** Whether the first axis of `shape` are keys. */
   readonly byKey: boolean;
   readonly isPure: boolean;
-  /** What was divided by, for the text of a refusal: "the number of people". */
+  /** Name of the divisor, for the text of a refusal: "the number of people". */
   readonly divisor: string;
 }
 
 /**
- * The answer of released quotients: a refusal where none has an answer. Of an answer that is split
+ * The answer of released quotients: a refusal where none has an answer. In an answer that is split
  * by keys, a key has an answer where all its quotients have one.
  */
 export function answerOfQuotients(

@@ -112,7 +112,7 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
 interface Bundle {
   readonly noise: CountNoise;
   readonly entries: number;
-  /** Of the noise of a count: people. */
+  /** Standard deviation of the noise of a count, in people. */
   readonly countDeviation: number;
   /** Sums of steps and counts, as the mechanism takes them. */
   weighted(sums: Float64Array): Float64Array;

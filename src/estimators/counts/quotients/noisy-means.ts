@@ -15,11 +15,11 @@ export interface MeansOptions {
   readonly valueOf: (row: ArrayLike<number>, from: number, j: number) => number;
   /** Whether values may be beyond their ranges: how many are is then drawn, too. */
   readonly isClipped: boolean;
-  /** One mean has a shape of keys alone. */
+  /** Whether there is one mean, whose shape is that of the keys alone. */
   readonly isScalar: boolean;
   /** Whether people are a sample: the interval then is about all those they are taken from. */
   readonly isSample: boolean;
-  /** Of the plan's guarantee. */
+  /** As in the plan's guarantee. */
   readonly corruptionMax: number;
 }
 

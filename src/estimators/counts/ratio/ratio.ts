@@ -142,9 +142,9 @@ function ratioPlan(
 /** Public numbers with which ratios are read from noisy totals. */
 interface Reading {
   readonly bounds: readonly Bounds[];
-  /** Of a total, in caps. */
+  /** Standard deviation of a total's noise, in caps. */
   readonly standardDeviation: number;
-  /** Of the noise of the two totals of a key. */
+  /** Correlation between the noise of the two totals of a key. */
   readonly correlation: number;
   /** How far rounding may move a total, in caps. */
   readonly rounding: number;
@@ -152,7 +152,7 @@ interface Reading {
   readonly target: PrivacyTarget;
 }
 
-/** Of two totals, on which sides their intervals are open: many values are beyond the caps. */
+/** The sides on which the intervals of two totals are open: many values are beyond the caps. */
 interface OpenSides {
   readonly isFirstBelow: boolean;
   readonly isFirstAbove: boolean;

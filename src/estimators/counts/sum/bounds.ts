@@ -3,7 +3,7 @@ import type { Reach } from '../../contract/estimator.js';
 /** Steps of one unit. A value is rounded to a whole number of them before it is added. */
 export const stepsPerUnit = 2 ** 20;
 
-/** What a contributor's value in one column is clipped to, and the unit in which it is added. */
+/** The bounds to which a contributor's value in a column is clipped, and the unit of its sum. */
 export interface Bounds {
   readonly low: number;
   readonly high: number;
@@ -37,12 +37,12 @@ export function stepsOf(value: number, { low, high, unit, lowest }: Bounds): num
   return Math.min(lowest + stepsPerUnit, Math.max(lowest, steps)) + 0;
 }
 
-/** What a contributor adds, at least and at most. */
+/** How far a contributor moves a total down and up, at most. */
 export function reachOf({ low, high }: Bounds): Reach {
   return { down: Math.max(0, -low), up: Math.max(0, high) };
 }
 
-/** The most units by which what a contributor adds is away from 0: 1/2 to 1. See `stepsOf`. */
+/** The largest amount that a contributor adds or takes away, in units: 1/2 to 1. See `stepsOf`. */
 export function farthestOf({ lowest }: Bounds): number {
   return Math.max(-lowest, lowest + stepsPerUnit) / stepsPerUnit;
 }

@@ -48,11 +48,11 @@ export function columnEntries(all: Float64Array, column: number): Float64Array {
   return all.subarray(column * ladderEntries, (column + 1) * ladderEntries);
 }
 
-/** What a cap is chosen for: public whole numbers of rows. */
+/** The aim of the choice of a cap: public whole numbers of rows. */
 export interface CapAim {
-  /** About so many rows exceed the cap. */
+  /** About this many rows exceed the cap. */
   readonly rank: number;
-  /** A step to a higher cap must leave so many fewer rows above it. */
+  /** A step to a higher cap must leave this many fewer rows above it. */
   readonly lean: number;
 }
 

@@ -17,9 +17,9 @@ import { reachOf, type Bounds } from './bounds.js';
 /** The plan of totals of discovered keys, and the size of their noise. */
 export interface DiscoveredTotals {
   readonly plan: Plan;
-  /** Of the total of each column: in units of its bounds. */
+  /** Standard deviation of each column's total, in units of its bounds. */
   readonly deviations: readonly number[];
-  /** Of the noise of the totals of two columns under one key: both have that of its count. */
+  /** Correlation of two columns' noise under one key: both totals have that of its count. */
   readonly correlation: (one: number, other: number) => number;
 }
 

@@ -115,16 +115,16 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
   });
 }
 
-/** The columns whose total tells little, by released numbers. */
+/** The columns whose total says little, judged by released numbers. */
 interface Visibility {
   /** Their end is unseen: everybody who adds visibly to the total may be at the cap. */
   readonly unseen: readonly number[];
-  /** Of these, the columns in which values beyond the cap stand out of their noise. */
+  /** Those of the `unseen` columns in which values beyond the cap stand out of their noise. */
   readonly lost: readonly number[];
 }
 
 /**
- * Who is above the cap adds one unit to the total, and everybody else adds what their value is. So
+ * Anyone above the cap adds one unit to the total, and everybody else adds their own value. So
  * where the total is not visibly more than the number of those above, the values within the cap add
  * nothing visible. All values may then be beyond the cap, as when far fewer people came than the
  * cohort, and nobody knows how far. With the smallest cap nearly all values are 0 or less, or all

@@ -23,10 +23,10 @@ export interface TotalsSize {
   readonly columns: number;
   /** Totals of each column: one for each key. */
   readonly keys: number;
-  /** By how much one contributor moves all totals, in units of the columns' bounds. */
+  /** How far one contributor moves all totals, in units of the columns' bounds. */
   readonly l1: number;
   readonly l2: number;
-  /** For how many rows a contributor counts, at most. */
+  /** The most rows for which a contributor counts. */
   readonly rows: number;
 }
 
@@ -50,7 +50,7 @@ export function totalsNoise(
   };
 }
 
-/** What a plan says of its error, in shares of the total of people who are all at the bound. */
+/** The expected error of a plan, as a share of the total of people who are all at the bound. */
 export function errorOfTotals(
   { totals }: TotalsNoise, { columns, keys, l2 }: TotalsSize, { cohort }: StudyFacts,
 ): Plan['expectedError'] {
@@ -58,7 +58,7 @@ export function errorOfTotals(
   return errorUpTo(corruptionMax, { sampling: 0, noise }, (share) => l2 * share);
 }
 
-/** What is added up. */
+/** The sums of clipped values, and the numbers of values outside the bounds. */
 export interface ClippedSums {
   /** In steps of the unit, by key and column. */
   readonly sums: Float64Array;
@@ -66,7 +66,7 @@ export interface ClippedSums {
   readonly outside: Float64Array;
 }
 
-/** What was released of the columns. */
+/** The released numbers of the columns. */
 export interface ReleasedTotals {
   /** In units of the columns' bounds. */
   readonly totals: Float64Array;

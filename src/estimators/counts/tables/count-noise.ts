@@ -30,7 +30,7 @@ export interface CountNoiseOptions {
 /** Noise for whole counts, or for other vectors on the grid of its event. */
 export interface CountNoise {
   readonly event: GaussianEvent | LaplaceEvent;
-  /** Of the noise on one count. */
+  /** Standard deviation of the noise on one count. */
   readonly standardDeviation: number;
   /** As a plan states it: one standard deviation per count. */
   readonly stated: readonly number[];

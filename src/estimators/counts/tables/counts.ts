@@ -5,9 +5,9 @@ import { onlyStatistic } from '../../contract/finished.js';
 import { readState, writerOf, type StateReader } from '../../summaries/codec.js';
 
 /**
- * What a counting query keeps of an epoch: how many contributors are in which bin. Memory is
- * O(bins). A contributor is one row (after reduction), and a row is in at most one bin, whatever it
- * holds. Every sensitivity of this folder rests on these two facts.
+ * A counting query keeps how many contributors of an epoch are in which bin. Memory is O(bins). A
+ * contributor is one row (after reduction), and a row is in at most one bin, whatever it holds.
+ * Every sensitivity of this folder rests on these two facts.
  */
 export const cohortName = 'contributors';
 

@@ -7,13 +7,13 @@ import type { StudyFacts } from '../../contract/estimator.js';
 export interface KeyPlaces {
   /** Keys of the list: 1 or more. */
   readonly count: number;
-  /** A contributor has a row for each of at most so many keys. */
+  /** The most keys for which a contributor has a row. */
   readonly groupsMax: number;
   /** Where the columns begin in a row: 1 behind the place of a key, else 0. */
   readonly columnsFrom: 0 | 1;
 }
 
-/** What a question without keys is: one key. */
+/** The places of a question without keys: a single key. */
 export const oneKey: KeyPlaces = { count: 1, groupsMax: 1, columnsFrom: 0 };
 
 /** The public keys of a question. Its estimator was not planned for keys that are discovered. */
@@ -61,7 +61,7 @@ export function mostMoved({ count, groupsMax }: KeyPlaces, { both, one }: PartMo
   return most;
 }
 
-/** Above the square root, and above that of a number which is larger by 2^-51 of itself. */
+/** A bound above the square root, also above that of a number larger by 2^-51 of itself. */
 export function rootAbove(square: number): number {
   return Math.sqrt(square) * (1 + 2 ** -50);
 }

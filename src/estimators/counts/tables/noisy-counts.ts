@@ -6,7 +6,7 @@ import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { countNoise, type CountNoise, type CountNoiseOptions } from './count-noise.js';
 import { countsOf, countsSummary, wholeArm, type BinOf } from './counts.js';
 
-/** Past it the answer says more about the hostile than about the honest. */
+/** Past this hostile share, the answer says more about the hostile than about the honest. */
 export const corruptionMax = 0.5;
 
 /** One contributor more adds at most 1 to a count. */
@@ -19,9 +19,9 @@ export interface NoisyCountsOptions extends Omit<CountNoiseOptions, 'target'> {
   readonly theorem: string;
   /** First of the plan's facts. */
   readonly facts: Plan['facts'];
-  /** Euclidean error of all counts that one hostile contributor makes. */
+  /** Euclidean error of all counts that one hostile contributor causes. */
   readonly bias: number;
-  /** Of the counts, row-major. Default: one axis. */
+  /** Shape of the counts, row-major. Default: one axis. */
   readonly shape?: readonly number[];
 }
 

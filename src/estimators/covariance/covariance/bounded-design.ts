@@ -16,7 +16,7 @@ import type { VarianceBounds } from './variance-bounds.js';
 
 /** The public numbers that a design within variance bounds is made from. */
 export interface BoundedFacts extends VarianceBounds {
-  /** Of the plan's contributors: the events' cohort. */
+  /** Name of the plan's contributors: the events' cohort. */
   readonly name: string;
   readonly dimension: number;
   readonly cohort: number;

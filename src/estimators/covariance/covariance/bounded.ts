@@ -106,7 +106,7 @@ export function pairsIn(
   return poolOf(summaries, name).map((rows) => pairsOf(rows, slots));
 }
 
-/** What a release draws with. */
+/** The tools with which a release draws. */
 interface Tools {
   readonly mechanisms: Mechanisms;
   readonly compute: Compute;

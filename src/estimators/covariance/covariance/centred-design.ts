@@ -27,7 +27,7 @@ export interface CentredDesign extends QueryDesign, HonestError {
   readonly present: GaussianEvent;
   readonly rounds: readonly RoundDesign[];
   readonly distance: GaussianEvent;
-  /** Of third moments; null where the mean is not answered. */
+  /** The event of third moments; null where the mean is not answered. */
   readonly third: GaussianEvent | null;
   readonly final: CentredMomentsEvents;
   readonly ball: ClipBall;
@@ -46,7 +46,7 @@ const roundsMost = 24;
 /**
  * After two rounds the noise of the map shows: some directions are wider than others, so more rows
  * are beyond the last ball, and it is widened. The planned noise leaves that out. So two rounds
- * must promise so many times less of it than three. With 100,000 contributors, 10 columns and
+ * must promise this many times less of it than three. With 100,000 contributors, 10 columns and
  * condition 31 two rounds were .048 off, and three are .036. One round is for rows that vary about
  * alike before it.
  */
@@ -121,7 +121,7 @@ export function centredDesign(asked: CentredFacts): CentredDesign | null {
 const likelyNoise = ({ rounds, noise }: Choice): number =>
   (rounds === 2 ? twoRounds * noise : noise);
 
-/** What is left of rho for the rounds and the last moments. */
+/** The part of rho left for the rounds and the last moments. */
 function restOf({ facts: { target: { rho } }, answersMean }: CentredFacts): number {
   const { centre, present, distance, third } = shares;
   return shareOf(rho, 1 - centre - present - distance - (answersMean === true ? third : 0));
@@ -174,7 +174,7 @@ function spreadOver(condition: number): readonly number[] {
 
 interface Radius {
   readonly radius: number;
-  /** What a ball takes off the covariance of normal rows with covariance 1, in Frobenius norm. */
+  /** The loss of covariance at the ball, for normal rows with covariance 1, in Frobenius norm. */
   readonly clipped: number;
 }
 

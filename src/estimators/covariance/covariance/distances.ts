@@ -3,7 +3,7 @@ import { chiSquareCdf } from '../../../numerics/chi-square.js';
 import { distanceBins, readDistances } from '../../pooled/radius.js';
 
 /**
- * How far out rows stand after the map, told by a noisy histogram of their distances from the mean:
+ * How far out rows stand after the map, from a noisy histogram of their distances from the mean:
  * whether a larger clip radius is worth its noise, and what the clipping may hide. A function of
  * released counts, so post-processing.
  */
@@ -11,27 +11,27 @@ import { distanceBins, readDistances } from '../../pooled/radius.js';
 /** Bins per octave of distance. Bin 0 is for the rows inside the radius, the last is open-ended. */
 const perOctave = 4;
 /**
- * A bin shows rows when its count is so many deviations of its noise: beside the radius, next to an
- * inner bin that shows rows, and anywhere else. Noise that is taken for rows far out would widen
+ * A bin shows rows when its count is this many deviations of its noise: beside the radius, next to
+ * an inner bin that shows rows, and anywhere else. Noise that is taken for rows far out would widen
  * the ball without bound, so it must happen in less than one release of 1e7.
  */
 const seen = { first: 3, next: 2, alone: 6 };
-/** So many deviations of a bin's noise may be rows that are not seen. */
+/** This many deviations of a bin's noise may be rows that are not seen. */
 const hiddenDeviations = 2.5;
-/** They are taken to stand so many times as far out as the ball reaches. */
+/** They are taken to stand this many times as far out as the ball reaches. */
 const hiddenRadii = 1.5;
 /** A tail that goes on falls at least by this ratio from bin to bin, so that it has a variance. */
 const ratioMost = 0.68;
-/** For a bound, tails of index 2.06 count, and the ratio is raised by so many of its deviations. */
+/** For a bound, tails of index 2.06 count, and the ratio is raised by this many deviations. */
 const longest: { readonly ratio: number; readonly deviations: number } =
   { ratio: 0.7, deviations: 2 };
 
 /**
- * The excess from which rows reach farther out than normal ones: so many standard deviations more
+ * The excess from which rows reach farther out than normal ones: this many standard deviations more
  * of them in one bin, or in the octave beside the radius, since noise hides a tail bin by bin.
  */
 const longFrom = { bin: 3.3, octave: 2.2 } as const;
-/** Normal rows may vary so many times as much as `variance` says, for what it leaves out. */
+/** Normal rows may vary this many times as much as `variance` says, for what it leaves out. */
 const slack = 1.02;
 
 /** The bin of a squared distance, in squared radii. Every number has one, NaN the last. */
@@ -45,9 +45,9 @@ export function distanceBin(square: number): number {
 const distanceOf = (bin: number, radius: number): number =>
   radius * pow(2, (bin - 0.5) / perOctave);
 
-/** What the clipping does to rows of long tails, in the units of the map and of the radius. */
+/** The effect of clipping on rows with long tails, in the units of the map and of the radius. */
 export interface Tails {
-  /** The radius is to be so many times as large: at least 1. */
+  /** Factor by which to enlarge the radius: at least 1. */
   readonly widen: number;
   /**
    * Bound on what the clipping takes off the trace of the second moments, as far as the histogram
@@ -66,7 +66,7 @@ export interface Tails {
  */
 export const boundsVariance = ({ lost }: Tails): boolean => lost < 1;
 
-/** What a choice among radii weighs. */
+/** The numbers that a choice among radii weighs. */
 export interface TailsOptions {
   /** Noisy counts, one for each bin. */
   readonly counts: Float64Array;
@@ -79,7 +79,7 @@ export interface TailsOptions {
   readonly radius: number;
   /** Frobenius norm of the noise of the second moments at the first radius. */
   readonly noise: number;
-  /** Normal rows vary about so much after the map, in any direction: `varianceAfter`. */
+  /** About how much normal rows vary after the map, in any direction: `varianceAfter`. */
   readonly variance: number;
 }
 
@@ -109,7 +109,7 @@ export function tailsOf(options: TailsOptions): Tails | null {
     ({ share: shown[bin]! / present, distance: distanceOf(bin, radius) }));
   const sumOver = (term: (distance: number) => number): number =>
     far.reduce((sum, { share, distance }) => sum + share * term(distance), 0);
-  // Of tails in all columns a direction has a share, of tails in one column it has all.
+  // With tails in all columns, a direction has a share of them; with tails in one, it has all.
   const part = Math.max(0.5, 1.2 / Math.sqrt(dimension));
   let best = { widen: 1, lost: Infinity, fourth: 0, error: Infinity };
   for (let step = 0; step < distanceBins - 1; step++) {

@@ -55,7 +55,7 @@ export function varianceBoundsOf(values: ParameterValues): VarianceBounds | null
   );
 }
 
-/** What a plan says that it assumes of `conditionOf`. */
+/** A plan's assumption about `conditionOf`. */
 export function assumedCondition(condition: number): string {
   return `for accuracy: rows vary at most ${condition} times more in one direction than in `
     + 'another, in scales';

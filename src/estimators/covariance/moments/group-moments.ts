@@ -17,7 +17,7 @@ export interface GroupMomentsDesign {
   /** Frobenius norm at which a group's matrix is cut after the map. */
   readonly radius: number;
   readonly count: GaussianEvent;
-  /** Of the map; none where a map is given. */
+  /** The rounds of the map; none where a map is given. */
   readonly rounds: readonly SymmetricGaussianEvent[];
   readonly final: SymmetricGaussianEvent;
   /** With fewer noisy groups the release refuses. */

@@ -13,17 +13,17 @@ function partOf(dimension: number): NamedPart {
   return { name: 'covariance', shape: [dimension, dimension] };
 }
 
-/** What the plan of a covariance says of its output. */
+/** The shape and parts of a covariance's output, for its plan. */
 export function covarianceOutput(dimension: number): Pick<Plan, 'outputShape' | 'parts'> {
   const part = partOf(dimension);
   return { outputShape: part.shape, parts: [part] };
 }
 
-/** What the expected error of a covariance is measured in: the plan's fact `errorsAreIn`. */
+/** The unit of a covariance's expected error: the plan's fact `errorsAreIn`. */
 export const errorsOfCovariance =
   'the Frobenius norm of S^-1/2 (estimate) S^-1/2 - I, S the true covariance';
 
-/** What a covariance is made of, all of it public or released. */
+/** The numbers that a covariance is made of, all of them public or released. */
 export interface CovarianceAnswer {
   readonly dimension: number;
   /** Second moments after the map, made positive definite. */
@@ -39,7 +39,7 @@ export interface CovarianceAnswer {
   readonly relative: number;
   /** Rows behind the moments, for the sampling error. */
   readonly pairs: number;
-  /** What is known of rows far out, after the map; default: none, as of normal rows. */
+  /** The rows far out, after the map. Default: none, as for normal rows. */
   readonly tails?: {
     /** Bound on what clipping took off the trace of `moments`; infinite: there is no interval. */
     readonly lost: number;

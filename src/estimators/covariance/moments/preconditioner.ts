@@ -37,9 +37,9 @@ export interface PreconditionerDesign {
   readonly dimension: number;
   readonly rounds: number;
   readonly ball: ClipBall;
-  /** One a round. */
+  /** One for each round. */
   readonly events: readonly SymmetricGaussianEvent[];
-  /** b, were all planned pairs there. */
+  /** b, if all planned pairs are there. */
   readonly shift: number;
   /** With fewer pairs the rounds do not suffice for the range. */
   readonly pairsNeeded: number;
@@ -138,7 +138,7 @@ export interface PreconditionerOptions {
   /** Released number of pairs, positive. */
   readonly pairs: number;
   /**
-   * Public or released: rows are zero past their first so many columns, and the map is of those.
+   * Public or released: rows are zero past this many columns, and the map is of those columns.
    * Default: all.
    */
   readonly rank?: number;
@@ -157,7 +157,7 @@ export async function privatePreconditioner(
   });
 }
 
-/** What the rounds of a map look at. */
+/** The rounds of a map: their events, and how the moments are drawn. */
 export interface Rounds extends PreconditionerOptions {
   readonly events: readonly SymmetricGaussianEvent[];
   readonly rank: number;
@@ -165,7 +165,7 @@ export interface Rounds extends PreconditionerOptions {
   readonly draw: (
     matrix: Float64Array, event: string, inverse: Float64Array,
   ) => Promise<Released<Float64Array>>;
-  /** What is added to eigenvalues, as a share of the noise's size. Default: 1. */
+  /** The amount added to eigenvalues, as a share of the noise's size. Default: 1. */
   readonly lift?: number;
 }
 

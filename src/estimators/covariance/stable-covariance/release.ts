@@ -27,7 +27,7 @@ import { removalOf, tooFewLeft } from './removal.js';
  */
 const leastMoment = 2 ** -10;
 
-/** What a release draws with. */
+/** The design of a release, and the tools with which it draws. */
 export interface CovarianceRun extends Draws {
   readonly design: CovarianceDesign;
 }

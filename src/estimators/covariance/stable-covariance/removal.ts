@@ -27,7 +27,7 @@ const lostMost = 0.12;
 /** Histograms may take a few honest rows beside hostile ones: this much of the stated share. */
 const hostileMost = 1.5;
 
-/** What was released: rows left inside the last thresholds, and all rows. */
+/** The released numbers of rows: those left inside the last thresholds, and all. */
 interface Numbers {
   readonly left: number;
   readonly all: number;

@@ -40,14 +40,14 @@ export function middleWidth(counts: Float64Array): number {
   return (binWidth * width) / (2 * normalQuantile(1 - outerShare));
 }
 
-/** What a histogram is judged by. */
+/** The numbers by which a histogram is judged. */
 export interface Judgement {
   /** Standard deviation of the noise of a bin. */
   readonly noise: number;
   readonly corruption: number;
 }
 
-/** What noise and chance may add, in standard deviations. */
+/** Allowance for noise and chance, in standard deviations. */
 const chance = 4;
 
 /** The first bin that is itself denser than the valley. The crowd is, so there is one. */
@@ -87,15 +87,15 @@ export function crowdStart(
   return counts.length;
 }
 
-/** What limits a tail. */
+/** The limits of a tail. */
 export interface TailLimit {
-  /** The highest of the moments. */
+  /** Order of the highest moment. */
   readonly order: number;
-  /** On the mean of powers of twice that order. */
+  /** Bound on the mean of powers of twice that order. */
   readonly bound: number;
-  /** No cap is below. */
+  /** The smallest cap. */
   readonly least: number;
-  /** Nor above. */
+  /** The largest cap. */
   readonly most: number;
 }
 
@@ -132,10 +132,10 @@ export function tailCap(
   return cap;
 }
 
-/** What noise may add to all bins from one on, in standard deviations. */
+/** Allowance for noise in all bins from one on, in standard deviations. */
 const unseen = 2;
 
-/** A cap is so many bins farther out than rows are seen. */
+/** A cap is this many bins farther out than rows are seen. */
 const unseenBins = 2;
 
 /**

@@ -40,7 +40,7 @@ export interface MomentsOptions {
   readonly facts: StudyFacts;
   /** Hostile share that is guarded against; 0: none. */
   readonly corruption: number;
-  /** Honest rows' features have at most so many times the deviation of normal ones. */
+  /** Honest rows' features have at most this many times the deviation of normal ones. */
   readonly tails: number;
   readonly order: number;
   readonly condition: number;
@@ -51,7 +51,7 @@ export interface MomentsOptions {
 
 /** Parts of rho. */
 const shares = { centre: 0.1, present: 0.02, map: 0.18, left: 0.01, orders: 0.69 } as const;
-/** What the guard leaves to the orders. */
+/** The part of rho that the guard leaves to the orders. */
 const guardedOrders = shares.orders - guardShares.widths
   - guardRounds * (guardShares.fourth + guardShares.histograms + guardShares.distance);
 /** How an order's share compares with the others'. */
@@ -119,7 +119,7 @@ function widening(share: number): number {
 }
 
 /**
- * Of all that is answered together, for Gaussian rows of covariance I. Third and fourth moments
+ * The error of all answers together, for Gaussian rows of covariance I. Third and fourth moments
  * have E |H_k|^2 and E |z|^2k - E |z x ...|^2 as sampling variances, and each column's skewness and
  * excess add what theirs are. A share moves moments along an axis, and with them the skewness or
  * the excess of a column, by what the guard promises, in units that it may have widened. What the
@@ -138,7 +138,7 @@ export function momentsErrorOf(
   const noises = orders.slice(2).map(({ sum, space }) =>
     (sum.sigma * pow(reached / radius, space.order)
       * Math.sqrt(space.indices.length + d)) / cohort);
-  // The part of E |z|^4 that is lost is spread over the tensor alike in every direction.
+  // The part of E |z|^4 that is lost is spread over the tensor evenly in every direction.
   const spread = orders.length > 3 ? 3 / (d * (d + 2)) : 0;
   const honest = {
     sampling: Math.sqrt(variances.reduce((sum, entry) => sum + entry, 0) / cohort),
@@ -163,7 +163,7 @@ export function momentsErrorOf(
   });
 }
 
-/** What the answer is made of. */
+/** The parts of the answer. */
 export function partsOf(
   { facts: { dimension }, orders }: MomentsDesign, directions: number,
 ): readonly NamedPart[] {

@@ -12,10 +12,10 @@ import { guard, type Guarded } from './guard.js';
 import { markFar, pulledIn, sumOf, type TailRows } from './sums.js';
 import { centralMoments, mappedTensor, tensorOf } from './tensors.js';
 
-/** What a release draws with. */
+/** The design and directions of a release, and the tools with which it draws. */
 export interface MomentsRun extends Draws {
   readonly design: MomentsDesign;
-  /** Of interest: one vector of d numbers each, in data units. */
+  /** Directions of interest: one vector of d numbers each, in data units. */
   readonly directions: readonly Float64Array[];
 }
 
@@ -108,7 +108,7 @@ function farRows(
 }
 
 interface ReleasedMeans {
-  /** Of z, z x z, ... as vectors. */
+  /** The means of z, z x z, ... as vectors. */
   readonly means: readonly Float64Array[];
   /** Standard deviation of the noise in any direction of each. */
   readonly noises: readonly number[];

@@ -12,7 +12,7 @@ import type { LeftRows } from '../../pooled/thresholds.js';
 export interface TensorSpace {
   readonly dimension: number;
   readonly order: number;
-  /** Of each coordinate, ascending. */
+  /** Tensor indices of each coordinate, ascending. */
   readonly indices: readonly (readonly number[])[];
   /** Root of the number of permutations, of each coordinate. */
   readonly weights: Float64Array;

@@ -77,7 +77,7 @@ export class Echelon {
     return this.basis().map((row) => row.map((entry) => entry.toString(36)).join(' ')).join(';');
   }
 
-  /** What `restore` takes back, without loss. */
+  /** The state that `restore` accepts, without loss. */
   state(): { readonly rows: readonly (readonly bigint[])[]; readonly pivots: readonly number[] } {
     return { rows: this.#rows.map((row) => [...row]), pivots: [...this.#pivots] };
   }

@@ -23,14 +23,14 @@ export function countCells(
   return counts;
 }
 
-/** What is known of a part of the line: an interval without the finer ones inside. */
+/** A part of the line, with its noisy mass: an interval without the finer ones inside. */
 export interface Piece {
   readonly low: number;
   readonly high: number;
   /** Indexes of finer pieces inside, whose probability is taken off. */
   readonly without: readonly number[];
   readonly mass: number;
-  /** Of the mass's noise. */
+  /** Variance of the mass's noise. */
   readonly variance: number;
 }
 

@@ -7,7 +7,7 @@ import { thresholdsOf, tableOf } from './tables.js';
  * Scores of a short list of hypotheses, on public cells of the line: the number of rows that would
  * have to change before a hypothesis fits exactly, negated. This is the inverse-sensitivity score.
  *
- * Of N rows, n_k are in cell k, which has the probability p_k under hypothesis H. The score of H is
+ * Let n_k of N rows be in cell k, which has probability p_k under hypothesis H. The score of H is
  * -(sum_k |n_k - N p_k|) / 2. This is -N times the total variation between rows and H on the cells.
  *
  * Claim: no score changes by more than 1 when one row is replaced by anything, or by nothing, or
@@ -28,7 +28,7 @@ import { thresholdsOf, tableOf } from './tables.js';
 export interface Cells {
   /** Ascending. Cell k ends at edge k; the last cell has no end. */
   readonly edges: Float64Array;
-  /** Of each hypothesis. */
+  /** The p_k of each hypothesis. */
   readonly shares: readonly Float64Array[];
 }
 
@@ -55,7 +55,7 @@ export function cellsFor(
   return left > 0 ? Math.min(cellsMaximum, Math.floor(rows * left * left)) : 0;
 }
 
-/** At most `cells` cells. Every hypothesis gives as many of the points between them. */
+/** At most `cells` cells. Every hypothesis gives equally many of the points between them. */
 export function cellsOf(lines: readonly LineDistribution[], cells: number): Cells {
   const pooled = Float64Array.from(lines.flatMap((line) =>
     [...thresholdsOf(tableOf(line), thresholdsPerHypothesis)])).sort();

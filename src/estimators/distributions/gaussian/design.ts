@@ -38,7 +38,7 @@ export interface GaussianDesign {
   /** Null when no subspace is looked for. */
   readonly frame: FrameDesign | null;
   readonly units: UnitsDesign;
-  /** Of local: robust; null otherwise. */
+  /** Nominal rows of a group for `local: robust`; null otherwise. */
   readonly rowsPerGroup: number | null;
   readonly events: readonly MechanismEvent[];
   readonly distance: Distance;

@@ -10,7 +10,7 @@ import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { StageError } from './distance.js';
 import { beyondMost, beyondStep } from './normality.js';
 
-/** What the design of group estimates is made from. */
+/** The public numbers that the design of group estimates is made from. */
 export interface GroupFacts {
   readonly dimension: number;
   readonly delta: number;

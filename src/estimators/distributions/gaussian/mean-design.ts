@@ -11,7 +11,7 @@ import type { StageError } from './distance.js';
 /** Where rows of a stage come from, and what the stage may spend. */
 export interface StageShare {
   readonly cohort: string;
-  /** Of the study's contributors. */
+  /** Share of the study's contributors. */
   readonly share: number;
   /** Nominal contributors. */
   readonly size: number;
@@ -21,7 +21,7 @@ export interface StageShare {
 /** The public constants of the mean, in coordinates in which rows vary by about 1. */
 export interface MeanDesign {
   readonly from: StageShare;
-  /** Nominal number of what is averaged: rows, or group means. */
+  /** Nominal number of averaged points: rows, or group means. */
   readonly points: number;
   /** How much these vary in every direction: the unit of the centre's bins. */
   readonly scale: number;
@@ -31,7 +31,7 @@ export interface MeanDesign {
   readonly error: StageError;
 }
 
-/** What a mean is taken of: independent points, after the map. */
+/** The points of which a mean is taken: independent, after the map. */
 export type Averaged = Pick<MeanDesign, 'points' | 'scale'> & Pick<StageError, 'sampling' | 'bias'>;
 
 /** The mean of points, nearly all in the ball; null when noise hides where they are. */

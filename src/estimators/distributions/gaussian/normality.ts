@@ -25,7 +25,7 @@ export function sumsBeyond(estimates: readonly RobustNormal[], dimension: number
   return sums;
 }
 
-/** What a fit to few rows adds to the tenth, in rows for each column: .4 in simulated groups. */
+/** How much a fit to few rows adds to the tenth, in rows per column: .4 in simulated groups. */
 const ofFewRows = 0.4;
 /** The shares of normal groups of 20 rows and more were within .01. */
 const slack = 0.02;

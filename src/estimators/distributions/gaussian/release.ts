@@ -34,7 +34,7 @@ import {
 import { areNormal, sumsBeyond } from './normality.js';
 import { dividing, privateUnits } from './units.js';
 
-/** What every stage of a release is given. */
+/** The facts and tools that every stage of a release uses. */
 interface Tools {
   readonly study: StudyFacts;
   readonly design: GaussianDesign;

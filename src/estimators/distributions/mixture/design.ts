@@ -50,7 +50,7 @@ export interface MixtureDesign {
   readonly rules: ContestRules;
   readonly gaps: GaussianHistogramEvent;
   readonly boxes: GaussianHistogramEvent;
-  /** Of each climb, in order. */
+  /** The events of each climb, in order. */
   readonly steps: readonly (readonly GaussianEvent[])[];
   readonly pick: ExponentialEvent;
 }

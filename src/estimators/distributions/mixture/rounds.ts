@@ -39,7 +39,7 @@ const far = 3;
 /** Numbers per component. */
 const numbersOf = (dimension: number): number => 1 + dimension + (dimension * (dimension + 1)) / 2;
 
-/** What a row may add to the sums, their grid, and how far a replaced row moves them. */
+/** How many numbers a row adds to the sums, their grid, and how far a replaced row moves them. */
 export function roundBounds({ dimension, components, radius }: RoundShape): {
   readonly numbers: number;
   readonly grid: number;

@@ -36,7 +36,7 @@ export function halfSphere(dimension: number): Float64Array {
   return vectors;
 }
 
-/** Of each point, its place along one direction; the sum runs over columns in order. */
+/** The place of each point along one direction; the sum runs over columns in order. */
 export function placesAlong(
   points: Float64Array, dimension: number, direction: Float64Array,
 ): Float64Array {

@@ -15,19 +15,19 @@ import { boxOf, type Box } from './box.js';
 /** Which printed filter. */
 export type ReferenceKind = 'one-direction' | 'multiplicative' | 'heavy-tailed';
 
-/** In what the printed filters differ, besides the order of their queries. */
+/** How the printed filters differ, besides the order of their queries. */
 export interface ReferenceTraits {
-  /** Variance that honest rows are taken to have in every direction: excess is what is above it. */
+  /** Assumed variance of honest rows in every direction: anything above it is excess. */
   readonly ownWidth: 0 | 1;
   /** A round of steps ends when the norm has fallen to this part of what it began with. */
   readonly roundEnds: number;
-  /** At most twice the hostile share goes in a step. */
+  /** Whether at most twice the hostile share is removed in a step. */
   readonly isCapped: boolean;
 }
 
 /**
- * Of rows with heavy tails only a bound on the variance is known, so nothing is taken off, and
- * nothing caps a removal.
+ * For rows with heavy tails only a bound on the variance is known, so nothing is subtracted, and
+ * removals are not capped.
  */
 function traitsOf(kind: ReferenceKind): ReferenceTraits {
   return kind === 'heavy-tailed'
@@ -91,9 +91,9 @@ export interface ReferenceDesign extends Pick<ReferenceOptions, 'facts' | 'corru
   readonly box: Box;
   readonly rowsMax: number;
   readonly leastCount: number;
-  /** For one direction. */
+  /** The steps of the filter of one direction. */
   readonly steps: readonly StepEvents[];
-  /** For many. */
+  /** The epochs of a filter of many directions. */
   readonly epochs: readonly EpochEvents[];
   /** The mean that is released when no step has ended the filter. */
   readonly final: GaussianEvent;
@@ -116,8 +116,8 @@ const magnitude = 64;
  */
 const heavyNorm = 4;
 /**
- * Half the side of its box is so many times 1 / sqrt(hostile share), which is taken for no less
- * than a hundredth.
+ * Half the side of its box is this many times 1 / sqrt(hostile share), where the share counts as
+ * at least a hundredth.
  */
 const heavyReach = 3;
 const heavyShareLeast = 0.01;
@@ -263,8 +263,9 @@ function largestNorm(options: ReferenceOptions): number {
 }
 
 /**
- * Contributors without whom nothing works: their place is not found, or the filter sees nothing
- * that hostile rows could do inside the box. Found by doubling and halving, O(log answer).
+ * The smallest cohort that works: with fewer contributors their place is not found, or the filter
+ * sees nothing that hostile rows could do inside the box. Found by doubling and halving,
+ * O(log answer).
  */
 export function cohortForReference(options: ReferenceOptions): number {
   const { facts, corruption } = options;

@@ -26,7 +26,7 @@ export interface ReferenceForm {
   readonly survivors?: SurvivorsForm;
 }
 
-/** Of the honest rows of a printed filter, beside what else is assumed of them. */
+/** A printed filter's assumption about who takes part, beside those about honest rows. */
 export const turnoutAssumption = `${assumptions.hostileShare}, and three quarters take part`;
 
 /**
@@ -95,7 +95,7 @@ function rangeStage({ range, facts: { dimension } }: ReferenceDesign): CentreSta
   assert(range !== null, 'filters that find their own centre plan a range');
   return {
     events: [range.event],
-    // Of the cohort that the whole needs, `cohortForReference`.
+    // `cohortForReference` finds the cohort that the whole needs.
     cohortNeeded: 0,
     find: async ({ mechanisms }, rows, scale) => {
       const inScale = rows.map((whole) => rowsInScale(whole, scale));
@@ -107,7 +107,7 @@ function rangeStage({ range, facts: { dimension } }: ReferenceDesign): CentreSta
   };
 }
 
-/** What the plan of a printed filter says of itself. */
+/** The facts of a printed filter's plan. */
 export function factsOf(design: ReferenceDesign): Plan['facts'] {
   return {
     variant: 'reference',

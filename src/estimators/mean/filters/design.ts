@@ -24,7 +24,7 @@ import { scoreEdges } from './weights.js';
 
 /** The events of one filter round. */
 export interface FilterRound extends MomentEvents {
-  /** Of the histogram of the rows' scores. */
+  /** The histogram of the rows' scores. */
   readonly scores: GaussianEvent;
 }
 
@@ -40,9 +40,9 @@ export interface FilterDesign extends QueryDesign, MeanEvents {
 export interface FilterOptions {
   readonly facts: StudyFacts;
   readonly corruption: number;
-  /** In scales; null: what fits the noise. */
+  /** In scales; null: chosen to fit the noise. */
   readonly radius: number | null;
-  /** At most. */
+  /** The most rounds. */
   readonly rounds: number;
   readonly centrePart: number;
   readonly finalPart: number;

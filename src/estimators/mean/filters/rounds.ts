@@ -7,7 +7,7 @@ import { momentsOf, type ClippedRows } from '../../pooled/clipped-rows.js';
 import { countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
 import { roundMoments, type RoundMoments } from './weights.js';
 
-/** What every filter round begins with: number, sum and second moments of the rows left. */
+/** The first events of every filter round: number, sum and second moments of the rows left. */
 export interface MomentEvents {
   readonly count: GaussianEvent;
   readonly sum: GaussianEvent;

@@ -45,7 +45,7 @@ const centreCohort = 'centre';
  * one of the two, so together they cost the larger. With `one` everybody does both, at shares of
  * rho that add up to it. Division of the rows by public scales changes neither.
  *
- * A twentieth of what the mean costs tells how many rows are beyond the radius (counted-sum). Where
+ * A twentieth of the mean's cost pays for the number of rows beyond the radius (counted-sum). Where
  * they are more than the bound on the moment explains, the answer says so and has no interval.
  *
  * Source: Kamath, Singhal and Ullman (2020), Algorithm 3. The radius is for the cohort at hand, in
@@ -111,7 +111,7 @@ interface CentreFound extends Pick<Plan, 'arms' | 'events'> {
   readonly centre: CentreDesign;
   /** Expected distance from the mean per column, in units of scale. */
   readonly offset: number;
-  /** Of the contributors (split), or of rho. */
+  /** Share of the contributors (split), or of rho. */
   readonly share: number;
 }
 
@@ -146,7 +146,7 @@ function designCentre(values: ParameterValues, facts: StudyFacts): CentreFound |
 interface CentreInfeasible {
   readonly kind: 'infeasible';
   readonly reason: string;
-  /** When more contributors would not do. */
+  /** Present when more contributors would not help. */
   readonly remedy?: string;
   readonly cohortNeeded?: number;
 }

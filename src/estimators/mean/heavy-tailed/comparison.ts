@@ -2,12 +2,12 @@ import { mean } from '../mean/mean.js';
 import type { Plan, StudyFacts } from '../../contract/estimator.js';
 import { parseParameters } from '../../contract/parameters.js';
 
-/** What a plan is compared by, in units of scale. */
+/** The numbers by which a plan is compared, in units of scale. */
 export interface Compared {
   readonly scale: Float64Array;
   /** Hostile share that is planned for. */
   readonly corruption: number;
-  /** Of the ball that rows are clipped to. */
+  /** Radius of the ball that rows are clipped to. */
   readonly radius: number;
   /** Expected error without hostile rows. */
   readonly error: number;

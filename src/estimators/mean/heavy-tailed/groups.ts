@@ -14,7 +14,7 @@ import { placeNotFound, valueOf } from '../heavy-tails/outcomes.js';
 import { corruptionLimit, subsamplesOf, isSplit, momentOf } from '../heavy-tails/parameters.js';
 import type { Units } from '../heavy-tails/rows.js';
 
-/** What a group spends. */
+/** The kind of privacy budget that a group spends. */
 export type GroupPrivacy = Budget['privacy'];
 
 /**

@@ -101,7 +101,7 @@ function planHeavyTailed(values: ParameterValues, facts: StudyFacts): Plan | Inf
   return plans.reduce(betterPlan);
 }
 
-/** What groups of one column may spend. */
+/** The kinds of privacy budget that groups of one column may spend. */
 function privacies(
   { delta, isPure }: StudyFacts['target'], hasRadius: boolean,
 ): readonly GroupPrivacy[] {

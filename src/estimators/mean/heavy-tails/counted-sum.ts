@@ -31,7 +31,7 @@ import type { RowBlock } from '../../../privacy/stages/rows.js';
 export type Shape = 'ball' | 'cube';
 
 /**
- * A twentieth of the cost tells how many rows are beyond the radius.
+ * A twentieth of the cost pays for the number of rows beyond the radius.
  *
  * Claim. A row more, less or replaced changes this number by at most 1: its event costs what it
  * says by the Gaussian or the Laplace mechanism, and adds to that of the sum.
@@ -46,7 +46,7 @@ export interface CountedSumOptions {
   readonly name: string;
   readonly cohort: string;
   readonly dimension: number;
-  /** Of the ball, or half the width of the cube, in units of scale. */
+  /** Radius of the ball, or half the width of the cube, in units of scale. */
   readonly radius: number;
   readonly shape: Shape;
   /** Gaussian noise of this zCDP cost, or Laplace noise of this pure epsilon (cube only). */
@@ -56,7 +56,7 @@ export interface CountedSumOptions {
 /** The constants of one release. */
 export interface CountedSum {
   readonly event: GaussianEvent | LaplaceEvent;
-  /** Of the number of rows beyond the radius. */
+  /** The event of the number of rows beyond the radius. */
   readonly outside: GaussianEvent | LaplaceEvent;
   readonly dimension: number;
   readonly ball: ClipBall;

@@ -38,7 +38,7 @@ export type Budget =
   | { readonly privacy: 'zcdp'; readonly rho: number; readonly radius: number }
   | { readonly privacy: 'approx'; readonly rho: number; readonly delta: number };
 
-/** What a design is made from; public numbers, lengths in units of scale. */
+/** The public numbers that a design is made from; lengths are in units of scale. */
 export interface GroupMeansOptions {
   /** Number of contributors in all, and the share of them that is used here. */
   readonly cohort: number;
@@ -47,7 +47,7 @@ export interface GroupMeansOptions {
   readonly moment: Moment;
   readonly corruption: number;
   readonly split: boolean;
-  /** Of the contributors (split) or of the budget (one cohort). */
+  /** The range's share of the contributors (split) or of the budget (one cohort). */
   readonly rangePart: number;
   readonly budget: Budget;
   readonly groups?: number | undefined;
@@ -148,7 +148,7 @@ function chosenRadius(options: GroupMeansOptions, groups: number, groupSize: num
   );
 }
 
-/** What a group's mean may cost. */
+/** The budget of a group's mean. */
 function meanCost(
   { budget, split, rangePart }: GroupMeansOptions,
 ): { rho: number } | { epsilon: number } {

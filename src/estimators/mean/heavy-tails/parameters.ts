@@ -57,7 +57,7 @@ export const radiusParameter: ParameterSpec = {
   description: 'public bound on the absolute value of the mean',
 };
 
-/** What is assumed of rows. */
+/** The assumption about rows: a bound on one moment. */
 export function momentOf(values: ParameterValues): Moment {
   return { order: numberOf(values, 'moment'), bound: numberOf(values, 'moment-bound') };
 }

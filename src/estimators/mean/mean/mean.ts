@@ -159,7 +159,7 @@ const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.2 : 0.0
  */
 const lightRadius = (dimension: number): number => Math.sqrt(dimension) + 1.5;
 
-/** What a release draws after the centre, and what it needs to know. All of it public. */
+/** The events that a release draws after the centre, and the facts that it needs. All public. */
 interface MeanDesign {
   readonly facts: StudyFacts;
   readonly distance: GaussianEvent;
@@ -282,7 +282,7 @@ function radiusOf(
   });
 }
 
-/** What a release says of its rows, from released numbers: means in scales from the medians. */
+/** Findings about the rows, from released numbers: means in scales from the medians. */
 function findingsOf(
   { clipped, median, radius: given, facts: { dimension } }: MeanDesign,
   { radius, moved, present }: {

@@ -206,7 +206,7 @@ export function testDeviation(groups: number, rho: number): number {
   return (groups - 1) / Math.sqrt(2 * rho);
 }
 
-/** What the agreement test asks for: pairs, and the standard deviation of the noise on them. */
+/** The agreement test's threshold: pairs, and the standard deviation of the noise on them. */
 interface Barrier {
   readonly pairs: number;
   readonly deviation: number;

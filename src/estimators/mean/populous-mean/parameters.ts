@@ -7,7 +7,7 @@ import type { DesignFacts } from './design.js';
 import { meanLocal, robustLocal } from './deviation.js';
 import { groupsMax, groupsMin, type Thresholds } from './stability.js';
 
-/** What `populous-mean` takes. */
+/** The parameters of `populous-mean`. */
 export const populousParameters: readonly ParameterSpec[] = [
   scaleParameter,
   corruptionParameter(

@@ -15,7 +15,7 @@ export interface ScoreInterval {
   readonly high: number;
 }
 
-/** What is public or released about the counts. */
+/** Public or released facts about the counts. */
 export interface BumpLimits {
   /** Standard deviation of each count. */
   readonly noise: number;

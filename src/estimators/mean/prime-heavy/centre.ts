@@ -6,7 +6,7 @@ import type { Draws } from '../../pooled/centre.js';
 import { poolOf } from '../../contract/finished.js';
 import { groupName } from './design.js';
 
-/** What the groups draw with. */
+/** The facts of the groups, and the tools with which they draw. */
 export interface CentreRun extends Draws {
   readonly facts: StudyFacts;
   /** Odd. */

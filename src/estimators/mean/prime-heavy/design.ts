@@ -66,16 +66,16 @@ export interface HeavyOptions {
   readonly corruption: number;
   readonly groups: number | undefined;
   readonly centrePart: number | undefined;
-  /** At most. */
+  /** The most rounds. */
   readonly rounds: number;
   readonly finalPart: number;
   readonly moment: Moment;
-  /** Of the near ball and of the whole, in scales. */
+  /** The radii of the near ball and of the whole, in scales. */
   readonly nearRadius: number | undefined;
   readonly radius: number | undefined;
 }
 
-/** `cohortNeeded`: contributors with whom it would do. */
+/** `cohortNeeded`: contributors with whom it would be feasible. */
 export interface HeavyInfeasible {
   readonly kind: 'infeasible';
   readonly cohortNeeded: number;
@@ -94,11 +94,11 @@ export function heavyDesign(options: HeavyOptions): HeavyDesign | HeavyInfeasibl
   return 'kind' in found ? found : designWith(options, found.groups, found.share);
 }
 
-/** What is assumed of honest rows in either variant. */
+/** The assumption about honest rows in either variant. */
 export const boundedAssumption =
   'for accuracy: honest rows have at most one scale of spread in every direction';
 
-/** What decides who finds the centre. */
+/** The options that decide who finds the centre. */
 export type CentreGroupsOptions =
   Pick<HeavyOptions, 'facts' | 'corruption' | 'groups' | 'centrePart'>;
 
@@ -186,8 +186,8 @@ function sumsOf(
   { facts: { dimension }, moment, radius: given }: HeavyOptions, near: ClipBall, rows: number,
   rho: number,
 ): Pick<HeavyDesign, 'sum' | 'rest'> {
-  // Of both sums together, each of a radius of 1 and for half of the cost: twice that of one sum
-  // for all of it.
+  // The noise of both sums together, each of a radius of 1 and for half of the cost: twice that of
+  // one sum for all of it.
   const noise = (4 * Math.sqrt(dimension)) / Math.sqrt(2 * rho) / rows;
   const radius = Math.max(
     near.radius, given ?? balancedRadius(moment, dimension, medianOffset, noise),

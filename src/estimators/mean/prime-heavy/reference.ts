@@ -30,7 +30,7 @@ const offset = 0.2;
 
 /** A plan's public numbers. */
 interface HeavyReference {
-  /** Of the study. */
+  /** The facts of the study. */
   readonly facts: StudyFacts;
   readonly found: CentreGroups;
   readonly arms: readonly ArmPlan[];
@@ -101,8 +101,8 @@ function rowsLeftBy({ share }: CentreGroups, cohort: number): number {
 }
 
 /**
- * Contributors of whom groups find the centre and so many are left: with the most that groups may
- * take, in turn.
+ * The cohort of which groups find the centre and enough rows are left: with the most that groups
+ * may take, in turn.
  */
 function cohortFor(options: CentreGroupsOptions, rowsNeeded: number): number {
   const { centrePart } = options;

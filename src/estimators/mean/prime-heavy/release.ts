@@ -25,7 +25,7 @@ import { centreOfGroups } from './centre.js';
 import { clippingBias, type HeavyDesign } from './design.js';
 import { sumOfRest, type WholeRows } from './remainder.js';
 
-/** What a release draws with. */
+/** The design and scale of a release, and the tools with which it draws. */
 export interface HeavyRun extends Draws {
   readonly design: HeavyDesign;
   readonly scale: Float64Array;
@@ -51,7 +51,7 @@ export async function releaseHeavy(
   return average(run, rows, { centre, all, filtered });
 }
 
-/** What the rounds have found. All of it released. */
+/** The results of the rounds. All of them are released. */
 interface Filtered {
   readonly hasRemoved: boolean;
   /** Moments of the last round that was drawn; rows may have gone since. */
@@ -82,7 +82,7 @@ async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<Filt
     const weights = directionsOf(phase);
     const mean = moments.mean.map((entry) => entry / near.grid);
     const unit = near.grid ** 2;
-    // The unit is a power of two: scores compare alike in either.
+    // The unit is a power of two: scores compare the same in either.
     const edges = Float64Array.from(design.edges, (edge) => edge / unit);
     const counted = await rows.mapAsync((left) =>
       scoreCounts(compute, left, { mean, weights }, edges));
@@ -126,7 +126,7 @@ function intervalOf(
   return gone + rowsIn(edges, counts, interval) > removedMost * hostile ? null : interval;
 }
 
-/** What a round knows of the scores. All of it released. */
+/** The counted scores of a round, and how to judge them. All of it is released. */
 interface Scored {
   readonly counts: Float64Array;
   readonly noise: number;
@@ -203,7 +203,7 @@ function withWider(outcome: Outcome, { isWider, last }: Filtered): Outcome {
   return { ...outcome, findings: [{ reason: 'wider-than-spread', columns, amounts: [] }] };
 }
 
-/** Excess of the variance of a column that people are told of. */
+/** Excess of a column's variance from which it is a finding. */
 const widerFrom = 0.1;
 
 /**

@@ -7,7 +7,7 @@ export interface WholeRows extends ClippedRows {
   readonly values: Float64Array;
 }
 
-/** What tells where a row is. All of it public or released. */
+/** The centre, scale and balls by which a row is placed. All are public or released. */
 export interface RestPlace {
   readonly centre: Float64Array;
   readonly scale: Float64Array;

@@ -58,7 +58,7 @@ const filterParameters: readonly ParameterSpec[] = [
   variantParameter,
 ];
 
-/** What makes one filter differ from another. */
+/** The parts in which one filter differs from another. */
 export interface FilterKind {
   /**
    * The directions to measure rows along, from the moments of one phase: a symmetric matrix of
@@ -203,7 +203,7 @@ function withWider(outcome: Outcome): Outcome {
   return { ...outcome, findings: [{ reason: 'wider-than-spread', columns: [], amounts: [] }] };
 }
 
-/** What the rounds have found. All of it released. */
+/** The results of the rounds. All of them are released. */
 interface Filtered {
   readonly hasRemoved: boolean;
   /** At the end the rows were wider than the scale by more rows than may be hostile. */
@@ -242,7 +242,7 @@ async function filter(run: Run, survivors: Survivors): Promise<Filtered> {
     if (along <= excessFloor * largestExcess) continue;
     const mean = moments.mean.map((entry) => entry / ball.grid);
     const unit = ball.grid ** 2;
-    // The grid is a power of two, so that scores compare alike in either unit.
+    // The grid is a power of two, so that scores compare the same in either unit.
     const edges = Float64Array.from(design.edges, (edge) => edge / unit);
     const counted = await (await survivors.rows()).mapAsync((left) =>
       scoreCounts(compute, left, { mean, weights }, edges));

@@ -120,7 +120,7 @@ export function trimmedSum(sorted: Int32Array, trimmed: number): number {
   return sum;
 }
 
-/** What the directions say about one data set. */
+/** One data set as seen along the directions. */
 export interface TrimmedViews {
   /** The least `distanceToWide`. */
   readonly distance: number;

@@ -12,18 +12,18 @@ import { unmapped } from './moment-rounds.js';
 import type { FoundRadius, RadiusApart } from './radius.js';
 import type { NoisySums } from './reallocation.js';
 
-/** What a release of rows of any shape has found. All of it released or public. */
+/** The results of a release of rows of any shape. All of them are released or public. */
 export interface AnyFound {
   readonly design: AnyDesign;
   readonly found: Pick<CentredPool, 'centre' | 'scale' | 'columns'>;
   readonly frame: Frame;
   readonly radius: FoundRadius;
-  /** Of the rows left, in units of the radius. */
+  /** The sums of the rows left, in units of the radius. */
   readonly total: NoisySums;
   /** Number of rows left. */
   readonly present: number;
   readonly directions: Directions;
-  /** Of the first round, in scales. */
+  /** Covariance in the first round, in scales. */
   readonly covariance: Float64Array | null;
   /** Excess of a variance that noise explains. */
   readonly excessMax: number;
@@ -50,7 +50,7 @@ interface Shift {
   /** Variance of an entry by which rows there are, at most. */
   readonly sampling: number;
   readonly lost: number;
-  /** Of the rows. */
+  /** Share of the rows. */
   readonly share: number;
 }
 
@@ -135,7 +135,7 @@ export function longestInScales({ inverse }: Frame, dimension: number): number {
 
 /** The scale exceeds the median scale by this factor in columns with long tails. */
 const widerFrom = 1.8;
-/** From so many contributors per column on the noise of the pairs alone does not show that. */
+/** From this many contributors per column on, noise of the pairs alone does not cause that. */
 export const widerRows = 10_000;
 
 function findingsOf(

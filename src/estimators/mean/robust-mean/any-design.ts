@@ -44,11 +44,11 @@ export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly corruption: number;
   /** In scales; null: found from the released distances. */
   readonly radius: number | null;
-  /** Of the number of rows, drawn with the first round. */
+  /** The event of the number of rows, drawn with the first round. */
   readonly present: GaussianEvent | null;
   /** The first is of rows in scales, the others are of mapped rows. Empty: noise hides them. */
   readonly rounds: readonly MomentRound[];
-  /** Of third moments; null when noise hides them. */
+  /** The event of third moments; null when noise hides them. */
   readonly third: GaussianEvent | null;
   readonly refine: GaussianEvent | null;
   /** The ball of `third` and `refine`. */
@@ -56,7 +56,7 @@ export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly axes: readonly GaussianEvent[];
   readonly distance: GaussianEvent;
   /**
-   * Tells which columns are discrete, once a crowd is seen. Null where a found scale has told it,
+   * Shows which columns are discrete, once a crowd is seen. Null where a found scale has shown it,
    * and where noise hides it or nobody is left out.
    */
   readonly equal: GaussianEvent | null;
@@ -71,7 +71,7 @@ export interface AnyOptions {
   /** Null or absent: the centre may be anywhere. */
   readonly bounds?: CentreBounds | null;
   readonly corruption: number;
-  /** The scale is given, so that nothing has told which columns are discrete. */
+  /** The scale is given, so nothing has shown which columns are discrete. */
   readonly isScaleGiven?: boolean;
   readonly radius: number | null;
   /** Rounds of moments at most. */
@@ -89,7 +89,7 @@ const shares = {
   round: 0.05, mappedRound: 0.045, third: 0.04, refine: 0.04, axis: 0.035,
   distance: 0.03, distanceOfFew: 0.15, equal: 0.01,
 } as const;
-/** Of the centre, where none is given: small cohorts need more to find it. */
+/** Shares of the centre, where none is given: small cohorts need more to find it. */
 const centreParts = [0.08, 0.12, 0.2];
 const centrePartsMax = 0.3;
 /** Parts of a round's cost. */
@@ -102,7 +102,7 @@ const roundNoiseMax = 1;
 const mapNoiseMax = 0.35;
 /** Third moments with more noise than this show no direction. */
 const thirdNoiseMax = 0.06;
-/** Reallocated sums fill the sensitivity of an event to one part in so many. */
+/** Reallocated sums fill the sensitivity of an event to within one part in this many. */
 const leastMultiple = 16;
 
 /** Noise of the second moments of `rows` rows, as the largest variance that it shows. */
@@ -115,7 +115,7 @@ export function noiseOfSum({ sigma, dimension }: GaussianEvent, rows: number): n
   return (sigma * Math.sqrt(dimension)) / rows;
 }
 
-/** Splits rho: the centre, what tells the shape, and the mean with all that is left. */
+/** Splits rho: the centre, the events that show the shape, and the mean with all that is left. */
 export function anyDesign(options: AnyOptions): AnyDesign {
   const { facts, bounds = null, corruption, radius, finalPart } = options;
   const { dimension, cohort, target } = facts;
@@ -163,7 +163,7 @@ function sharesOfLooks(options: AnyOptions): number {
 const asksEqual = ({ isScaleGiven = false, corruption }: AnyOptions): boolean =>
   isScaleGiven && corruption > 0;
 
-/** One axis more than columns: the one that third moments tell is not perpendicular to others. */
+/** One axis more than columns: the one from third moments is not perpendicular to the others. */
 function axesOf(axes: number, dimension: number): number {
   return dimension === 1 ? 1 : Math.min(axes, dimension + 1);
 }
@@ -242,7 +242,7 @@ export function usualChoice({ radius, facts: { dimension } }: AnyDesign): number
   return radius ?? Math.sqrt(dimension) + 1.5;
 }
 
-/** A crowd of so many standard deviations of a bin's noise shows, and is left out. */
+/** A crowd of this many standard deviations of a bin's noise shows, and is left out. */
 const crowdFrom = 6;
 /** Fewer rows, in the same unit, show in no bin, so the radius does not follow them. */
 const seenFrom = 3.5;

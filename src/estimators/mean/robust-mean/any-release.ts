@@ -19,7 +19,7 @@ import { releaseRounds } from './moment-rounds.js';
 import { findRadius, radiusApart, type FoundRadius } from './radius.js';
 import { combined, drawReallocated, type NoisySums } from './reallocation.js';
 
-/** What a release of rows of any shape draws with. */
+/** The design of a release of rows of any shape, and the tools with which it draws. */
 export interface AnyRun extends Draws {
   readonly design: AnyDesign;
 }
@@ -86,9 +86,9 @@ function limitsOf(rows: number, corruption: number, noise: number, openAfter: nu
 
 /** Released counts of distances. */
 interface FoundDistances {
-  /** Of the rows left. */
+  /** Counts of the rows left. */
   readonly counts: Float64Array;
-  /** Of the rows left out. */
+  /** Counts of the rows left out. */
   readonly apart: Float64Array;
   /** Number of rows before the far ones went. */
   readonly rows: number;
@@ -154,7 +154,7 @@ class DiscreteColumns {
     return equal === null || this.#drawn !== null ? [] : [equal];
   }
 
-  /** Draws what a crowd may be made of, once. */
+  /** Draws which columns are discrete, once. */
   async drawn(): Promise<readonly boolean[]> {
     const { compute, mechanisms, design: { equal, facts } } = this.run;
     if (equal === null) return this.known;

@@ -2,7 +2,7 @@ import { runningSums, standsAbove, stretchMax, valleys } from '../../pooled/vall
 
 /** Where crowds begin (pooled/valleys), for both sides of an axis and for distances. */
 
-/** What counts as a crowd. */
+/** The limits by which rows count as a crowd. */
 export interface CrowdLimits {
   /** Standard deviation of the noise of each count. */
   readonly noise: number;
@@ -30,7 +30,7 @@ export function crowdAbove(counts: Float64Array, limits: CrowdLimits): number | 
   return null;
 }
 
-/** As `crowdAbove`, to the left: rows in bins below the answer are the crowd. */
+/** Like `crowdAbove`, but to the left: rows in bins below the answer are the crowd. */
 export function crowdBelow(counts: Float64Array, limits: CrowdLimits): number | null {
   const found = crowdAbove(counts.slice().reverse(), limits);
   return found === null ? null : counts.length - found;
@@ -60,7 +60,7 @@ function edgeIn(counts: Float64Array, { from, end }: Valley): number {
   return outside > inside ? lowest + 1 : lowest;
 }
 
-/** What noise and chance may add to the open last bin, in standard deviations. */
+/** Allowance for noise and chance in the open last bin, in standard deviations. */
 const openChance = 3.3;
 
 /**

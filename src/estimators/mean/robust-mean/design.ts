@@ -27,9 +27,9 @@ import { noiseOfSquare, type AnyOptions, type MomentRound } from './any-design.j
 
 /** The events of one filter round. */
 export interface RobustRound extends MomentEvents {
-  /** Of the distance from the mean; null with one column, where it says nothing new. */
+  /** The event of distances from the mean; null with one column, where it says nothing new. */
   readonly distance: GaussianEvent | null;
-  /** Along the widest axes. */
+  /** Histograms along the widest axes. */
   readonly histograms: readonly GaussianEvent[];
 }
 
@@ -38,9 +38,9 @@ export interface RobustRound extends MomentEvents {
  * direction. Where columns are not correlated, all of them carry the mean (reallocation).
  */
 export interface MapEvents {
-  /** Of rows that the moments before map. */
+  /** The rounds of rows that are mapped by the moments before. */
   readonly rounds: readonly MomentRound[];
-  /** Of third moments, and of rows beyond a threshold along the direction that these show. */
+  /** The events of third moments, and of rows beyond a threshold along the direction they show. */
   readonly third: GaussianEvent;
   readonly refine: GaussianEvent;
   /** The ball of `third` and `refine`. */
@@ -61,7 +61,7 @@ export interface RobustDesign extends QueryDesign, MeanEvents {
   readonly sigma: number;
 }
 
-/** As for rows of any shape, nothing left to the design. `axes` are those of a round. */
+/** Options as for rows of any shape, with nothing left to the design. `axes` are per round. */
 export interface RobustOptions extends AnyOptions {
   /** In scales. */
   readonly radius: number;
@@ -75,7 +75,7 @@ export interface RobustOptions extends AnyOptions {
 
 /** Parts of a round's cost: second moments find axes, histograms find thresholds along them. */
 const parts = { count: 0.02, sum: 0.08, square: 0.5, histograms: 0.4 } as const;
-/** Reallocated sums fill the sensitivity of a histogram's event to one part in so many. */
+/** Reallocated sums fill the sensitivity of a histogram's event to within one part in this many. */
 const leastMultiple = 16;
 
 /** Parts of the final share, where columns may be correlated. */
@@ -129,7 +129,7 @@ export function robustDesign(options: RobustOptions): RobustDesign {
   };
 }
 
-/** In the order in which they are drawn. */
+/** The events, in the order in which they are drawn. */
 export function eventsOf(
   { count, sum, square, distance, histograms }: RobustRound,
 ): readonly (GaussianEvent | SymmetricGaussianEvent)[] {
@@ -218,8 +218,8 @@ export function excessMaxOf({ square }: MomentEvents, count: number): number {
 }
 
 /**
- * Of a share c of hostile rows, what widens no axis beyond the detection threshold t moves the mean
- * by at most sqrt(c t). Along an axis that is detected, rows that a normal shape cannot explain are
+ * A share c of hostile rows that widens no axis beyond the detection threshold t moves the mean by
+ * at most sqrt(c t). Along an axis that is detected, rows that a normal shape cannot explain are
  * removed, and the rest move its median by about sqrt(pi / 2) c. Neither moves it farther than the
  * ball.
  */

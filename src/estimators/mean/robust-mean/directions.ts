@@ -25,7 +25,7 @@ export interface Directions {
   readonly unused: readonly GaussianEvent[];
 }
 
-/** What third moments say. */
+/** The skewness that third moments show. */
 export interface Skew {
   /** The rows reach farther to one side than noise explains. */
   readonly isSkewed: boolean;
@@ -35,9 +35,9 @@ export interface Skew {
 
 /** Third moments show a direction from this many times their noise on. */
 const directionFrom = 1.5;
-/** They say that rows are skewed if noise is as long in one release of 30,000. */
+/** Rows count as skewed from the length that noise has in one release of 30,000. */
 const skewedFrom = 4;
-/** And in a column from so many standard deviations on. */
+/** A column counts as skewed from this many standard deviations on. */
 const columnFrom = 4;
 /** Rows that are normal but for a little may show as much as this. */
 const skewLeast = 0.25;
@@ -47,10 +47,10 @@ const tailFrom = 1.3;
 const othersWidth = 0.8;
 /** Axes narrower than this in variance hold no crowd that moves the mean by much. */
 const wideFrom = 1.15;
-/** Cosine from which two axes are taken for one. */
+/** Cosine from which two axes count as one. */
 const sameAxis = 0.95;
 
-/** What directions are found with. Of the rounds the first, of rows in scales. */
+/** The events that find directions. Of the rounds only the first is used: of rows in scales. */
 export type DirectionEvents =
   Pick<AnyDesign, 'facts' | 'third' | 'refine' | 'thirdBall'> & {
     readonly rounds: readonly Pick<MomentRound, 'square'>[];
@@ -126,7 +126,7 @@ function skewOf(
   return { isSkewed, skewed };
 }
 
-/** At most so many axes are chosen by their width. */
+/** At most this many axes are chosen by their width. */
 const widestMost = 3;
 
 /**
@@ -167,7 +167,7 @@ function unit(vector: Float64Array): Float64Array | null {
   return norm > 0 && Number.isFinite(norm) ? vector.map((entry) => entry / norm) : null;
 }
 
-/** Without axes that are nearly the same as one before. */
+/** The axes without those that are nearly the same as one before. */
 function unlike(axes: readonly Float64Array[]): Float64Array[] {
   const kept: Float64Array[] = [];
   for (const axis of axes) {

@@ -22,7 +22,7 @@ export type RoundsDesign = Pick<
   RobustDesign, 'facts' | 'corruption' | 'ball' | 'rounds' | 'excessMax' | 'sum' | 'count'
 >;
 
-/** What a look at the moments released. */
+/** The numbers that a look at the moments released. */
 export interface Look {
   readonly moments: RoundMoments;
   /** Noisy sums of the rows left, in scales. */
@@ -47,7 +47,7 @@ export interface RowsLeft {
   Promise<ProjectedRows & { readonly axis: Float64Array }>;
 }
 
-/** What filter rounds leave to the mean. */
+/** The results of filter rounds that the mean uses. */
 export interface Filtered {
   readonly detected: readonly Detected[];
   /** Events of rounds that were not drawn. */
@@ -107,7 +107,7 @@ export async function filterRounds(
   return { detected, known, unused };
 }
 
-/** What was released of the rows left. */
+/** The released numbers of the rows left. */
 export interface LeftReleased extends Omit<Filtered, 'unused'> {
   readonly first: Look | null;
   /** Sums that were drawn after the rounds, in scales; at least one. */

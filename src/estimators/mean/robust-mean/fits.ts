@@ -10,7 +10,7 @@ import { widerColumns, widerRows } from './any-answer.js';
 import { noiseOfSquare } from './any-design.js';
 import type { RobustDesign } from './design.js';
 
-/** What a histogram told along an axis: all of it released. */
+/** The fit to a histogram along an axis. All of it is released. */
 export interface Detected {
   readonly axis: Float64Array;
   readonly fit: HistogramFit;
@@ -63,12 +63,12 @@ export function corrected(
   return { mean: result, medians };
 }
 
-/** What a release of about normal rows knows besides the mean. All of it released or public. */
+/** The results of a release of about normal rows, besides the mean: all released or public. */
 export interface FoundRows {
   readonly design: Pick<RobustDesign, 'facts' | 'corruption' | 'rounds'>;
   /** The centre, and the scale that was found or given. */
   readonly found: Pick<CentredPool, 'centre' | 'scale' | 'columns'>;
-  /** Of the first look; null without one. */
+  /** Moments of the first look; null without one. */
   readonly first: RoundMoments | null;
   /** Number of rows left. */
   readonly present: number;
@@ -76,7 +76,7 @@ export interface FoundRows {
   readonly isSkewed: boolean;
 }
 
-/** What to know of the rows. The scale of a fit is the median scale, whatever was found. */
+/** Findings about the rows. The scale of a fit is the median scale, whatever was found. */
 export function findingsOf(
   { design: { facts: { dimension, cohort }, corruption, rounds }, found, first, present, isSkewed }:
   FoundRows,

@@ -29,7 +29,7 @@ export interface RoundsFound {
 
 /** Correlation with a smaller eigenvalue than this is mapped away. */
 const leastEigenvalue = 0.5;
-/** Noise alone takes at most about so many times itself from the eigenvalues. */
+/** Noise alone lowers the eigenvalues by at most about this many times itself. */
 const noiseFactor = 1.1;
 
 /** The rows as they came, and room for where they are mapped to. Both arrays are written over. */
@@ -75,7 +75,7 @@ export async function releaseRounds(
 export interface KnownMoments {
   readonly mean: Float64Array;
   readonly covariance: Float64Array;
-  /** Of the covariance, as the largest variance that it shows. */
+  /** Noise of the covariance, as the largest variance that it shows. */
   readonly noise: number;
   /** Number of rows. */
   readonly present: number;

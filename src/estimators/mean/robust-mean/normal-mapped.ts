@@ -46,7 +46,7 @@ import { combined, drawReallocated, reallocatable, type NoisySums } from './real
 
 /** Columns are correlated where some direction has less variance than this. */
 const narrowFrom = 0.5;
-/** A column is taken to be no narrower than so many times the noise of its variance. */
+/** A column is taken to be no narrower than this many times the noise of its variance. */
 const noiseFactor = 3;
 
 /**
@@ -69,7 +69,7 @@ export function isNarrow(
   return ownKernels().eigenSymmetric(scaled, dimension).values[0]! < narrowFrom;
 }
 
-/** What a release draws with. */
+/** The design of a release, and the tools with which it draws. */
 export interface RobustRun extends Draws {
   readonly design: RobustDesign;
 }
@@ -147,7 +147,7 @@ function removeByFits(
   };
 }
 
-/** Mapped rows are pulled into sqrt(d) and so much more. */
+/** Mapped rows are pulled into a radius of sqrt(d) plus this much. */
 const reach = 1.5;
 
 /** Draws the sum of the rows left on every event that is free. In units of the mapped rows. */
@@ -163,7 +163,7 @@ function drawSums(
   return { sums: total.map((entry) => entry * unit), sigma: sigma * unit };
 }
 
-/** What a release has found. All of it released or public. */
+/** The results of a release. All of them are released or public. */
 interface MappedAnswer {
   readonly design: RobustDesign;
   readonly found: CentredPool;

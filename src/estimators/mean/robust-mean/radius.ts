@@ -10,7 +10,7 @@ import {
  */
 export interface FoundRadius {
   readonly radius: number;
-  /** What pulling rows in may move the mean by, what noise may hide included. */
+  /** How far pulling rows in may move the mean, including what noise may hide. */
   readonly lost: number;
   /** Mean distance of the rows beyond the usual radius, up to this radius. */
   readonly beyond: number;
@@ -21,7 +21,7 @@ export interface FoundRadius {
 }
 
 export interface RadiusRequest {
-  /** Released: of rows that are left. */
+  /** Released counts of the rows left. */
   readonly counts: Float64Array;
   /** Standard deviation of the noise of each count. */
   readonly noise: number;
@@ -31,7 +31,7 @@ export interface RadiusRequest {
   readonly corruption: number;
   /** Standard deviation of the noise of a sum's entry, in units of the radius. */
   readonly sigma: number;
-  /** Given: only the rest is worked out. */
+  /** A given radius: only the rest is worked out. */
   readonly radius: number | null;
   /** Whether a crowd was left out: then rows beside it may be hostile, too. */
   readonly isApart: boolean;
@@ -41,7 +41,7 @@ export interface RadiusRequest {
 const sureFrom = 4.5;
 
 /**
- * Up to so many columns a larger radius costs little noise. Of few rows of a long tail the noise
+ * Up to this many columns, a larger radius costs little noise. When a long tail has few rows, noise
  * hides so many that sqrt(d) cuts off more than `lost` allows for. So the radius begins farther
  * out, and part of what the noise may hide counts as cut off. What noise alone may show beyond the
  * radius does not: one exponential column of 10,000 rows got a radius of 30 scales by it in one
@@ -92,13 +92,13 @@ export function findRadius(request: RadiusRequest): FoundRadius {
 /** A ball that holds the rows that were left out, as far as they stand out from the noise. */
 export interface RadiusApart {
   readonly radius: number;
-  /** What may be missing of what these rows do to the mean of all. */
+  /** The part of these rows' effect on the mean of all that may be missing. */
   readonly lost: number;
-  /** What they add to the mean square distance of all rows. */
+  /** Their contribution to the mean square distance of all rows. */
   readonly square: number;
 }
 
-/** A crowd in the open last bin is taken to be where that bin begins, about. */
+/** A crowd in the open last bin is assumed to be about where that bin begins. */
 const farthest = 2 * pow(2, (distanceBins - 2) / 4);
 
 /**

@@ -35,7 +35,7 @@ export function reallocatable(
 
 /** Where an event holds sums, and what they are multiplied by. */
 export interface Placement {
-  /** What an integer multiple of the ball's grid step is worth in the event. */
+  /** The value in the event of one step of the ball's grid. */
   readonly unit: number;
   /** Entries of the event's value: of a vector, or of a matrix in rows. */
   readonly entries: number;

@@ -37,7 +37,7 @@ export interface DualOptions {
   readonly radius: number;
   readonly steps: number;
   readonly centrePart: number;
-  /** Of the last stage, in squared scales. */
+  /** Bound of the last stage, in squared scales. */
   readonly bound: number;
 }
 

@@ -20,7 +20,7 @@ export interface StepRows {
   readonly present: Uint8Array;
 }
 
-/** What the weighted rows add up to, in whole steps and weight steps. Exact. */
+/** The sums of the weighted rows, in whole steps and weight steps. Exact. */
 export interface WeightedMoments {
   readonly weight: number;
   readonly sums: Float64Array;

@@ -12,7 +12,7 @@ import {
   releaseStages, weightedPlan, type StageWeights, type WeightedDesign, type WeightedSums,
 } from './weighted-stages.js';
 
-/** What finding the centre takes where nothing is given. */
+/** Default share of rho for finding the centre. */
 export const dualCentrePart = 0.2;
 
 /**

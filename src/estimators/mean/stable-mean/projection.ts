@@ -68,9 +68,9 @@ export interface Projection {
   readonly passes: number;
 }
 
-/** What a projection needs. All of it is public or released. */
+/** Options of a projection. All of them are public or released. */
 export interface ProjectionOptions {
-  /** Of a step of the rows, in the unit in which the bound is `bound`. */
+  /** Length of a step of the rows, in the unit in which the bound is `bound`. */
   readonly unit: number;
   /** m: how wide the weighted rows may be in any direction, summed over rows. */
   readonly bound: number;
@@ -164,13 +164,13 @@ function steepestOf(options: PassesOptions): Steepness {
   };
 }
 
-/** What bounds the passes of a projection. All of it is public. */
+/** The options that bound the passes of a projection. All of them are public. */
 export type PassesOptions = Omit<ProjectionOptions, 'unit'>;
 
 /**
  * Passes over the rows that a projection takes at most, whatever the rows: both phases, the pass
  * that measures how steep the dual is, and one for each check of the second phase. On one column it
- * takes exactly so many.
+ * takes exactly that many.
  */
 export function passesAtMost(dimension: number, options: PassesOptions): number {
   if (dimension === 1) {
@@ -181,7 +181,7 @@ export function passesAtMost(dimension: number, options: PassesOptions): number 
     + Math.ceil(sure / stepsBetweenChecks);
 }
 
-/** Of `smoothnessOf`. */
+/** The pass of `smoothnessOf`. */
 const measuringPasses = 1;
 
 /** lambda_max(sum |z|^2 z z^T): one pass. */

@@ -45,7 +45,7 @@ export interface MeanOptions {
   /** In scales. */
   readonly radius: number;
   readonly centrePart: number;
-  /** Of the last stage, in squared scales. */
+  /** Bound of the last stage, in squared scales. */
   readonly bound: number;
   /**
    * Whether there is a first stage. `auto`: when its noise is at most half of what hostile rows
@@ -61,7 +61,7 @@ export const gapMax = 1e-5;
 
 /** A first stage finds a centre about which the last one may bound more tightly. */
 const near = { name: 'near', looser: 1.5, share: 0.3 } as const;
-/** A count below this share of the cohort is taken for this much; the release is refused then. */
+/** A count below this share of the cohort is raised to it; the release is refused then. */
 const leastShare = 0.25;
 /**
  * About how far off each coordinate of the private centre is, per hostile share: as a normal
@@ -119,7 +119,7 @@ export function sensitivitiesOf(
   };
 }
 
-/** What a stage's projection needs, besides the unit. @param present - released. */
+/** Options of a stage's projection, besides the unit. @param present - released. */
 export function projectionOptions(
   { facts, ball: { radius } }: Pick<MeanDesign, 'facts' | 'ball'>,
   stage: Pick<MeanStage, 'bound'>, present: number,

@@ -14,7 +14,7 @@ import { projectOnBound, type ProjectionOptions } from './projection.js';
 
 /** Rows are added up in chunks, so that their rounding is what the design allows. */
 const chunkRows = 2 ** 15;
-/** What finding the centre takes where nothing is given. */
+/** Default share of rho for finding the centre. */
 export const referenceCentrePart = 0.1;
 /** How many times the usual radius a radius may be. */
 const radiusMost = 2;
@@ -126,7 +126,7 @@ function movedAtMost(corruption: number, bound: number): number {
   return Math.sqrt(hostileShare(corruption)) * (1.5 + Math.sqrt(bound));
 }
 
-/** Of more rows than `most` those with the smallest tags. @param most - need not be whole. */
+/** At most `most` rows, those with the smallest tags. @param most - need not be whole. */
 function firstRows({ count, dimension, steps, present }: StepRows, most: number): StepRows {
   const kept = Math.min(count, Math.floor(most));
   return {

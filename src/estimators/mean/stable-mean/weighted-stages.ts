@@ -26,7 +26,7 @@ export interface WeightedStage {
   readonly weight: GaussianEvent;
 }
 
-/** What a weighted mean works out from public numbers. */
+/** The design of a weighted mean, from public numbers. */
 export interface WeightedDesign<Stage extends WeightedStage> extends QueryDesign {
   readonly ball: ClipBall;
   readonly present: GaussianEvent;
@@ -45,7 +45,7 @@ export interface WeightedSums {
   readonly widest?: number;
 }
 
-/** What is released of the weights of a stage. */
+/** The released numbers about the weights of a stage. */
 export interface StageWeights {
   /** The weights add up to this share of the rows. */
   readonly weightShare: number;
@@ -117,7 +117,7 @@ export async function releaseStages<Stage extends WeightedStage>(
   }));
 }
 
-/** What a plan says of a weighted mean. */
+/** The claims of a weighted mean's plan. */
 export interface WeightedClaims {
   readonly theorem: string;
   /** Hostile share that the error is promised for. */
@@ -127,7 +127,7 @@ export interface WeightedClaims {
   readonly facts: Plan['facts'];
 }
 
-/** What the pipeline asks of a weighted mean's plan. */
+/** The parts of a weighted mean's plan that the pipeline asks for. */
 export function weightedPlan<Stage extends WeightedStage>(
   design: WeightedDesign<Stage>,
   { theorem, corruption, varianceAllowed, facts }: WeightedClaims,

@@ -8,7 +8,7 @@ const perColumn = [2001, 81, 25] as const;
 export interface CandidateGrid {
   readonly dimension: number;
   readonly perColumn: number;
-  /** Of the whole cube. */
+  /** Number of candidates in the whole cube. */
   readonly count: number;
   /** From the middle to the outermost candidate, in every column. */
   readonly reach: number;
@@ -24,7 +24,7 @@ export function candidateGrid(dimension: number, reach: number): CandidateGrid {
   };
 }
 
-/** How many candidates there are for so many columns. */
+/** The number of candidates for this many columns. */
 export function candidateCount(dimension: number): number {
   return candidateGrid(dimension, 1).count;
 }

@@ -193,7 +193,7 @@ function cohortForChoice(pick: ExponentialEvent): number {
   return Math.ceil(depthLost(pick) / depthShareMaximum);
 }
 
-/** What the chosen candidate's depth is below the best one's, 99 times in 100. */
+/** How far the chosen candidate's depth is below the best one's, at most, 99 times in 100. */
 function depthLost({ epsilon, candidates }: ExponentialEvent): number {
   return (2 / epsilon) * (ln(candidates) + ln(100));
 }
