@@ -30,7 +30,7 @@ import type { Store } from './store/contract.js';
 import { openSqliteStore } from './store/sqlite/open.js';
 import type { AlertSettings } from './study-file/settings.js';
 import type { StudyDefinition } from './studies/definition.js';
-import { createStudyHub, type RunningHub } from './studies/hub.js';
+import { createStudyHub, type RunningHub } from './studies/hub/hub.js';
 import type { RefusedStudy } from './studies/refused-study.js';
 
 /** The data folder, the studies and the address of an aggregator. */

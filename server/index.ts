@@ -27,7 +27,7 @@ export {
   type StudyTextOptions,
 } from './study-file/index.js';
 export type { RefusedStudy } from './studies/refused-study.js';
-export type { RunningHub } from './studies/hub-options.js';
+export type { RunningHub } from './studies/hub/hub-options.js';
 export type {
   HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch,
 } from './studies/contract.js';

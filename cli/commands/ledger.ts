@@ -6,7 +6,7 @@ import type {
 } from '../../server/store/contract.js';
 import { openPostgresReader, type PostgresReader } from '../../server/store/postgres/reader.js';
 import { openSqliteReader, type SqliteReader } from '../../server/store/sqlite/reader.js';
-import { durationText } from '../../server/studies/guarantee.js';
+import { durationText } from '../../server/studies/release/guarantee.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import { numberFlag } from '../base/numbers.js';

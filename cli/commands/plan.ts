@@ -18,7 +18,7 @@ import {
 } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { describeQuestions, printQuestions, type DescribedQuestions } from '../plan/questions.js';
-import { quarantineBound } from '../../server/studies/quarantine-bound.js';
+import { quarantineBound } from '../../server/studies/keep/quarantine-bound.js';
 import { readStudies } from '../base/study-files.js';
 
 export const plan = defineCommand({

@@ -1,5 +1,5 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import { durationText } from '../../server/studies/guarantee.js';
+import { durationText } from '../../server/studies/release/guarantee.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { answersJson } from '../base/questions.js';
 import { answerLines, answersSummaryLine, questionsLines } from './answers.js';

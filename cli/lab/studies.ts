@@ -1,5 +1,5 @@
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import { answersAreRows, answersColumns } from '../../server/studies/own-rows.js';
+import { answersAreRows, answersColumns } from '../../server/studies/keep/own-rows.js';
 import { toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
 import type { Estimator } from '../../src/estimators/contract/estimator.js';

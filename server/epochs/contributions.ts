@@ -18,7 +18,7 @@ export interface ReducedRows {
  * folds them in the same order. Each question reduces the rows that were sent. Memory: for each
  * incomplete contribution and question one row, or one for each of at most groupsMax keys, and in
  * all at most `contributionBytes` for each of `peopleMax` people. Where keys are discovered, so
- * much is reserved before the study runs (server/studies/key-memory.ts).
+ * much is reserved before the study runs (server/studies/live/key-memory.ts).
  */
 export class Contributions {
   /** Keyed by the bytes of the contributor's key, each as a character. */

@@ -119,7 +119,7 @@ export class EpochEngine {
    * after the charge of the plan's events is durable. The mechanisms are built from those same
    * events, so what was charged is what is drawn. Noise that is not drawn yet is drawn before the
    * data are read, so that it does not depend on how rows arrived. The duration of all this may
-   * depend on rows; the planned time of the release hides it (server/studies/schedule.ts).
+   * depend on rows; the planned time of the release hides it (server/studies/release/schedule.ts).
    */
   async release(
     compute: Compute, before?: SeriesInput, known?: readonly KnownKeys[],

@@ -1,7 +1,7 @@
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
 import { valueMaxText } from '../../src/base/facts-limits.js';
 import type { Rejection } from '../../src/wire/messages.js';
-import { durationText } from '../studies/guarantee.js';
+import { durationText } from '../studies/release/guarantee.js';
 import type { ListenerLimits } from '../network/options.js';
 
 /** Public facts that a text may name. */

@@ -9,7 +9,7 @@ import type { ProcessFigures, ProcessWatch } from '../base/process-figures.js';
 import type { LedgerBalance } from '../store/contract.js';
 import type { StoreHealth } from '../store/health.js';
 import type { StudyHub, StudyView } from '../studies/contract.js';
-import { newestRelease } from '../studies/newest-release.js';
+import { newestRelease } from '../studies/release/newest-release.js';
 import type { NodeHealth } from '../studies/node-health.js';
 import type { Labels, MetricRegistry, Sample } from './metrics.js';
 

@@ -1,7 +1,7 @@
 import { amountToNumber, type Amount } from '../../src/privacy/accounting/amount.js';
 import { remaining } from '../../src/privacy/accounting/budget.js';
 import type { StudyHub, StudyView } from '../studies/contract.js';
-import { newestRelease } from '../studies/newest-release.js';
+import { newestRelease } from '../studies/release/newest-release.js';
 import type { LedgerBalance } from '../store/contract.js';
 
 /**

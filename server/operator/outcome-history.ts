@@ -3,7 +3,7 @@ import { releasesThatFit } from '../../src/privacy/accounting/budget.js';
 import type { RefusalReason } from '../../src/base/outcome.js';
 import type { LedgerBalance } from '../store/contract.js';
 import type { StudyHub, StudyView } from '../studies/contract.js';
-import { refusalRemedies } from '../studies/refusal-remedies.js';
+import { refusalRemedies } from '../studies/release/refusal-remedies.js';
 
 /** The outcome of one epoch. All of it is public. */
 export interface EpochOutcome {

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { linesOfLog } from '../studies/log-lines.js';
+import { linesOfLog } from '../studies/release/log-lines.js';
 import { findStudy, releaseIndex, type Exchange } from './exchange.js';
 
 /** The release log of a study as JSON lines. Reading in pages keeps memory small for long logs. */

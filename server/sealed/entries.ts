@@ -10,7 +10,7 @@ import { UnusableEntryError } from '../../src/sealed/shares/unusable.js';
 import { entriesPerFrame, type SealedEntry } from '../../src/wire/peer-messages.js';
 import type { Clock } from '../base/clock.js';
 import type { Store } from '../store/contract.js';
-import { journalPages } from '../studies/journal-pages.js';
+import { journalPages } from '../studies/keep/journal-pages.js';
 import type { PeerLink } from './peer-link.js';
 
 /** Contributors of an epoch, at most: sums of more could leave 64 bits. */

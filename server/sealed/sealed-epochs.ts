@@ -10,7 +10,7 @@ import type {
 } from '../store/contract.js';
 import type { HubContext } from '../studies/context.js';
 import type { StudyDefinition } from '../studies/definition.js';
-import type { Retention } from '../studies/retention.js';
+import type { Retention } from '../studies/keep/retention.js';
 import { isSignedByAll } from './cosign.js';
 import { PeerLostError } from './peer-link.js';
 

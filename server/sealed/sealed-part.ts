@@ -4,7 +4,7 @@ import { servers } from '../../src/sealed/shares/body.js';
 import type { Clock } from '../base/clock.js';
 import type { Logger } from '../base/logger.js';
 import type { TakePeer } from '../network/options.js';
-import type { OpenSealed } from '../studies/open-sealed.js';
+import type { OpenSealed } from '../studies/live/open-sealed.js';
 import { Mesh } from './mesh.js';
 import { Peers } from './peers.js';
 import { SealedStudy } from './sealed-study.js';

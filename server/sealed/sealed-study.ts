@@ -13,9 +13,9 @@ import type { StudyView, SubmitResult, VerifiedBatch } from '../studies/contract
 import type { HubContext } from '../studies/context.js';
 import type { StudyDefinition } from '../studies/definition.js';
 import { LatestView, type StudyIdentity } from '../studies/latest-view.js';
-import type { LiveStudyOptions } from '../studies/live-study-options.js';
+import type { LiveStudyOptions } from '../studies/live/live-study-options.js';
 import type { LocalStudy, StudyMode } from '../studies/study-list.js';
-import { answerOf } from '../studies/submit-answer.js';
+import { answerOf } from '../studies/live/submit-answer.js';
 import type { Mesh } from './mesh.js';
 import { PeerLostError, type PeerLinks } from './peer-link.js';
 import { SealedEpochs } from './sealed-epochs.js';

@@ -78,10 +78,7 @@ export interface LedgerBalance {
   readonly deltaReserved: Amount;
   readonly epsilon: number;
   readonly delta: number;
-  /**
-   * Set for a budget that renews: `spent` is then the sum of the charges within the last
-   * `windowMs`.
-   */
+  /** Set for a budget that renews: `spent` is then the charges within the last `windowMs`. */
   readonly windowMs?: number;
 }
 

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createContributor, openOutbox, subscribe } from '../../client/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { createAggregator, silentLogger, type Aggregator } from '../../server/index.js';
-import { reloadStudies } from '../../server/studies/reload.js';
+import { reloadStudies } from '../../server/studies/hub/reload.js';
 import { decodeStudyDocument } from '../../src/wire/index.js';
 import { define } from '../support/hub-bench.js';
 import { ShiftedClock } from '../support/shifted-clock.js';

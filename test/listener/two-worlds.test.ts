@@ -19,7 +19,7 @@ import {
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { createListener, type Listener } from '../../server/listener/index.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { foundKeys } from '../support/found-keys.js';
 import { Bench, batchOf, everyMs, questionsDocument } from '../support/hub-bench.js';
 import { RawSocket, rawRequest, type RawFrame } from '../support/outsider.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { StorageError } from '../../src/base/errors.js';
 import type { AdmissionRequest, AdmissionResult } from '../../server/store/contract.js';
-import { AdmissionQueue } from '../../server/studies/admission-queue.js';
+import { AdmissionQueue } from '../../server/studies/live/admission-queue.js';
 import { batch } from '../support/store-fixtures.js';
 
 /** A store that judges in order and answers when the test says so, in any order. */

@@ -4,7 +4,7 @@ import type { AlertChannel } from '../../server/alerts/channels.js';
 import { parseSettingsText } from '../../server/study-file/settings.js';
 import { watchForAlerts } from '../../server/alerts/watch.js';
 import type { Logger } from '../../server/base/logger.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import type { Store } from '../../server/store/contract.js';
 import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';

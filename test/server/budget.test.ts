@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeHeadBody, decodeReleaseBody, type ShortFacts } from '../../src/wire/index.js';
-import { epsilonOf } from '../../server/studies/release-body.js';
+import { epsilonOf } from '../../server/studies/release/release-body.js';
 import { amountOf, zeroAmount } from '../../src/privacy/accounting/amount.js';
 import { capsOf } from '../../src/privacy/accounting/target.js';
 import type { HubEvent } from '../../server/studies/contract.js';

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { decodeReleaseBody, type StudyDocument } from '../../src/wire/index.js';
 import type { LedgerBalance } from '../../server/store/contract.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { Bench, batchOf, define, everyMs, hexKey, type Crash } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';
 

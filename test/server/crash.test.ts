@@ -4,7 +4,7 @@ import { fromHex } from '../../src/base/bytes.js';
 import { ReleaseChain } from '../../src/log/index.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import { signing } from '../../src/signing/node.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import type { Store } from '../../server/store/contract.js';
 import { Bench, contribute, define, everyMs, type Crash } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';

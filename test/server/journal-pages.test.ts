@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { journalPages } from '../../server/studies/journal-pages.js';
+import { journalPages } from '../../server/studies/keep/journal-pages.js';
 import type { JournalEntry, Store } from '../../server/store/contract.js';
 
 /**

@@ -11,7 +11,7 @@ import {
 } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import { journalledRows } from '../../server/studies/journal-rows.js';
+import { journalledRows } from '../../server/studies/keep/journal-rows.js';
 import type { VerifiedBatch } from '../../server/studies/contract.js';
 import {
   Bench, batchOf, everyMs, questionsDocument, studyDocument,

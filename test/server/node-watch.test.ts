@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createLogger } from '../../server/base/logger.js';
-import { NodeWatch } from '../../server/studies/node-watch.js';
+import { NodeWatch } from '../../server/studies/shared/node-watch.js';
 import { HandClock } from '../listener/hand-clock.js';
 import { servedMetrics } from '../support/served-metrics.js';
 

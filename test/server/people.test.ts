@@ -7,8 +7,8 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { keyMemory, keyRoomBytes } from '../../src/questions/key-table.js';
 import { batchCells, decodeBatchBody, encodeBatchBody, encodeCells } from '../../src/wire/index.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import type { RunningHub } from '../../server/studies/hub.js';
-import { reservedFor } from '../../server/studies/key-memory.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
+import { reservedFor } from '../../server/studies/live/key-memory.js';
 import { Bench, batchOf, questionsDocument } from '../support/hub-bench.js';
 
 /** The release of so many keys takes more than half of a shorter epoch. */

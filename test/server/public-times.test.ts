@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { ledgerView } from '../../server/operator/ledger-view.js';
 import type { Store } from '../../server/store/contract.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { decodeReleaseBody, type ShortFacts } from '../../src/wire/index.js';
 import { Bench, batchOf, contribute, define, everyMs, hexKey } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';

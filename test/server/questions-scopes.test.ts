@@ -12,7 +12,7 @@ import {
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { VerifiedBatch } from '../../server/studies/contract.js';
 import { defineStudy } from '../../server/studies/definition.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { Bench, batchOf, everyMs, hexKey, questionsDocument } from '../support/hub-bench.js';
 
 const types = [{ type: 'number' }, { type: 'category', of: ['north', 'south'] }] as const;

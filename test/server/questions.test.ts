@@ -13,7 +13,7 @@ import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { VerifiedBatch } from '../../server/studies/contract.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import { partsOfCharge } from '../../server/studies/release-body.js';
+import { partsOfCharge } from '../../server/studies/release/release-body.js';
 import {
   Bench, batchOf, everyMs, keyOf, questionsDocument, studyDocument,
 } from '../support/hub-bench.js';

@@ -5,7 +5,7 @@ import { decodeReleaseBody, type ShortFacts } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { until } from '../support/until.js';
 import { Bench, batchOf, contribute, define, everyMs, rowOf } from '../support/hub-bench.js';
 

@@ -10,7 +10,7 @@ import { StorageError } from '../../src/base/errors.js';
 import { silentLogger } from '../../server/base/logger.js';
 import type { SubmitResult } from '../../server/studies/contract.js';
 import type { Store } from '../../server/store/contract.js';
-import { reloadStudies } from '../../server/studies/reload.js';
+import { reloadStudies } from '../../server/studies/hub/reload.js';
 import { Bench, batchOf, contribute, define, everyMs } from '../support/hub-bench.js';
 
 let bench: Bench;

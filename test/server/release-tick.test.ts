@@ -6,7 +6,7 @@ import { defineStudy } from '../../server/studies/definition.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
-import { Deadline, plannedDuration } from '../../server/studies/schedule.js';
+import { Deadline, plannedDuration } from '../../server/studies/release/schedule.js';
 import { settle } from '../support/virtual-clock.js';
 
 let bench: Bench;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { silentLogger } from '../../server/base/logger.js';
-import { reloadStudies } from '../../server/studies/reload.js';
+import { reloadStudies } from '../../server/studies/hub/reload.js';
 import { Bench, batchOf, contribute, define, everyMs } from '../support/hub-bench.js';
 
 let bench: Bench;

@@ -11,7 +11,7 @@ import {
 import type { EpochRunner } from '../../server/epochs/contract.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { WorkerEpochRunner } from '../../server/epochs/worker-runner.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { Bench, batchOf, everyMs, questionsDocument } from '../support/hub-bench.js';
 

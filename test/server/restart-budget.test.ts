@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { silentLogger } from '../../server/base/logger.js';
-import type { RunningHub } from '../../server/studies/hub.js';
-import { reloadStudies } from '../../server/studies/reload.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
+import { reloadStudies } from '../../server/studies/hub/reload.js';
 import type { StudyDocument } from '../../src/wire/index.js';
 import { Bench, batchOf, define, everyMs, hexKey } from '../support/hub-bench.js';
 

@@ -6,7 +6,7 @@ import { decodeReleaseBody, type ReleaseBody } from '../../src/wire/index.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { sealingOf } from '../../server/epochs/sealing.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import { encodeLogLine, verifyReleaseLog } from '../../src/log/index.js';
 import { RunningCheck } from '../../src/log/running.js';

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { delayUntilClose, nextTimes } from '../../server/studies/schedule.js';
+import { delayUntilClose, nextTimes } from '../../server/studies/release/schedule.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import { Bench, contribute, define, everyMs } from '../support/hub-bench.js';
 import { settle } from '../support/virtual-clock.js';

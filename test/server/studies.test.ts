@@ -5,7 +5,7 @@ import { verifyReady, verifyStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { decodeStudyDocument } from '../../src/wire/index.js';
 import type { VerifiedBatch } from '../../server/studies/contract.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { recordsInMemory } from '../../server/base/operator-records.js';
 import type { AdmissionResult } from '../../server/store/contract.js';
 import {

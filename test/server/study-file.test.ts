@@ -9,7 +9,7 @@ import { parseDuration } from '../../server/study-file/durations.js';
 import { nearest } from '../../src/base/suggest.js';
 import { signing } from '../../src/signing/node.js';
 import { toHex } from '../../src/base/bytes.js';
-import { quarantineBound } from '../../server/studies/quarantine-bound.js';
+import { quarantineBound } from '../../server/studies/keep/quarantine-bound.js';
 import { normalUpperTail } from '../../src/numerics/normal.js';
 import { refusalOf } from '../support/refusal.js';
 import { sampleParameters } from '../support/sample-parameters.js';

@@ -10,7 +10,7 @@ import { openServerKeys } from '../../server/keys/server-keys.js';
 import { createLogger } from '../../server/base/logger.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { parseStudyText } from '../../server/study-file/index.js';
-import { reloadStudies } from '../../server/studies/reload.js';
+import { reloadStudies } from '../../server/studies/hub/reload.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { issueEnrolment, signWithdrawal } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import type { Store, WithdrawalResult } from '../../server/store/contract.js';
-import type { RunningHub } from '../../server/studies/hub.js';
+import type { RunningHub } from '../../server/studies/hub/hub.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import type { Outcome } from '../../src/base/outcome.js';

@@ -6,7 +6,7 @@ import { migrateSchema } from '../../server/store/postgres/schema.js';
 import type { SharedStore } from '../../server/store/shared.js';
 import type { VerifiedBatch } from '../../server/studies/contract.js';
 import { defineStudy } from '../../server/studies/definition.js';
-import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
+import { createStudyHub, type RunningHub } from '../../server/studies/hub/hub.js';
 import { fromHex } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';

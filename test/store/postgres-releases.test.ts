@@ -12,12 +12,12 @@ import type { ClaimedSlice, SharedStore } from '../../server/store/shared.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import type { HubContext } from '../../server/studies/context.js';
 import { defineStudy } from '../../server/studies/definition.js';
-import { heldEpochOf } from '../../server/studies/held-epoch.js';
-import { journalPages } from '../../server/studies/journal-pages.js';
-import { SliceWorker } from '../../server/studies/slice-worker.js';
+import { heldEpochOf } from '../../server/studies/release/held-epoch.js';
+import { journalPages } from '../../server/studies/keep/journal-pages.js';
+import { SliceWorker } from '../../server/studies/shared/slice-worker.js';
 import {
   mayBeSliced, planDigest, slicingOf, summariseTogether,
-} from '../../server/studies/slices.js';
+} from '../../server/studies/release/slices.js';
 import { fromHex, fromUtf8 } from '../../src/base/bytes.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators } from '../../src/estimators/registry.js';

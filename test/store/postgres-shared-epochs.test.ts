@@ -4,7 +4,7 @@ import { systemClock } from '../../server/base/clock.js';
 import type { EpochSlices, SharedStore } from '../../server/store/shared.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
-import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
+import { createStudyHub, type RunningHub } from '../../server/studies/hub/hub.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import type { SliceCounts } from '../../server/studies/node-health.js';
 import type { Outcome } from '../../src/base/outcome.js';

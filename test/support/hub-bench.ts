@@ -13,8 +13,10 @@ import type { HubEvent, VerifiedBatch } from '../../server/studies/contract.js';
 import type { Store } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { defineStudy, type StudyDefinition } from '../../server/studies/definition.js';
-import { createStudyHub, type RunningHub, type StudyHubOptions } from '../../server/studies/hub.js';
-import type { OpenSealed } from '../../server/studies/open-sealed.js';
+import {
+  createStudyHub, type RunningHub, type StudyHubOptions,
+} from '../../server/studies/hub/hub.js';
+import type { OpenSealed } from '../../server/studies/live/open-sealed.js';
 import type { RefusedStudy } from '../../server/studies/refused-study.js';
 import { VirtualClock } from './virtual-clock.js';
 import { memoryFolder } from './memory-folder.js';

@@ -13,7 +13,7 @@ import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js'
 import { parseStudyText } from '../../server/study-file/index.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import type { SubmitResult } from '../../server/studies/contract.js';
-import { createStudyHub, type RunningHub } from '../../server/studies/hub.js';
+import { createStudyHub, type RunningHub } from '../../server/studies/hub/hub.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';

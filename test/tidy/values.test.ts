@@ -25,7 +25,8 @@ describe('the page of values that change', () => {
     // Two nested limits make a clamp. These limit sizes and times, not what people send.
     const others = new Set([
       'cli/input/parquet-codecs.ts', 'client/session/backoff.ts', 'server/epochs/engine.ts',
-      'server/listener/descriptors.ts', 'server/studies/schedule.ts', 'server/studies/slices.ts',
+      'server/listener/descriptors.ts', 'server/studies/release/schedule.ts',
+      'server/studies/release/slices.ts',
     ]);
     const folders = [
       'cli/input', 'cli/estimate', 'client', 'server/listener', 'server/epochs', 'server/studies',

@@ -1,6 +1,6 @@
 import { systemClock } from '../../../server/base/clock.js';
 import { parseDuration, parseTime } from '../../../server/study-file/durations.js';
-import { durationText } from '../../../server/studies/guarantee.js';
+import { durationText } from '../../../server/studies/release/guarantee.js';
 import { protocolLimits } from '../../../src/base/limits.js';
 import { issuerName, periodAt } from '../../../src/base/token-periods.js';
 import { defineCommand } from '../../base/command.js';

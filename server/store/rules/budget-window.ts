@@ -6,8 +6,8 @@ import type { BudgetRow } from './tables.js';
  * Budgets that renew.
  *
  * A charge counts from its stamp. The stamp is a public time, normally the scheduled close of the
- * epoch (server/studies/release-line.ts). It is earlier than the commit of the charge, so it does
- * not show how long the work took.
+ * epoch (server/studies/release/release-line.ts). It is earlier than the commit of the charge, so
+ * it does not show how long the work took.
  *
  * Claim: for every half-open period of the budget's length W, the charges whose stamps are within
  * it are at most the cap together. Proof. Budget time is `budgetTime`. It never decreases from

@@ -4,8 +4,8 @@ import { systemClock } from '../../../dist/server/base/clock.js';
 import { InlineEpochRunner } from '../../../dist/server/epochs/inline-runner.js';
 import { openPostgresStore } from '../../../dist/server/store/postgres/open.js';
 import { defineStudy } from '../../../dist/server/studies/definition.js';
-import { SliceWorker } from '../../../dist/server/studies/slice-worker.js';
-import { slicingOf } from '../../../dist/server/studies/slices.js';
+import { SliceWorker } from '../../../dist/server/studies/shared/slice-worker.js';
+import { slicingOf } from '../../../dist/server/studies/release/slices.js';
 import { decodeStudyDocument } from '../../../dist/src/wire/index.js';
 
 const [, , url, rowKeys, studyId, document] = process.argv;

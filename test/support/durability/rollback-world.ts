@@ -11,7 +11,7 @@ import type { Logger } from '../../../server/base/logger.js';
 import type { Store } from '../../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../../server/store/sqlite/open-inline.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
-import { createStudyHub, type RunningHub } from '../../../server/studies/hub.js';
+import { createStudyHub, type RunningHub } from '../../../server/studies/hub/hub.js';
 import {
   batchOf, define, everyMs, hexKey, Record as Happened, watchedRunner, watchedStore,
 } from '../hub-bench.js';

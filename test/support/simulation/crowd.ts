@@ -1,5 +1,5 @@
 import { subscribe } from '../../../client/index.js';
-import type { RunningHub } from '../../../server/studies/hub.js';
+import type { RunningHub } from '../../../server/studies/hub/hub.js';
 import type { Chance } from './chance.js';
 import { SimulatedContributor } from './contributor.js';
 import { calm, type FaultCounts, type FaultRates } from './faults.js';

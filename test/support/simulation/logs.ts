@@ -1,6 +1,6 @@
 import { encodeLogLine } from '../../../src/log/index.js';
 import { decodeHeadBody } from '../../../src/wire/index.js';
-import type { RunningHub } from '../../../server/studies/hub.js';
+import type { RunningHub } from '../../../server/studies/hub/hub.js';
 import { BrokenPromise, type Model } from './model.js';
 import { settled, type Scheduler } from './scheduler.js';
 

@@ -2,7 +2,7 @@ import { seededNoise } from '../../../src/random/insecure.js';
 import type { Logger } from '../../../server/base/logger.js';
 import type { EpochResult, EpochRunner, EpochSetup } from '../../../server/epochs/contract.js';
 import { InlineEpochRunner, nameOf } from '../../../server/epochs/inline-runner.js';
-import { addJournal } from '../../../server/studies/recovery.js';
+import { addJournal } from '../../../server/studies/release/recovery.js';
 import type { ListenerLimits } from '../../../server/network/options.js';
 import type { Chance } from './chance.js';
 import type { Model } from './model.js';

@@ -13,7 +13,7 @@ import { storeOver } from '../../../server/store/sqlite/facade.js';
 import { WhileFull } from '../../../server/store/sqlite/while-full.js';
 import { GroupCommit } from '../../../server/store/group-commit.js';
 import type { StudyDefinition } from '../../../server/studies/definition.js';
-import { createStudyHub, type RunningHub } from '../../../server/studies/hub.js';
+import { createStudyHub, type RunningHub } from '../../../server/studies/hub/hub.js';
 import type { Chance } from './chance.js';
 import type { SimulatedDisk } from './disk.js';
 import type { FaultCounts, FaultRates } from './faults.js';

@@ -48,7 +48,8 @@ describe('subspace', () => {
     // About half of the groups hold one of these, so that two subspaces are as frequent as each
     // other.
     const none = rows.map((row, i) => (i < 0.029 * cohort ? Float64Array.of(5, 1, 1, 1) : row));
-    expect(await answer({ subsamples: 120, corruption: 0 }, none, 'none')).toBe('subsamples-disagree');
+    expect(await answer({ subsamples: 120, corruption: 0 }, none, 'none'))
+      .toBe('subsamples-disagree');
   });
 
   it('finds the directions of a plane beside the origin in affine form only', async () => {

@@ -17,7 +17,7 @@ import {
 import type { Store } from '../../../../server/store/contract.js';
 import type { Welcome } from '../../../../src/wire/index.js';
 import { openInlineSqliteStore } from '../../../../server/store/sqlite/open-inline.js';
-import { createStudyHub, type RunningHub } from '../../../../server/studies/hub.js';
+import { createStudyHub, type RunningHub } from '../../../../server/studies/hub/hub.js';
 import { settle, VirtualClock } from '../../virtual-clock.js';
 import { BrokenPromise, must, Oracle } from './oracle.js';
 import { earlierSigner, fuzzStudies, serverSigner } from './study.js';

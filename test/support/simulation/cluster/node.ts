@@ -5,7 +5,7 @@ import {
 import { StoreNode } from '../../../../server/store/postgres/node.js';
 import type { SharedStore } from '../../../../server/store/shared.js';
 import type { StudyDefinition } from '../../../../server/studies/definition.js';
-import { createStudyHub, type RunningHub } from '../../../../server/studies/hub.js';
+import { createStudyHub, type RunningHub } from '../../../../server/studies/hub/hub.js';
 import type { Chance } from '../chance.js';
 import type { Model } from '../model.js';
 import { fastLimits, seriesKey, silent, watchedRunner } from '../process.js';

@@ -1,6 +1,6 @@
 import { signing } from '../../../../src/signing/node.js';
 import { PostgresFailure } from '../../../../server/store/postgres/failures.js';
-import type { RunningHub } from '../../../../server/studies/hub.js';
+import type { RunningHub } from '../../../../server/studies/hub/hub.js';
 import type { StudyDefinition } from '../../../../server/studies/definition.js';
 import { Chance } from '../chance.js';
 import { Crowd } from '../crowd.js';
