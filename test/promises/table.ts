@@ -213,6 +213,8 @@ export const table: readonly Row[] = [
   ['covariance given 20000x5 likert none', 0.026, 0.12],
   ['covariance given 20000x5 gamma-correlated none', 0.081, 1.1, { finite: 0.27 }],
   ['covariance given 20000x5 condition-1e4 none', 0.029, 0.13],
+  ['subsample-covariance none 20000x5 normal none', 0.085, 0.17],
+  ['subsample-covariance none 20000x5 condition-1e4 none', 0.08, 0.23],
 
   ['stable-covariance found 20000x5 normal none', 0.065, 0.097],
 

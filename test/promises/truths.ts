@@ -160,7 +160,8 @@ function quantilesOf(column: Float64Array, probabilities: readonly number[]): nu
 
 function distributionTruth(cell: Cell, column: Float64Array): Truth {
   const { people } = cell;
-  const { low, high } = settingsOf(cell) as { low: number; high: number };
+  const { range } = settingsOf(cell) as { range: string };
+  const [low, high] = range.split('..').map(Number) as [number, number];
   const right = quantilesOf(column, [0.05, 0.25, 0.5, 0.75, 0.95]);
   const below = Array.from({ length: 257 }, (_, i) => {
     const edge = low + (i / 256) * (high - low);
@@ -201,7 +202,8 @@ export function truthOf(cell: Cell, made: MadeRows): Truth {
   switch (cell.estimator) {
     case 'count': case 'share': case 'histogram': case 'sum': case 'ratio': case 'quantile':
     case 'distribution': return countsTruth(cell, made);
-    case 'auto': case 'covariance': case 'stable-covariance': return covarianceTruth(cell, made);
+    case 'auto': case 'covariance': case 'stable-covariance': case 'subsample-covariance':
+      return covarianceTruth(cell, made);
     case 'gaussian': return gaussianTruth(cell, made);
     case 'stable-moments': return momentsTruth(cell);
     case 'mixture-1d': case 'mixture': return mixtureTruth(cell);
