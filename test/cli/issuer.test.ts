@@ -222,7 +222,7 @@ describe('keelson keys issuer', () => {
     ['a key twice', (text: string) => text.replace('"]', `", "${'0a'.repeat(32)}"]`),
     'admission.tokens.keys'],
     ['a time that is none', (text: string) => text.replace('2030-01-01', '2030-02-31'),
-      'admission'],
+      'admission.tokens.from'],
   ])('refuses %s that does not go with tokens', (_what, change, path) => {
     const text = meanStudy('survey', {
       late: 'drop', participation: 'public', admission: '{ tokens: { issuer: tokens.example.org, '
