@@ -85,9 +85,7 @@ describe('the noise of one release at epsilon 1 and delta 1e-6', () => {
   it('is no larger at delta 1e-6 than at delta 0, and needs no more people', () => {
     for (const estimator of estimators) {
       const columns = ['mixture-1d', 'heavy-tailed'].includes(estimator.name) ? 1 : 2;
-      const parameters = parseParameters(
-        estimator.parameters, sampleParameters(estimator.name), { dimension: columns },
-      );
+      const parameters = sampleParameters(estimator.name);
       const leastAt = (delta: number): number => exactSmallestCohort((cohort) => plan({
         estimator, columns, cohort, epsilon: 1, delta, parameters, participation: 'secret',
       } as never).kind === 'plan') ?? Infinity;

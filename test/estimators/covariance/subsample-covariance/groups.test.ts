@@ -229,7 +229,7 @@ describe('the map of groups', () => {
     + 'planned for', { tags: ['slow'] }, async () => {
     const people = 20_000;
     for (const [name, raw, epsilon] of [
-      ['covariance', {}, 2], ['covariance', robust, 4],
+      ['subsample-covariance', {}, 2], ['subsample-covariance', robust, 4],
       ['gaussian', { local: 'robust', accuracy: 1 }, 4],
     ] as const) {
       const due = name === 'gaussian' ? [0, 0, 1, 0, 0, 1] : [1, 0, 0, 1];
