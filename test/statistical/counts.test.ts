@@ -65,7 +65,9 @@ describe('counting queries err as much as they are charged for (DKW, false failu
     // The quartile of 40 is in the upper cell; the lower one is five contributors short.
     const counts = Float64Array.of(5, 35);
     const missing = [5, 0];
-    const mechanisms = createMechanisms([{ ...choice, times: draws }], seededNoise('quantile'));
+    const mechanisms = createMechanisms(
+      [{ ...choice, candidates: 2, times: draws }], seededNoise('quantile'),
+    );
     const scores = Sensitive.of(rankScores(counts, 0.25));
     const drawn =
       Array.from({ length: draws }, () => mechanisms.exponential('choice', scores).value);
