@@ -105,9 +105,12 @@ function* editsOfParameters(
     throw error;
   }
   const known = specs.map((spec) => spec.name);
+  const joined = known.includes('low') ? null : rangeInPlaceOf(parameters, source);
+  if (joined !== null && known.includes('range')) yield joined;
   for (const { key, value } of parameters.items) {
     if (!isScalar(key) || typeof key.value !== 'string') continue;
     const old = key.value;
+    if (joined !== null && (old === 'low' || old === 'high')) continue;
     const said = known.includes(old) ? undefined : parameterNow(old, known, name);
     const now = said === undefined ? undefined : oldParameters[old]?.now;
     if (said !== undefined) {
@@ -121,6 +124,22 @@ function* editsOfParameters(
     if (chosen === undefined) continue;
     yield replaced(source, value, oldChoices[now ?? old]![String(value.value)]!.now!, chosen);
   }
+}
+
+/** One `range` for a `low` and a `high` beside each other; null where a comment is between them. */
+function rangeInPlaceOf(parameters: YAMLMap, { text, lineAt }: Source): Edit | null {
+  const places = ['low', 'high'].map((name) => parameters.items.findIndex(({ key, value }) =>
+    isScalar(key) && key.value === name && isScalar(value) && typeof value.value === 'number'));
+  const [first, last] = [Math.min(...places), Math.max(...places)];
+  if (first < 0 || last !== first + 1 || parameters.has('range')) return null;
+  const from = (parameters.items[first]!.key as Scalar).range![0];
+  const to = (parameters.items[last]!.value as Scalar).range![1];
+  if (text.slice(from, to).includes('#')) return null;
+  const [low, high] = places.map((at) => (parameters.items[at]!.value as Scalar).source);
+  return {
+    from, to, insert: `range: ${low}..${high}`, line: lineAt(from),
+    text: 'low and high are now range', isRewritten: true,
+  };
 }
 
 function replaced(

@@ -25,12 +25,25 @@ describe('a study file with old names', () => {
     ['parameters below each other',
       'estimator: spectral-filter\nparameters:\n  corruption: 0.1 # few',
       'estimator: prime\nparameters:\n  directions: one\n  corruption: 0.1 # few'],
+    ['two ends on a line', 'estimator: quantile\nparameters: { low: -1e3, high: 20 }   # why',
+      'estimator: quantile\nparameters: { range: -1e3..20 }   # why'],
+    ['two ends below each other',
+      'estimator: quantile\nparameters:\n  high: 20\n  low: 0\n  probabilities: [0.5]',
+      'estimator: quantile\nparameters:\n  range: 0..20\n  probabilities: [0.5]'],
   ])('gets the new ones, and all else stays: %s', (_what, before, after) => {
     const wanted = `${head}${after}\n${rest}`;
     expect(written(`${head}${before}\n${rest}`)).toBe(wanted);
     expect(parseStudyText(wanted, { name: 'a.yaml' }).document.study).toBe('a');
     // A second time there is nothing to do.
     expect(rewriteStudyText(wanted, 'a.yaml').found).toEqual([]);
+  });
+
+  it('keeps two ends with a comment between them, and says so', () => {
+    const { text, found } = rewriteStudyText(
+      `${head}estimator: quantile\nparameters:\n  low: 0  # least\n  high: 20\n${rest}`, 'a.yaml',
+    );
+    expect(text).toContain('low: 0  # least\n  high: 20');
+    expect(found.map(({ isRewritten }) => isRewritten)).toEqual([false, false]);
   });
 
   /** Columns that can split an answer. */
