@@ -20,8 +20,8 @@ const {
  */
 const settings = {
   count: [], sum: ['cap=5'], share: [], ratio: ['cap=5'],
-  distribution: ['low=-5', 'high=5', 'cells=16'],
-  histogram: ['edges=-1,0,1'], quantile: ['low=-5', 'high=5'],
+  distribution: ['range=-5..5', 'cells=16'],
+  histogram: ['edges=-1,0,1'], quantile: ['range=-5..5'],
   covariance: ['variance-low=.01', 'variance-high=100'],
   gaussian: ['variance-low=.01', 'variance-high=100'],
   'mixture-1d': ['components=1'],

@@ -62,7 +62,7 @@ const run = (asked) => JSON.parse(
 for (const [name, by, ...words] of [
   ['discovered texts', 'discover: true'],
   ['discovered texts, by person', 'discover: true', '--contributor', 'id'],
-  ['listed texts, by person', 'keys: [place 1, place 2]', '--contributor', 'id'],
+  ['listed texts, by person', 'groups: [place 1, place 2]', '--contributor', 'id'],
 ]) {
   const file = join(folder, 'study.yaml');
   writeFileSync(file, study(by));
