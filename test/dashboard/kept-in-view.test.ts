@@ -51,7 +51,7 @@ describe.skipIf(!hasBrowser)('what must not be cut off', () => {
     }, { study: 'second' });
     for (const shift of [0, 1]) {
       stage.publish('spending', valueOf([123_456_789 + shift, -98_765_432, 7],
-        [4_321_000, 123_456_789, 987_654_321], { keys: regions.map((key) => [key]) }));
+        [4_321_000, 123_456_789, 987_654_321], { groups: regions.map((key) => [key]) }));
     }
     const page = await openPage(chromium.browser);
     await page.goto(stage.address);

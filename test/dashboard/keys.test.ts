@@ -14,7 +14,7 @@ const asked: Asked = {
   part: 100, by: { columns: ['region'], groupsMax: 1 }, title: '', parameterWords: {},
 };
 const split = (keys: readonly string[], change: object = {}, value = [3, 20, -4]): ValueOutcome =>
-  valueOf(value, value.map(() => 2), { keys: keys.map((key) => [key]), ...change }) as ValueOutcome;
+  valueOf(value, value.map(() => 2), { groups: keys.map((key) => [key]), ...change }) as ValueOutcome;
 const pictureFor = (outcome: ValueOutcome): KeyedPicture => keyedOf(asked, outcome)!;
 
 describe('a split answer', () => {
@@ -126,7 +126,7 @@ it('says in words where keys come from, and which are shown again', () => {
   const by = { columns: ['app'], groupsMax: 2 };
   const discover = { top: 100, prefilter: 2 };
   expect([
-    by, { ...by, keys: [['maps'], ['chess']] }, { ...by, discover },
+    by, { ...by, groups: [['maps'], ['chess']] }, { ...by, discover },
     { ...by, discover: { ...discover, remember: 80 } },
     { ...by, discover: { ...discover, answer: 'groups' as const } },
   ].map(keysInWords)).toEqual([

@@ -48,7 +48,7 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     expect(await textsOf(page, '.tabs a')).toEqual(['delays', 'regions', 'apps', 'change']);
     expect(await textsOf(page, '[aria-current=page]')).toEqual(['delays']);
     await says(page, '.question', 'late is true, and minutes is at least 5');
-    await says(page, '.question', 'Its share of the privacy40 %');
+    await says(page, '.question', 'Its part of the privacy40 %');
     // By keyboard, and the focus stays on the tab.
     await page.focus('.tabs a:nth-child(2)');
     await page.keyboard.press('Enter');

@@ -112,7 +112,7 @@ function fuller(
     facts,
     length: 1,
     events: [laplaceEvent({
-      name: 'bins', cohort: 'rows', dimension: 2, sensitivity: 2, epsilon: 1, grid: 1,
+      name: 'bins', cohort: 'rows', dimension: 2, sensitivity: 2, epsilon: 2 / 3, grid: 1,
     })],
     release(rows, mechanisms) {
       const block = rows('rows');

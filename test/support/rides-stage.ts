@@ -49,7 +49,7 @@ const answered = [true, true, false, true, true, true, true, true, true, true];
 const halves = [2, 3, 0, 9, 1, 1, 1, 1, 1, 1];
 const changes = valueOf([4.25, -12.5, 0, 30, 2, 1, 1, 1, 1, 1], halves, {
   shape: [10], answered,
-  keys: ['north', 'south', 'east', 'west', 'other'].flatMap((region) =>
+  groups: ['north', 'south', 'east', 'west', 'other'].flatMap((region) =>
     ['false', 'true'].map((late) => [region, late])),
   interval95: {
     low: [2.25, -15.5, -Infinity, 21, 1, 0, 0, 0, 0, 0],
@@ -62,6 +62,6 @@ export function ridesAnswers(shift = 0, refuses = false): readonly Outcome[] {
   const counts = apps.map((_, i) => 400 / (i + 1) + shift);
   return [
     refuses ? refusal : valueOf([21.5 + shift], [1.5]), regions,
-    valueOf(counts, counts.map(() => 40), { keys: apps.map((app) => [app]) }), changes,
+    valueOf(counts, counts.map(() => 40), { groups: apps.map((app) => [app]) }), changes,
   ];
 }

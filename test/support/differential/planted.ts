@@ -59,8 +59,8 @@ export const plantedMistakes: Readonly<Record<string, (store: Store) => Partial<
   'takes one new key more': (store) => ({
     registerStudy: (input) => store.registerStudy({
       ...input,
-      document: input.document.replace(/"keys":(\d)/, (_, keys: string) =>
-        `"keys":${Number(keys) + 1}`),
+      document: input.document.replace(/"contributorKeys":(\d)/, (_, keys: string) =>
+        `"contributorKeys":${Number(keys) + 1}`),
     }),
   }),
   'lets people into totals that are too near': (store) => ({
