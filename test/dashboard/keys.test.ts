@@ -14,7 +14,9 @@ const asked: Asked = {
   part: 100, by: { columns: ['region'], groupsMax: 1 }, title: '', parameterWords: {},
 };
 const split = (keys: readonly string[], change: object = {}, value = [3, 20, -4]): ValueOutcome =>
-  valueOf(value, value.map(() => 2), { groups: keys.map((key) => [key]), ...change }) as ValueOutcome;
+  valueOf(
+    value, value.map(() => 2), { groups: keys.map((key) => [key]), ...change },
+  ) as ValueOutcome;
 const pictureFor = (outcome: ValueOutcome): KeyedPicture => keyedOf(asked, outcome)!;
 
 describe('a split answer', () => {
