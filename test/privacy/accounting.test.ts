@@ -124,6 +124,13 @@ describe('events on disk', () => {
       .toBe(true);
   });
 
+  it('reads the groups of ledgers that say keysMax', () => {
+    const kept = every.filter((event) => 'groupsMax' in event);
+    expect(kept).not.toEqual([]);
+    const text = eventsToJson(kept);
+    expect(eventsFromJson(text.replaceAll('"groupsMax"', '"keysMax"'))).toEqual(kept);
+  });
+
   it('refuses other texts', () => {
     for (const text of ['', '{', '{}', '[1]', '[null]']) {
       expect(() => eventsFromJson(text)).toThrow(InvalidInputError);

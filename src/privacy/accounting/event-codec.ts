@@ -24,7 +24,12 @@ export function eventsFromJson(text: string): readonly MechanismEvent[] {
   if (!Array.isArray(value) || value.some((item) => typeof item !== 'object' || item === null)) {
     throw new InvalidInputError('mechanism events are a JSON list of objects');
   }
-  const events = value as readonly MechanismEvent[];
+  const events = value.map(inWordsOfNow);
   checkEvents(events);
   return events;
+}
+
+/** Ledgers that an earlier version wrote say `keysMax`. */
+function inWordsOfNow({ keysMax, ...event }: { readonly keysMax?: number }): MechanismEvent {
+  return { ...event, ...(keysMax !== undefined && { groupsMax: keysMax }) } as MechanismEvent;
 }
