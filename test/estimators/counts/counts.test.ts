@@ -52,8 +52,7 @@ const plans = {
   histogram: planOf('histogram', { edges: [0, 1, 2, 3] }, factsOf(1, 50)),
   open: planOf('histogram', { width: 2, top: 3 }, factsOf(1, 400)),
   quantile: planOf(
-    'quantile', { range: '0..4', probabilities: [0.3, 0.5, 0.75] },
-    factsOf(1, 200),
+    'quantile', { range: '0..4', probabilities: [0.3, 0.5, 0.75] }, factsOf(1, 240),
   ),
 };
 
@@ -337,8 +336,10 @@ describe('quantile', () => {
       () => planOf('quantile', raw, factsOf(1, 4_000));
     expect(refusal({ range: '1..1' })).toThrow(/parameters.range is "1..1": give low..high/);
     expect(refusal({ range: `1e15..${1e15 + 1}` })).toThrow(/too narrow/);
-    expect(refusal({ range: '0..1', resolution: 0.1 }))
-      .toThrow(/resolution is gone: it is a thousandth of the range/);
+    expect(() => parseParameters(
+      findEstimator('quantile').parameters, { range: '0..1', resolution: 0.1 },
+      { dimension: 1, estimator: 'quantile' },
+    )).toThrow(/resolution is gone: it is a thousandth of the range/);
     expect(refusal({ range: '0..1', probabilities: [0.5, 0.5] }))
       .toThrow(/each above the one before/);
     expect(refusal({ range: '0..1', probabilities: [0, 0.5] }))
