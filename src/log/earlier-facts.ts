@@ -1,5 +1,6 @@
 import { equalBytes, fromUtf8, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
+import { studyKeyNow } from '../base/old-names.js';
 
 /** Facts of a study in the words of this version. */
 export interface FactsNow {
@@ -8,13 +9,6 @@ export interface FactsNow {
   /** Each old name and its new one, such as `questions[0].share is now part`. */
   readonly renamed: readonly string[];
 }
-
-/** By the path of a member, without places in lists. */
-const newNames: ReadonlyMap<string, string> = new Map([
-  ['questions.share', 'part'],
-  ['questions.by.keysMax', 'groupsMax'],
-  ['questions.by.keys', 'groups'],
-]);
 
 /**
  * Reads facts that were signed when some members had other names, so that a log of then can still
@@ -45,9 +39,9 @@ function named(value: JsonValue, path: readonly string[], renamed: string[]): Js
   const isListed = plain === 'admission' && members['kind'] === 'keys';
   const isRated = plain === 'admission' && members['kind'] === 'rate';
   return Object.fromEntries(Object.entries(members).map(([name, each]) => {
-    const now = isRated && name === 'keys' ? 'contributorKeys'
-      : newNames.get(`${plain}.${name}`);
     const own = [...path, name];
+    // Other members of facts than these are not where a study file has them.
+    const now = isRated || path[0] === 'questions' ? studyKeyNow(own) : undefined;
     const text = own.join('.').replaceAll('.[', '[');
     if (now !== undefined) renamed.push(`${text} is now ${now}`);
     const isWord = (isListed && name === 'kind')

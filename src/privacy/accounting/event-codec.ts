@@ -17,19 +17,21 @@ export function eventsToJson(events: readonly MechanismEvent[]): string {
 export function eventsFromJson(text: string): readonly MechanismEvent[] {
   let value: unknown;
   try {
-    value = JSON.parse(text);
+    value = JSON.parse(text, text.includes('"keysMax"') ? inWordsOfNow : undefined);
   } catch {
     throw new InvalidInputError('mechanism events are not valid JSON');
   }
   if (!Array.isArray(value) || value.some((item) => typeof item !== 'object' || item === null)) {
     throw new InvalidInputError('mechanism events are a JSON list of objects');
   }
-  const events = value.map(inWordsOfNow);
+  const events = value as readonly MechanismEvent[];
   checkEvents(events);
   return events;
 }
 
-/** Ledgers that an earlier version wrote say `keysMax`. */
-function inWordsOfNow({ keysMax, ...event }: { readonly keysMax?: number }): MechanismEvent {
-  return { ...event, ...(keysMax !== undefined && { groupsMax: keysMax }) } as MechanismEvent;
+/** Ledgers of an earlier version say `keysMax`, in events and in what splits them by group. */
+function inWordsOfNow(_: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, 'keysMax')) return value;
+  const { keysMax, ...rest } = value as { readonly keysMax: unknown };
+  return { ...rest, groupsMax: keysMax };
 }

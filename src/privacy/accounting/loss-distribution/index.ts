@@ -65,7 +65,11 @@ export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | 
     if (own === null) return null;
     pieces.push(...own.map((entry) => ({ piece: entry.piece, times: entry.times * times })));
   }
-  const few = gathered(pieces);
+  return composedLoss(gathered(pieces));
+}
+
+/** The loss of pieces that differ; `times` says how often each of them is drawn. */
+function composedLoss(few: readonly Repeated[]): StudyLoss {
   if (few.length === 0) return nothing;
   const copies = few.reduce((sum, { times }) => sum + times, 0);
   const variance = few.reduce((sum, { piece, times }) => sum + times * varianceOf(piece), 0);
@@ -86,26 +90,23 @@ export function lossOfReleases(releases: readonly ChargedEvents[]): StudyLoss | 
 export function isReleaseWithin(
   release: ChargedEvents, { epsilon, delta }: { readonly epsilon: number; readonly delta: number },
 ): boolean {
-  checkEvents(release.events);
   const pieces = piecesOfRelease(release);
   if (pieces === null || pieces.length === 0) return false;
-  const [first, ...others] = gathered(pieces);
-  if (others.length === 0 && first!.piece.kind === 'gaussian') {
+  const few = gathered(pieces);
+  const [first] = few;
+  if (few.length === 1 && first!.piece.kind === 'gaussian') {
     const { square, shift, delta: failing } = first!.piece;
     if (!(epsilon > shift && failing < delta)) return false;
     const curve = analyticGaussianDelta((epsilon - shift) * down, down / Math.sqrt(square));
     return failing + curve / down <= delta;
   }
-  return lossOfReleases([release])!.delta(epsilon) <= delta;
+  return composedLoss(few).delta(epsilon) <= delta;
 }
 
 /** Lowers a number by more than the rounding errors of what is computed from it. */
 const down = 1 - 2 ** -36;
 
-/**
- * The pieces of one release: those of arms that add up, and the worst pieces of disjoint
- * arms.
- */
+/** The pieces of one release: those of arms that add up, and the worst pieces of disjoint arms. */
 function piecesOfRelease({ events, disjoint = [] }: ChargedEvents): readonly Repeated[] | null {
   checkEvents(events);
   const byCohort = new Map<string, Repeated[]>();
