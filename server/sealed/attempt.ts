@@ -82,9 +82,10 @@ export async function runAttempt(
     .map((share) => share!);
   const entries = used.length > 0 ? used : [zeroShare(programs.map(({ form }) => form))];
   const party = await begin(options, manifest, unusable, entries.length);
+  let charged: Promise<void> | null = null;
   let isCharged = false;
   const openNoised = async (noised: Uint32Array): Promise<Uint32Array> => {
-    if (!isCharged) await charge();
+    await (charged ??= charge());
     isCharged = true;
     return openSum(party, noised);
   };
