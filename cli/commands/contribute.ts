@@ -9,7 +9,7 @@ import { readSecret } from '../../server/base/secret-files.js';
 import { InvalidInputError, KeelsonError, WireError } from '../../src/base/errors.js';
 import { aggregatorArgument, aggregatorUrl, serverKeyArgument } from '../base/address.js';
 import { defineCommand } from '../base/command.js';
-import { csvArgument, csvFlag } from '../input/csv-flag.js';
+import { csvArgument, csvFlag, csvParts } from '../input/csv-flag.js';
 import type { InputRequest } from '../input/rows.js';
 import { readRows } from '../input/open.js';
 import { readTypes, typeArguments, typedRow } from '../input/typed-columns.js';
@@ -102,9 +102,9 @@ export const contribute = defineCommand({
     }, seed, output);
     const rows = args.input === undefined
       ? [] : await allRows({
-        path: args.input, missing: 'refuse', flags: ['columns', 'header', 'type'],
+        path: args.input, missing: 'refuse', flags: ['columns', 'csv', 'type'],
         onNote: (text) => output.note(text),
-        ...csvFlag(args.csv, ['header', 'separator', 'decimal']),
+        ...csvFlag(args.csv, csvParts.filter((part) => part !== 'missing')),
         ...await readTypes(args.columns, args.types, repeated['type'] ?? [], '--types'),
       }, io);
     const url = aggregatorUrl(args.url);

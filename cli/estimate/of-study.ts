@@ -50,7 +50,8 @@ export async function answerFile(
   return answerStudy({
     definition, only: args.question as string | undefined,
     input: {
-      path, flags: ['missing', 'header'], ...columnsOfStudy(file), ...inputFlags(args, output),
+      path, flags: ['missing', 'csv', 'contributor'], ...columnsOfStudy(file),
+      ...inputFlags(args, output),
     },
   }, io, output);
 }

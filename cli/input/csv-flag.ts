@@ -2,40 +2,40 @@ import type { ArgsDef } from 'citty';
 import { didYouMean } from '../../src/base/suggest.js';
 import { UsageError } from '../base/errors.js';
 import { pairsFlag } from '../base/numbers.js';
-import { usualForm, type CsvForm } from './csv-form.js';
+import { markWords, type CsvForm } from './csv-form.js';
 import type { RowOptions } from './rows.js';
 
 /** The flag of commands that read rows. */
 export const csvArgument = {
   csv: {
     type: 'string', valueHint: 'form',
-    description: 'what the file looks like: header=yes or no (default: judged by what the first '
-      + 'line holds), separator=; or tab or pipe, decimal=comma, missing=null (a row does not '
-      + 'count where a cell that is used is empty); several with commas between',
+    description: 'what the file looks like, where its first lines do not show it: header=yes or '
+      + 'no, separator=; or tab or pipe or comma, decimal=comma or point, thousands=point or comma '
+      + 'or space, encoding=latin1, empty=NA|- (words that mean an empty cell), missing=null (a '
+      + 'row does not count where a cell that is used is empty); several with commas between',
   },
 } satisfies ArgsDef;
 
-const parts = ['header', 'separator', 'decimal', 'missing'] as const;
-type Part = (typeof parts)[number];
+export const csvParts = [
+  'header', 'separator', 'decimal', 'thousands', 'encoding', 'empty', 'missing',
+] as const;
+type Part = (typeof csvParts)[number];
 
 /** The words of each part, and their meanings. */
 const words = {
-  header: { yes: 'yes', no: 'no' },
-  separator: {
-    comma: ',', ';': ';', semicolon: ';', tab: '\t', '|': '|', pipe: '|',
-  },
-  decimal: { point: '.', comma: ',' },
+  header: { yes: 'yes', no: 'no' }, ...markWords,
+  encoding: { latin1: 'latin1' },
   missing: { null: 'null' },
-} as const satisfies Readonly<Record<Part, Readonly<Record<string, string>>>>;
+} as const satisfies Readonly<Record<Exclude<Part, 'empty'>, Readonly<Record<string, string>>>>;
 
 /**
  * The form of a file that `--csv` states, for a reader. Parts that it does not name are absent.
  * @param known - the parts that the command takes.
- * @throws UsageError for an unknown part or word, and for commas with two meanings.
+ * @throws UsageError for an unknown part or word, and for a mark with two meanings.
  */
 export function csvFlag(
-  text: string | undefined, known: readonly Part[] = parts,
-): Partial<Pick<RowOptions, 'header' | 'form' | 'missing'>> {
+  text: string | undefined, known: readonly Part[] = csvParts,
+): Partial<Pick<RowOptions, 'header' | 'form' | 'encoding' | 'empty' | 'missing'>> {
   if (text === undefined) return {};
   const pairs = pairsFlag(text.split(','), '--csv');
   const strange = Object.keys(pairs).find((name) => !(known as readonly string[]).includes(name));
@@ -46,21 +46,32 @@ export function csvFlag(
   }
   const header = wordOf(pairs, 'header');
   const missing = wordOf(pairs, 'missing');
-  const separator = wordOf(pairs, 'separator') ?? usualForm.separator;
-  const decimal = wordOf(pairs, 'decimal') ?? usualForm.decimal;
-  if (separator === decimal) {
-    throw new UsageError('--csv decimal=comma: commas stand between the cells too: give the '
-      + 'file\'s separator, as in --csv "separator=;,decimal=comma"');
-  }
-  const isUsual = separator === usualForm.separator && decimal === usualForm.decimal;
-  const form: CsvForm = { ...usualForm, separator, decimal };
+  const encoding = wordOf(pairs, 'encoding');
+  const form = formOf(pairs);
   return {
     ...(header !== undefined && { header }), ...(missing !== undefined && { missing }),
-    ...(!isUsual && { form }),
+    ...(encoding !== undefined && { encoding }),
+    ...(pairs['empty'] !== undefined && { empty: pairs['empty'].split('|') }),
+    ...(Object.keys(form).length > 0 && { form }),
   };
 }
 
-function wordOf<Name extends Part>(
+function formOf(pairs: Readonly<Record<string, string>>): Partial<CsvForm> {
+  const separator = wordOf(pairs, 'separator');
+  const decimal = wordOf(pairs, 'decimal');
+  const thousands = wordOf(pairs, 'thousands');
+  const marks = [separator, decimal, thousands].filter((mark) => mark !== undefined);
+  if (new Set(marks).size < marks.length) {
+    throw new UsageError('--csv gives one mark two meanings: name marks that differ, as in '
+      + '--csv "separator=;,decimal=comma,thousands=point"');
+  }
+  return {
+    ...(separator !== undefined && { separator }), ...(decimal !== undefined && { decimal }),
+    ...(thousands !== undefined && { thousands }),
+  };
+}
+
+function wordOf<Name extends keyof typeof words>(
   pairs: Readonly<Record<string, string>>, part: Name,
 ): Values<(typeof words)[Name]> | undefined {
   const word = pairs[part];

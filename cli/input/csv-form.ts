@@ -1,19 +1,26 @@
 import { assert } from '../../src/base/assert.js';
 import { parseNumber } from './decimals.js';
 
+/** The first of two that cut a line into as many cells is the separator. */
+export const separators = [';', '\t', ',', '|'] as const;
+/** The last four: a blank, two that do not break a line, and the apostrophe of Swiss typography. */
+export const thousandsMarks = ['.', ',', '\'', ' ', '\u00a0', '\u202f', '\u2019'] as const;
+
 /** The way in which the cells of a CSV file are written. */
 export interface CsvForm {
   /** The mark between the cells of a line. */
-  readonly separator: ',' | ';' | '\t' | '|';
-  /** The mark before the decimals of a number. */
-  readonly decimal: '.' | ',';
-  /** The marks that are allowed between groups of three digits. Empty: none. */
-  readonly thousands: '' | '.' | ',' | '\'' | ' ' | '\u00a0';
+  readonly separator: (typeof separators)[number];
+  /** The mark before the decimals of a number. Empty: numbers have none. */
+  readonly decimal: '.' | ',' | '';
+  /** The mark that is allowed between groups of three digits. Empty: none. */
+  readonly thousands: '' | (typeof thousandsMarks)[number];
 }
 
 export const usualForm: CsvForm = { separator: ',', decimal: '.', thousands: '' };
 
 const escaped = (mark: string): string => mark.replace(/[.|]/, '\\$&');
+/** Matches nothing. */
+const never = '(?!)';
 
 /**
  * Reads the numbers of a form. Groups of digits are all marked or none is, and each but the first
@@ -22,13 +29,13 @@ const escaped = (mark: string): string => mark.replace(/[.|]/, '\\$&');
 export class FormNumbers {
   readonly #pattern: RegExp | null;
 
-  /** @param form - three marks that differ. */
+  /** @param form - whose marks differ. */
   constructor(readonly form: CsvForm) {
     const { separator, decimal, thousands } = form;
-    assert(new Set([separator, decimal, thousands]).size === 3 || isUsual(form),
-      'the marks of a form of CSV differ');
+    const marks = [separator, decimal, thousands].filter((mark) => mark !== '');
+    assert(new Set(marks).size === marks.length, 'the marks of a form of CSV differ');
     const grouped = thousands === '' ? '' : `\\d{1,3}(?:${escaped(thousands)}\\d{3})+|`;
-    const point = escaped(decimal);
+    const point = decimal === '' ? never : escaped(decimal);
     this.#pattern = isUsual(form) ? null
       : new RegExp(`^([+-]?)(?:(${grouped}\\d+)(?:${point}(\\d*))?|${point}(\\d+))([eE][+-]?\\d+)?$`);
   }
@@ -55,4 +62,22 @@ export class FormNumbers {
 
 function isUsual({ separator, decimal, thousands }: CsvForm): boolean {
   return separator === ',' && decimal === '.' && thousands === '';
+}
+
+/** The words for marks, in flags and messages. */
+export const markWords = {
+  separator: {
+    comma: ',', ';': ';', semicolon: ';', tab: '\t', '|': '|', pipe: '|',
+  },
+  decimal: { point: '.', comma: ',' },
+  thousands: {
+    none: '', point: '.', comma: ',', space: ' ', 'no-break-space': '\u00a0',
+    'narrow-space': '\u202f', apostrophe: '\'', 'typographic-apostrophe': '\u2019',
+  },
+} as const;
+
+/** The word by which a flag names a mark. */
+export function markWord(part: keyof typeof markWords, mark: string): string {
+  const [word] = Object.entries(markWords[part]).find(([, each]) => each === mark)!;
+  return word;
 }

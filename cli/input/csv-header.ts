@@ -32,7 +32,7 @@ export function judgeFirst(
   const words = data.filter((index) => isWord(names[index]!));
   if (words.length > 0) {
     if (words.length === data.length) return 'header';
-    const remedy = adviceOn(options, 'header', ', or pass --csv header=yes or --csv header=no');
+    const remedy = adviceOn(options, 'csv', ', or pass --csv header=yes or --csv header=no');
     throw refusedAt(options.source, { line, column: words[0]! + 1 },
       `neither a row of numbers nor a header: ${badNumberRemedy(options)}${remedy}`);
   }
@@ -59,7 +59,7 @@ export function isHeader(
       && (areOfOtherKind(cells, first, numbers) || isFarFrom(Number(names[index]), cells, numbers));
   });
   if (first === 'likely' ? isApart : !isApart) return first === 'likely';
-  const advice = adviceOn(options, 'header', 'pass --csv header=yes or --csv header=no')
+  const advice = adviceOn(options, 'csv', 'pass --csv header=yes or --csv header=no')
     || 'give the columns names that are no numbers, or no names';
   throw new InvalidInputError(`${options.source}: the first line holds whole numbers alone, which `
     + `may be the names of the columns or a row: ${advice}`, { source: options.source });

@@ -2,6 +2,7 @@ import { readSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { withFile } from '../base/text-files.js';
+import { separatorOfNames } from './csv-find-form.js';
 import { parseNumber } from './decimals.js';
 
 /** Longer than any line of names. */
@@ -17,7 +18,7 @@ export function readCsvNames(path: string): readonly string[] {
   let record: readonly string[] | undefined;
   try {
     // TextDecoder has removed a byte order mark.
-    [record] = parse(line, { relax_column_count: true });
+    [record] = parse(line, { relax_column_count: true, delimiter: separatorOfNames(line) });
   } catch {
     throw refused(path, 'is not CSV');
   }

@@ -1,6 +1,7 @@
 import { finished } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { utf8 } from '../../src/base/bytes.js';
+import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import { textForm } from '../../src/base/text-form.js';
@@ -9,14 +10,17 @@ import {
   headerNote, isHeader, judgeFirst, recordsBelow, type FirstRecord,
 } from './csv-header.js';
 import { PlainLines, rolesOf, textIn, type Records } from './csv-lines.js';
-import { FormNumbers, usualForm, type CsvForm } from './csv-form.js';
+import { findForm, formBytes, marksIn, type FoundForm } from './csv-find-form.js';
+import { FormNumbers, type CsvForm } from './csv-form.js';
 import { KnownTexts } from './known-texts.js';
-import type { NumberRows } from './plain-numbers.js';
+import { points, type NumberRows } from './plain-numbers.js';
 import {
-  BatchBuilder, badCellRemedy, missingRemedy, noRows, numberInText, plainNumber, refusedAt,
-  type RowBatch, type RowOptions,
+  adviceOn, BatchBuilder, badCellRemedy, missingRemedy, noRows, numberInText, plainNumber,
+  refusedAt, type RowBatch, type RowOptions,
 } from './rows.js';
 
+/** Words that mean an empty cell in a column of numbers, in any case of letters. */
+const emptyWords = ['NA', 'N/A', 'null', '-'];
 /** Longer than any row of numbers. An unclosed quote must not load the whole file into memory. */
 const recordBytesMax = 4 * 1024 * 1024;
 
@@ -35,12 +39,22 @@ export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   options: RowOptions,
 ): AsyncGenerator<RowBatch, void, undefined> {
-  const numbers = new FormNumbers(options.form ?? usualForm);
-  const { separator } = numbers.form;
-  const rows = new CsvRows(options, numbers);
+  const { head, isWhole, rest } = await withHead(chunks, formBytes);
+  let found: FoundForm;
+  try {
+    found = findForm(head.subarray(0, formBytes), isWhole, options);
+  } catch (error) {
+    await rest.return?.();
+    throw error;
+  }
+  const { form, skipped } = found;
+  const { separator } = form;
+  const rows = new CsvRows(options, new FormNumbers(form));
+  // A line that states the separator is a line.
+  if (skipped > 0) rows.passLine();
   const lines = new PlainLines(rows, separator);
   let parsed: ParsedRecords | null = null;
-  for await (const chunk of chunks) {
+  for await (const chunk of joined(head.subarray(skipped), rest)) {
     const left = parsed === null ? lines.take(chunk) : chunk;
     if (left !== null) {
       parsed ??= new ParsedRecords(rows, options.source, separator, lines.delimiter);
@@ -56,6 +70,31 @@ export async function* readCsv(
   await parsed?.end();
   rows.end();
   yield* rows.batches(true);
+}
+
+/**
+ * The first bytes, at least as many as asked for, and what follows them.
+ * @returns `isWhole` - nothing follows.
+ */
+async function withHead(chunks: AsyncIterable<Uint8Array>, bytes: number): Promise<{
+  readonly head: Uint8Array; readonly isWhole: boolean; readonly rest: AsyncIterator<Uint8Array>;
+}> {
+  const rest = chunks[Symbol.asyncIterator]();
+  const parts: Uint8Array[] = [];
+  let [length, isWhole] = [0, false];
+  while (length <= bytes && !isWhole) {
+    const next = await rest.next();
+    if (next.done === true) isWhole = true;
+    else length += parts[parts.push(next.value) - 1]!.length;
+  }
+  return { head: parts.length === 1 ? parts[0]! : Buffer.concat(parts), isWhole, rest };
+}
+
+async function* joined(
+  head: Uint8Array, rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  if (head.length > 0) yield head;
+  yield* { [Symbol.asyncIterator]: () => rest };
 }
 
 /** Records that a parser finds. */
@@ -126,6 +165,8 @@ class CsvRows implements Records {
   private line = 0;
   private blankLines: number[] = [];
   private numberRows: NumberRows | null = null;
+  /** By place in a row: what the points of its numbers can be. */
+  private points = new Uint8Array(0);
 
   constructor(private readonly options: RowOptions, private readonly form: FormNumbers) {}
 
@@ -163,6 +204,22 @@ class CsvRows implements Records {
     if (this.builder === null) {
       throw noRows(this.options.source);
     }
+    this.checkPoints();
+  }
+
+  /**
+   * A wrong guess would be wrong by a thousand. The check can turn an answer into a refusal, and
+   * changes no number.
+   */
+  private checkPoints(): void {
+    const column = this.points.indexOf(points.either);
+    if (column < 0) return;
+    const name = this.selection!.names[column]!;
+    throw new InvalidInputError(`${this.options.source}: each number with a point in the column `
+      + `"${name}" has three digits behind it, so the point may stand before decimals or between `
+      + 'thousands: ' + (adviceOn(this.options, 'csv', 'pass --csv decimal=point or --csv '
+        + 'thousands=point') || 'write one of them with another number of decimals'),
+    { source: this.options.source, column: name });
   }
 
   *batches(all: boolean): Generator<RowBatch> {
@@ -216,6 +273,11 @@ class CsvRows implements Records {
       groups: this.selection.group >= 0,
       types: this.options.types,
     });
+    const { decimal, thousands } = this.options.form ?? {};
+    const isStated = decimal !== undefined || thousands !== undefined
+      || this.form.form.separator !== ',';
+    this.points = new Uint8Array(this.selection.names.length)
+      .fill(isStated ? points.decimal : points.none);
     this.numberRows = this.numbersOnly(this.selection, this.builder);
     for (const row of hasNames ? held.slice(1) : held) this.addRow(row.record, row.line);
   }
@@ -233,6 +295,7 @@ class CsvRows implements Records {
       builder,
       marks: { decimal: decimal.charCodeAt(0), thousands: utf8(thousands) },
       roles: rolesOf(selection, this.width),
+      points: this.points,
       isWhole: Uint8Array.from(types, ({ type }) => Number(type === 'integer')),
       mayBeEmpty: Uint8Array.from(types, ({ optional }) =>
         Number(!isOneCell && (optional === true || this.options.missing === 'null'))),
@@ -244,10 +307,7 @@ class CsvRows implements Records {
     const asked = namedColumns(this.options).filter((name) => !isIndex(name));
     const [first] = asked;
     if (first === undefined || names.some((name) => asked.includes(name))) return;
-    const isOther = this.form.form.separator === ',' && /[;\t]/.test(names[0]!);
-    const remedy = names.length === 1 && isOther
-      ? ': write commas between the cells of a line'
-      : didYouMean(first, names);
+    const remedy = didYouMean(first, names);
     throw new InvalidInputError(`${this.options.source}: there is no column "${first}"`
       + (remedy || ': put the names of the columns into the first line'));
   }
@@ -257,8 +317,40 @@ class CsvRows implements Records {
     for (const index of this.used) {
       if (!record[index]!.includes('\ufffd')) continue;
       throw refusedAt(this.options.source, { line, column: index + 1 }, 'the cell has bytes that '
-        + 'are not UTF-8, or the sign for such bytes (U+FFFD): save the file as UTF-8');
+        + 'are not UTF-8, or the sign for such bytes (U+FFFD): save the file as UTF-8'
+        + adviceOn(this.options, 'csv', ', or pass --csv encoding=latin1'));
     }
+  }
+
+  private lookAtPoint(cell: string, place: number): void {
+    const { decimal } = marksIn(cell.trim());
+    if (decimal === '.') this.points[place] = points.decimal;
+    else if (cell.includes('.')) this.points[place] = points.either;
+  }
+
+  private isEmpty(cell: string, type: ColumnType | undefined): boolean {
+    const text = cell.trim();
+    if (text === '' || type?.type === 'text' || type?.type === 'category') return text === '';
+    const { empty = emptyWords } = this.options;
+    return empty.some((word) => word.toLowerCase() === text.toLowerCase());
+  }
+
+  /** Undefined: the cell is no number in any form. */
+  private markRemedy(cell: string): string | undefined {
+    const { separator, decimal } = this.form.form;
+    const other = marksIn(cell.trim()).decimal;
+    if (separator === ',' || !/^[+-]?\d[\d.,' \u00a0\u202f\u2019]*$/.test(cell.trim())) {
+      return undefined;
+    }
+    if (decimal === '') {
+      return 'the first lines do not show whether a comma or a point stands before the decimals '
+        + `of a number: ${adviceOn(this.options, 'csv', 'pass --csv decimal=comma or --csv '
+          + 'decimal=point') || 'save the file with commas between cells and points in numbers'}`;
+    }
+    if (other === decimal || other === '') return undefined;
+    return `the numbers of this file have ${decimal === ',' ? 'a comma' : 'a point'} before their `
+      + `decimals, and this one has ${decimal === ',' ? 'a point' : 'a comma'}: correct it`
+      + adviceOn(this.options, 'csv', ', or name the mark with --csv decimal=');
   }
 
   private addRow(record: readonly string[], line: number): void {
@@ -281,11 +373,13 @@ class CsvRows implements Records {
         ? builder.textPlace(i, cell) : numberInText(cell, type, this.form);
       if (value !== undefined) {
         target[offset + i] = value;
+        if (this.points[i] !== points.decimal) this.lookAtPoint(cell, i);
         continue;
       }
       const place = { line, column: index + 1, name: selection.names[i]! };
-      if (cell.trim() !== '') {
-        throw refusedAt(source, place, badCellRemedy(this.options, type, cell, place.name));
+      if (!this.isEmpty(cell, type)) {
+        throw refusedAt(source, place, this.markRemedy(cell)
+          ?? badCellRemedy(this.options, type, cell, place.name));
       }
       target[offset + i] = NaN;
       if (type?.optional !== true && missing !== 'null') {

@@ -4,7 +4,7 @@ import { textForm } from '../../src/base/text-form.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import { isOfNames } from './ids.js';
 import { cutLine, FormLines } from './ndjson-lines.js';
-import { cellRole } from './plain-numbers.js';
+import { cellRole, points } from './plain-numbers.js';
 import {
   BatchBuilder, badCellRemedy, missingRemedy, noRows, plainNumber, refusedAt, type RowBatch,
   type RowOptions,
@@ -203,6 +203,7 @@ class NdjsonRows {
       : cell === group ? cellRole.group : data.indexOf(cell)));
     return new FormLines({
       builder, between: cut.between, roles, marks: { decimal: 0x2e, thousands: new Uint8Array(0) },
+      points: new Uint8Array(types.length).fill(points.decimal),
       isWhole: Uint8Array.from(types, ({ type }) => Number(type === 'integer')),
       mayBeEmpty: Uint8Array.from(types, ({ optional }) =>
         Number(optional === true || this.options.missing === 'null')),

@@ -36,6 +36,12 @@ type StreamReader = (
   chunks: AsyncIterable<Uint8Array>, options: RowOptions,
 ) => AsyncGenerator<RowBatch, void, undefined>;
 
+/** Marks at the start of a text, and the encodings that they stand for. */
+const encodingMarks: readonly (readonly [string, Uint8Array])[] = [
+  ['utf-16le', Uint8Array.of(0xff, 0xfe)],
+  ['utf-16be', Uint8Array.of(0xfe, 0xff)],
+];
+
 /** Parquet is not here: it is not read from its start to its end. */
 const readers: Readonly<Record<Exclude<InputFormat, 'parquet'>, () => Promise<StreamReader>>> = {
   csv: () => Promise.resolve(readCsv),
@@ -73,8 +79,8 @@ export async function* readRows(
   }
   const format = formatOf(head, request.path, source);
   if (isCsvAlone(request) && format !== 'csv') {
-    throw new UsageError(`--csv header, separator and decimal are for CSV, and ${source} is not: `
-      + 'leave them out');
+    throw new UsageError(`--csv says what a CSV file looks like, and ${source} is not one: give `
+      + 'nothing but missing=null with it');
   }
   if (format === 'npy' && request.types !== undefined) {
     throw new UsageError('a .npy file holds numbers only: give .csv or .ndjson for columns that '
@@ -92,7 +98,27 @@ export async function* readRows(
     return;
   }
   const read = await readers[format]();
-  yield* read(rejoin(head, chunks), { ...request, source });
+  const encoding = request.encoding === 'latin1' ? 'windows-1252' : encodingMarks
+    .find(([, mark]) => format === 'csv' && mark.every((byte, i) => head[i] === byte))?.[0];
+  const bytes = rejoin(head, chunks);
+  yield* read(encoding === undefined ? bytes : inUtf8(bytes, encoding, source), {
+    ...request, source,
+  });
+}
+
+/** Without the mark of the encoding. */
+async function* inUtf8(
+  chunks: AsyncIterable<Uint8Array>, encoding: string, source: string,
+): AsyncGenerator<Uint8Array> {
+  const decoder = new TextDecoder(encoding, { fatal: true });
+  try {
+    for await (const chunk of chunks) yield utf8(decoder.decode(chunk, { stream: true }));
+    yield utf8(decoder.decode());
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    throw new InvalidInputError(`${source}: it begins as a text in ${encoding.toUpperCase()}, and `
+      + 'has bytes that are none: save it again, as UTF-8', { source });
+  }
 }
 
 async function* bytesOf(
@@ -133,8 +159,8 @@ function firstMark(bytes: Uint8Array): number | undefined {
 }
 
 /** True if `--csv` states something that only a CSV file can have. */
-function isCsvAlone({ header, form }: RowOptions | InputRequest): boolean {
-  return header !== undefined || form !== undefined;
+function isCsvAlone({ header, form, encoding, empty }: RowOptions | InputRequest): boolean {
+  return [header, form, encoding, empty].some((part) => part !== undefined);
 }
 
 /**

@@ -17,12 +17,20 @@ export interface NumberMarks {
   readonly thousands: Uint8Array;
 }
 
+/**
+ * What the points of a column's numbers can be, as far as its cells have shown: those of `either`
+ * have three digits behind each, as if they stood between thousands.
+ */
+export const points = { none: 0, either: 1, decimal: 2 } as const;
+
 /** Rows of numbers, whose cells can be read without making texts of them. */
 export interface NumberRows {
   readonly builder: BatchBuilder;
   readonly marks: NumberMarks;
   /** By cell of a line, in its order: the place in a row, or one of the roles. */
   readonly roles: Int32Array;
+  /** By place in a row: one of `points`. */
+  readonly points: Uint8Array;
   /** By place in a row: 1 for whole numbers. */
   readonly isWhole: Uint8Array;
   /** By place in a row: 1 where an empty cell, or `null`, is allowed. */
@@ -38,8 +46,9 @@ export interface NumberRows {
  * @returns where it ends; -1: it is not in its plainest form.
  */
 export function readNumber(
-  bytes: Buffer, from: number, place: number, { builder, marks, isWhole, mayBeEmpty }: NumberRows,
+  bytes: Buffer, from: number, place: number, numbers: NumberRows,
 ): number {
+  const { builder, marks, isWhole, mayBeEmpty } = numbers;
   // Counted from the zero, as digits are.
   const point = marks.decimal - zero;
   const isNegative = bytes[from] === minus;
@@ -58,6 +67,11 @@ export function readNumber(
   } else {
     if (digits > digitsMax || (pointAt >= 0 && isWhole[place] === 1)) return -1;
     value = pointAt < 0 ? whole : whole / powersOf10[at - pointAt - 1]!;
+    if (pointAt >= 0 && numbers.points[place] !== points.decimal) {
+      const mayGroup = at - pointAt === 4 && pointAt > start && pointAt - start <= 3
+        && bytes[start] !== zero;
+      numbers.points[place] = mayGroup ? points.either : points.decimal;
+    }
     if (isNegative) value = -value;
   }
   builder.target[builder.offset + place] = value;

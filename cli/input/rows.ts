@@ -8,7 +8,7 @@ import { parseNumber } from './decimals.js';
 export type InputFormat = 'csv' | 'ndjson' | 'npy' | 'parquet' | 'arrow';
 
 /** Flags of a command that a message about its input may suggest. */
-export type InputFlag = 'columns' | 'missing' | 'header' | 'type';
+export type InputFlag = 'columns' | 'missing' | 'csv' | 'type' | 'contributor';
 
 /** The part of a file to read. Columns are names, or indexes counted from 0. */
 export interface RowOptions {
@@ -23,8 +23,12 @@ export interface RowOptions {
   readonly missing: 'refuse' | 'cells' | 'null';
   /** Whether the first line of a CSV file holds names. Default: it is judged by its contents. */
   readonly header?: 'yes' | 'no';
-  /** The form of a CSV file. Default: with commas between cells and points in numbers. */
-  readonly form?: CsvForm;
+  /** The parts of a CSV file's form that are known. The others are found from its first lines. */
+  readonly form?: Partial<CsvForm>;
+  /** The encoding of a CSV file. Default: UTF-8, or UTF-16 if it begins with the mark of that. */
+  readonly encoding?: 'latin1';
+  /** Words that say the same as an empty cell, in columns of numbers of a CSV file. */
+  readonly empty?: readonly string[];
   /** Called with a line about a decision on how the input was read. It may depend on the rows. */
   readonly onNote?: (text: string) => void;
   /** For messages: the path, or "standard input". */

@@ -141,7 +141,7 @@ describe('keelson estimate', { tags: ['long'] }, () => {
     const asRow = await answer('count', years('3,4'), '--csv', 'header=no');
     expect(Math.abs(asRow.estimate - 401)).toBeLessThan(2);
     expect((await answer('count', '{"x":1}', '--csv', 'header=yes')).stderr)
-      .toContain('--csv header, separator and decimal are for CSV, and standard input is not');
+      .toContain('--csv says what a CSV file looks like, and standard input is not one');
   });
 
   it('counts rows whatever they hold', async () => {

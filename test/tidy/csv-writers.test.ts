@@ -10,7 +10,8 @@ const writers = ['cli/export/write.ts', 'dashboard/base/series-csv.ts'];
 const handsOver = ['dashboard/views/save-files.ts'];
 /** They put commas between other things. */
 const others = [
-  'cli/commands/lab.ts', 'cli/lab/session.ts', 'server/metrics/metrics.ts',
+  'cli/commands/lab.ts', 'cli/input/csv-find-form.ts', 'cli/lab/session.ts',
+  'server/metrics/metrics.ts',
   'server/network/client-address.ts', 'src/base/canonical-json.ts',
 ];
 const files = sourceFiles();

@@ -1,0 +1,242 @@
+import { parse } from 'csv-parse/sync';
+import { InvalidInputError } from '../../src/base/errors.js';
+import { isIndex, namedColumns } from './columns.js';
+import {
+  markWord, separators, thousandsMarks, usualForm, type CsvForm,
+} from './csv-form.js';
+import { hasIdName, idAdvice } from './id-advice.js';
+import { adviceOn, type RowOptions } from './rows.js';
+
+/** The bytes at the start of a file that show its form. */
+export const formBytes = 64 * 1024;
+
+/** The form of a file, and where its first record begins. */
+export interface FoundForm {
+  readonly form: CsvForm;
+  /** The bytes before the first record: a line `sep=;`, as Excel reads it. */
+  readonly skipped: number;
+}
+
+type Separator = CsvForm['separator'];
+type Decimal = CsvForm['decimal'];
+
+/**
+ * Finds the parts of a file's form that `options.form` does not state.
+ *
+ * The separator is the one that cuts the line of names: names are public. The marks in numbers are
+ * taken from the cells, so a person's row must not decide how those of others are read. A decimal
+ * mark counts as found only if the cells of two people show it, and a cell that contradicts it
+ * refuses the file later. If one row is replaced, a cell of somebody else still shows the same
+ * mark, so the file is read in the same form, or refused. A cell shows a mark if it can be a number
+ * in one form only: `1,5`, but not `1,234`.
+ * @param head - the first bytes of the file, at most `formBytes`.
+ * @param isWhole - whether they are all of it.
+ * @throws InvalidInputError where only a flag can decide.
+ */
+export function findForm(
+  head: Uint8Array, isWhole: boolean, options: RowOptions,
+): FoundForm {
+  const text = new TextDecoder().decode(head);
+  const stated = /^sep=([,;\t|])\r?\n/i.exec(text);
+  const given = options.form ?? {};
+  // The decoder has removed a byte order mark, which is part of what is skipped.
+  const skipped = stated === null ? 0 : stated[0].length + (head[0] === 0xef ? 3 : 0);
+  const rest = stated === null ? text : text.slice(stated[0].length);
+  const separator = given.separator ?? (stated?.[1] as Separator | undefined)
+    ?? separatorOf(cutsOf(rest), given.decimal, options);
+  const records = (): ReturnType<typeof recordsOf> =>
+    recordsOf(isWhole ? rest : upToLastLine(rest), separator);
+  const decimal = given.decimal ?? decimalBeside(given.thousands, separator);
+  const isStated = decimal !== undefined || separator === usualForm.separator;
+  const shown = isStated ? null : marksOf(cellsOf(records(), options));
+  const form = {
+    separator, decimal: decimal ?? shown?.decimal ?? usualForm.decimal,
+    thousands: given.thousands ?? shown?.thousands ?? usualForm.thousands,
+  };
+  checkMarks(form, options);
+  const isFound = given.separator === undefined || shown !== null;
+  if (isFound && separator !== usualForm.separator) options.onNote?.(formNote(form, options));
+  noteId(recordsOf(rest, separator, 1)[0] ?? [], records, options);
+  return { form, skipped };
+}
+
+/** The decimal mark beside points or commas between thousands; undefined: they say nothing. */
+function decimalBeside(
+  thousands: CsvForm['thousands'] | undefined, separator: Separator,
+): Decimal | undefined {
+  if (thousands === ',') return '.';
+  if (thousands !== '.') return undefined;
+  return separator === ',' ? '' : ',';
+}
+
+/** @throws InvalidInputError for one mark with two meanings. */
+function checkMarks({ separator, decimal, thousands }: CsvForm, { source }: RowOptions): void {
+  const marks = [separator, decimal, thousands].filter((mark) => mark !== '');
+  if (new Set(marks).size === marks.length) return;
+  throw new InvalidInputError(`${source}: one mark would have two meanings: its cells are cut at `
+    + `separator=${markWord('separator', separator)}, and --csv gives numbers the same mark or one `
+    + 'mark twice: name three marks that differ', { source });
+}
+
+/** The rows are read only where a column has the name of an id. */
+function noteId(
+  first: readonly string[], records: () => readonly (readonly string[])[], options: RowOptions,
+): void {
+  const names = first.map((cell) => cell.trim());
+  if (options.onNote === undefined || !hasIdName(names, options)) return;
+  const advice = idAdvice(names, records().slice(1), options);
+  if (advice !== '') options.onNote(advice);
+}
+
+/** A line on how a file is read, for people. It may depend on the rows. */
+function formNote({ separator, decimal, thousands }: CsvForm, options: RowOptions): string {
+  const parts = [
+    `separator=${markWord('separator', separator)}`,
+    ...decimal === '' ? [] : [`decimal=${markWord('decimal', decimal)}`],
+    ...thousands === '' ? [] : [`thousands=${markWord('thousands', thousands)}`],
+  ];
+  return `${options.source}: its first lines are written with ${parts.join(',')}, so it is read in `
+    + `this form${adviceOn(options, 'csv', '; --csv states another')}`;
+}
+
+/** The first line under each separator: its cells. */
+type Cuts = ReadonlyMap<Separator, readonly string[]>;
+
+function cutsOf(text: string): Cuts {
+  return new Map(separators.map((separator) =>
+    [separator, (recordsOf(text, separator, 1)[0] ?? []).map((cell) => cell.trim())]));
+}
+
+/** The separator of the names in a first line. */
+export function separatorOfNames(line: string): Separator {
+  return best(separators, cutsOf(line), [])!;
+}
+
+/**
+ * The separator, by the first line alone: the one that gives most of the names that are asked for,
+ * else most cells.
+ * @throws InvalidInputError where the line may be a person's row, which must not decide.
+ */
+function separatorOf(
+  cuts: Cuts, decimal: Decimal | undefined, options: RowOptions,
+): Separator {
+  const asked = namedColumns(options);
+  const others = separators.filter((each) =>
+    each !== usualForm.separator && cuts.get(each)!.length > 1);
+  if (decimal === ',') return best(others, cuts, asked) ?? ';';
+  if (others.length === 0) return usualForm.separator;
+  const separator = best(separators, cuts, asked)!;
+  const cells = cuts.get(separator)!;
+  const areNames = options.header !== 'no'
+    && (cells.every((cell) => !/\d/.test(cell) || /\p{L}/u.test(cell))
+      || asked.some((name) => !isIndex(name) && cells.includes(name)));
+  if (separator === usualForm.separator || areNames) return separator;
+  const words = [separator, ...others].map((each) => markWord('separator', each));
+  throw new InvalidInputError(`${options.source}: its first line is not one of names, and `
+    + `what stands between its cells may be ${[...new Set(words)].join(' or ')} or comma: `
+    + adviceOr(options, 'csv', 'say so with --csv separator=', 'save it with commas between them'),
+  { source: options.source });
+}
+
+function best(
+  among: readonly Separator[], cuts: Cuts, asked: readonly string[],
+): Separator | undefined {
+  const merit = (separator: Separator): number => {
+    const cells = cuts.get(separator)!;
+    return 1000 * asked.filter((name) => cells.includes(name)).length + cells.length;
+  };
+  return among.reduce<Separator | undefined>((found, each) =>
+    (found === undefined || merit(each) > merit(found) ? each : found), undefined);
+}
+
+/** The cells below the names that are read as numbers, row by row. */
+function cellsOf(
+  [names = [], ...rows]: readonly (readonly string[])[], options: RowOptions,
+): { readonly person: string; readonly cells: readonly string[] }[] {
+  const { columns, types, contributor } = options;
+  const asked = columns ?? (types === undefined ? undefined : [...types.keys()]);
+  const isNumber = (name: string): boolean =>
+    ['number', 'integer', undefined].includes(types?.get(name)?.type);
+  const used = names.flatMap((cell, index) => {
+    const name = cell.trim();
+    const isAsked = asked === undefined || asked.includes(name) || asked.includes(String(index));
+    const isOther = name === contributor || name === options.group;
+    return isAsked && isNumber(name) && !isOther ? [index] : [];
+  });
+  const own = names.findIndex((name) => name.trim() === contributor);
+  // A file without names has its first row here, too: the others are enough.
+  return rows.map((record, row) => ({
+    person: own < 0 ? String(row) : record[own] ?? '',
+    cells: used.map((index) => (record[index] ?? '').trim()),
+  }));
+}
+
+const inGroups = /^[+-]?\d{1,3}(?:([.,' \u00a0\u202f\u2019])\d{3})(?:\1\d{3})*(?:([.,])\d+)?$/u;
+const plain = /^[+-]?(\d*)([.,])(\d*)(?:[eE][+-]?\d+)?$/;
+
+/** The marks that a cell shows; a mark that it cannot show is empty. */
+export function marksIn(cell: string): Pick<CsvForm, 'decimal' | 'thousands'> {
+  const grouped = inGroups.exec(cell);
+  if (grouped !== null) {
+    const [text, thousands = '', decimal = ''] = grouped;
+    if (decimal === thousands) return { decimal: '', thousands: '' };
+    const isTwice = text.indexOf(thousands) !== text.lastIndexOf(thousands);
+    const mark = thousands as CsvForm['thousands'];
+    if (decimal !== '') return { decimal: decimal as Decimal, thousands: mark };
+    if (mark !== '.' && mark !== ',') return { decimal: '', thousands: mark };
+    if (isTwice) return { decimal: mark === '.' ? ',' : '.', thousands: mark };
+    // `1.234` is a number either way. `0.234` is no number with thousands.
+    return { decimal: /^[+-]?0/.test(text) ? mark : '', thousands: '' };
+  }
+  const found = plain.exec(cell);
+  return { decimal: (found?.[2] ?? '') as Decimal, thousands: '' };
+}
+
+/** The decimal mark that two people show, and the mark between thousands beside it. */
+function marksOf(
+  rows: readonly { readonly person: string; readonly cells: readonly string[] }[],
+): Pick<CsvForm, 'decimal' | 'thousands'> {
+  const shown = rows.flatMap(({ person, cells }) =>
+    cells.map((cell) => ({ person, ...marksIn(cell) })));
+  const peopleOf = (mark: Decimal): number =>
+    new Set(shown.flatMap(({ person, decimal }) => (decimal === mark ? [person] : []))).size;
+  const [points, commas] = [peopleOf('.'), peopleOf(',')];
+  if (Math.max(points, commas) < 2) return { decimal: '', thousands: '' };
+  const decimal = points > commas ? '.' : ',';
+  const usual = decimal === '.' ? ',' : '.';
+  const times = (mark: string): number =>
+    shown.filter(({ thousands }) => thousands === mark).length;
+  const thousands = thousandsMarks.filter((mark) => mark !== decimal)
+    .reduce((most, mark) => (times(mark) > times(most) ? mark : most), usual);
+  return { decimal, thousands };
+}
+
+function upToLastLine(text: string): string {
+  return text.slice(0, text.lastIndexOf('\n') + 1);
+}
+
+/** Records up to the first one that cannot be read: the reader of the file reports that one. */
+function recordsOf(
+  text: string, separator: Separator, to = Infinity,
+): readonly (readonly string[])[] {
+  const records: (readonly string[])[] = [];
+  try {
+    parse(text, {
+      delimiter: separator, bom: true, relax_column_count: true,
+      ...(Number.isFinite(to) && { to }),
+      on_record: (record: string[]) => {
+        records.push(record);
+        return null;
+      },
+    });
+  } catch {
+    return records;
+  }
+  return records;
+}
+
+function adviceOr(
+  options: RowOptions, flag: Parameters<typeof adviceOn>[1], advice: string, other: string,
+): string {
+  return adviceOn(options, flag, advice) || other;
+}
