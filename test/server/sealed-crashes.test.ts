@@ -1,7 +1,7 @@
 import nacl from 'tweetnacl';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { toHex } from '../../src/base/bytes.js';
 import { seededRandom } from '../../src/random/work.js';
+import type { Signer, Verifier } from '../../src/signing/contract.js';
 import { signing } from '../../src/signing/node.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import type { PeerFrame } from '../../src/wire/peer-messages.js';
@@ -35,25 +35,42 @@ const robustMean: Crowd = {
   question: 'estimator: robust-mean\nparameters: { scale: [4], shape: light, corruption: 0.2 }',
 };
 
-/** Keys that boxes share: each run of a crowd has the same, and they take most of its time. */
-const shared = new Map<string, Uint8Array>();
-const before = nacl.box.before.bind(nacl.box);
-function sharedKey(other: Uint8Array, secret: Uint8Array): Uint8Array {
-  const name = `${toHex(other)} ${toHex(secret)}`;
-  const key = shared.get(name) ?? before(other, secret);
-  shared.set(name, key);
-  return key.slice();
+const text = ({ buffer, byteOffset, length }: Uint8Array): string =>
+  Buffer.from(buffer, byteOffset, length).toString('latin1');
+
+/**
+ * Computes once for the same bytes. Each run of a crowd has the same keys and entries, and they
+ * take most of its time. @param copy - of a result whose bytes the caller may overwrite.
+ */
+function remembered<Given extends readonly Uint8Array[], Result>(
+  compute: (...given: Given) => Result, copy: (result: Result) => Result,
+): (...given: Given) => Result {
+  const known = new Map<string, Result>();
+  return (...given) => {
+    const name = given.map(text).join(' ');
+    const result = known.get(name) ?? compute(...given);
+    known.set(name, result);
+    return copy(result);
+  };
 }
 
-/** The same for pairs of keys, each by its secret. */
-const pairs = new Map<string, nacl.BoxKeyPair>();
-const fromSecretKey = nacl.box.keyPair.fromSecretKey.bind(nacl.box.keyPair);
-function keyPair(secret: Uint8Array): nacl.BoxKeyPair {
-  const name = toHex(secret);
-  const { publicKey, secretKey } = pairs.get(name) ?? fromSecretKey(secret);
-  pairs.set(name, { publicKey: publicKey.slice(), secretKey: secretKey.slice() });
-  return { publicKey: publicKey.slice(), secretKey: secretKey.slice() };
-}
+const bytes = (result: Uint8Array): Uint8Array => result.slice();
+const same = <Result>(result: Result): Result => result;
+const sharedKey = remembered(nacl.box.before.bind(nacl.box), bytes);
+const keyPair = remembered(nacl.box.keyPair.fromSecretKey.bind(nacl.box.keyPair),
+  ({ publicKey, secretKey }) => ({ publicKey: bytes(publicKey), secretKey: bytes(secretKey) }));
+const agreed = remembered(signing.x25519.bind(signing), bytes);
+const createSigner = signing.createSigner.bind(signing);
+const signerOf = remembered((seed: Uint8Array): Signer => {
+  const signer = createSigner(seed);
+  return { publicKey: signer.publicKey, sign: remembered(signer.sign.bind(signer), bytes) };
+}, same);
+const createVerifier = signing.createVerifier.bind(signing);
+const verifierOf = remembered((key: Uint8Array): Verifier => {
+  const verifier = createVerifier(key);
+  const verify = remembered(verifier.verify.bind(verifier), same);
+  return { publicKey: verifier.publicKey, verify };
+}, same);
 
 /** Begins a run. Randomness is seeded, so that each run of a crowd has the same steps and keys. */
 async function opened(crowd: Crowd): Promise<SealedNodes> {
@@ -69,6 +86,9 @@ async function opened(crowd: Crowd): Promise<SealedNodes> {
   });
   vi.spyOn(nacl.box, 'before').mockImplementation(sharedKey);
   vi.spyOn(nacl.box.keyPair, 'fromSecretKey').mockImplementation(keyPair);
+  vi.spyOn(signing, 'x25519').mockImplementation(agreed);
+  vi.spyOn(signing, 'createSigner').mockImplementation(signerOf);
+  vi.spyOn(signing, 'createVerifier').mockImplementation(verifierOf);
   nodes = new SealedNodes(crowd);
   await nodes.startAll();
   expect(await nodes.contribute(crowd.people)).toEqual([]);
@@ -90,7 +110,7 @@ function attemptsOf(sent: readonly SentFrame[], server: ServerIndex) {
   const toOne = new Map<string, ServerIndex>();
   for (const each of sent.filter(({ from }) => from === server)) {
     if (each.frame.kind === 'start') {
-      const key = toHex(each.frame.key);
+      const key = text(each.frame.key);
       const last = attempts.at(-1);
       // An attempt begins with one message to each of the two others.
       if (last?.key === key && !last.told.has(each.to)) {
@@ -100,7 +120,7 @@ function attemptsOf(sent: readonly SentFrame[], server: ServerIndex) {
       attempts.push({ key, told: new Set([each.to]), openings: [], charges: [] });
       toOne.clear();
     } else if (isStep(each)) {
-      const payload = toHex(each.frame.payload);
+      const payload = text(each.frame.payload);
       const other = toOne.get(payload);
       toOne.set(payload, each.to);
       if (other === undefined || other === each.to) continue;
