@@ -1,9 +1,9 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import { checkList, checkObject } from '../../../base/given.js';
-import { analyticGaussianDelta } from '../analytic-gaussian.js';
 import { checkEvents } from '../event-check.js';
 import type { MechanismEvent } from '../events.js';
 import { ComposedLoss } from './composition.js';
+import { deltaByInversion } from './inversion.js';
 import { lossOfPiece } from './loss.js';
 import { gathered, pieceOf, varianceOf, worstOf, type Repeated } from './pieces.js';
 
@@ -84,8 +84,8 @@ function composedLoss(few: readonly Repeated[]): StudyLoss {
  * So it may decide on the noise of a release that shares its budget with no other: all its events
  * are fixed before any data. False where an event has no piece, or none is drawn.
  *
- * Gaussian pieces alone are one piece, and its curve is known exactly (analytic-gaussian): a loss
- * that is moved up by `shift` at epsilon is one that is not moved, at epsilon - shift.
+ * Both ways to compose are proven (inversion.ts, composition.ts). The first takes a hundredth of
+ * the time and is the tighter one.
  */
 export function isReleaseWithin(
   release: ChargedEvents, { epsilon, delta }: { readonly epsilon: number; readonly delta: number },
@@ -93,18 +93,8 @@ export function isReleaseWithin(
   const pieces = piecesOfRelease(release);
   if (pieces === null || pieces.length === 0) return false;
   const few = gathered(pieces);
-  const [first] = few;
-  if (few.length === 1 && first!.piece.kind === 'gaussian') {
-    const { square, shift, delta: failing } = first!.piece;
-    if (!(epsilon > shift && failing < delta)) return false;
-    const curve = analyticGaussianDelta((epsilon - shift) * down, down / Math.sqrt(square));
-    return failing + curve / down <= delta;
-  }
-  return composedLoss(few).delta(epsilon) <= delta;
+  return (deltaByInversion(few, epsilon) ?? composedLoss(few).delta(epsilon)) <= delta;
 }
-
-/** Lowers a number by more than the rounding errors of what is computed from it. */
-const down = 1 - 2 ** -36;
 
 /** The pieces of one release: those of arms that add up, and the worst pieces of disjoint arms. */
 function piecesOfRelease({ events, disjoint = [] }: ChargedEvents): readonly Repeated[] | null {
