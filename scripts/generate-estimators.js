@@ -32,6 +32,30 @@ async function readTable() {
 const camelCase = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 const titleCase = (name) => camelCase(`-${name}`);
 
+/** Those of one part, or those of none. */
+const ofPart = (table, part) => table.filter((entry) => entry.part === part);
+const partsOf = (table) => [...new Set(table.flatMap(({ part = [] }) => part))];
+/** The module, within `generated`, that exports the estimators of a part. */
+const moduleOf = (part) => `exports-of-${part}`;
+
+/** All exports: those of the parts, and the others. */
+function allExportsText(table) {
+  const parts = partsOf(table).map((part) => `export * from './${moduleOf(part)}.js';\n`);
+  return `${parts.join('')}${exportsText(ofPart(table, undefined))}`;
+}
+
+function loadersText(table) {
+  const lines = table.map(({ name, part }) =>
+    `  '${name}': async () => (await import('./${part === undefined ? 'exports' : moduleOf(part)}`
+    + `.js')).${camelCase(name)},\n`);
+  return `import type { Estimator } from '../contract/estimator.js';
+
+/** Loads an estimator by its name, with as little else as \`table.ts\` says. */
+export const loaders: Readonly<Record<string, () => Promise<Estimator>>> = Object.freeze({
+${lines.join('')}});
+`;
+}
+
 function exportsText(table) {
   const imports = table.map(({ name, folder }) =>
     `import { ${camelCase(name)} as ${camelCase(name)}Unchecked } `
@@ -119,10 +143,15 @@ ${members.join('')}}
 /** Brings the files up to date with the table and the estimators. @returns whether any changed */
 export async function generateEstimators(folder = join(root, 'src/estimators')) {
   const table = await readTable();
-  const names = ['descriptions.ts', 'exports.ts'];
+  const parts = partsOf(table);
+  const names =
+    ['descriptions.ts', 'exports.ts', 'loaders.ts', ...parts.map((part) => `${moduleOf(part)}.ts`)];
   const isWritten = generate(join(folder, 'generated'), names, [source, ...scripts], () => ({
     'descriptions.ts': descriptionsText(table),
-    'exports.ts': exportsText(table),
+    'exports.ts': allExportsText(table),
+    'loaders.ts': loadersText(table),
+    ...Object.fromEntries(parts.map((part) =>
+      [`${moduleOf(part)}.ts`, exportsText(ofPart(table, part))])),
   }));
   // The types come from the estimators, which the bundle reaches through the exports.
   const types = ['parameters.ts'];

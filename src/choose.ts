@@ -13,13 +13,7 @@ import {
 } from './estimators/index.js';
 import { planWithin, type PlanOptions } from './plan.js';
 import { targetAlone } from './privacy/accounting/target.js';
-
-/** The questions about the contributors that an estimator can be chosen for. */
-export const questionNames = [
-  'mean', 'count', 'sum', 'share', 'ratio', 'quantile', 'histogram', 'covariance', 'distribution',
-] as const;
-/** One of `questionNames`. */
-export type QuestionName = (typeof questionNames)[number];
+import { questionNames, type QuestionName } from './question-names.js';
 
 /** Options of `chooseEstimator`. All of them are public: it never sees a row. */
 export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {

@@ -10,9 +10,9 @@
 export { estimate, type Estimate, type EstimateOptions } from './estimate.js';
 export { plan, type PlanOptions } from './plan.js';
 export {
-  chooseEstimator, questionNames, type Candidate, type Choice, type ChooseOptions,
-  type QuestionName,
+  chooseEstimator, type Candidate, type Choice, type ChooseOptions,
 } from './choose.js';
+export { questionNames, type QuestionName } from './question-names.js';
 export type { PrivacyStatement } from './privacy-statement.js';
 export { estimators as allEstimators, findEstimator } from './estimators/registry.js';
 

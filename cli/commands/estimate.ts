@@ -6,8 +6,8 @@ import { protocolLimits } from '../../src/base/limits.js';
 import type {
   Infeasible, ParameterValues, Participation,
 } from '../../src/estimators/contract/estimator.js';
-import { questionNames } from '../../src/choose.js';
-import { estimators } from '../../src/estimators/registry.js';
+import { isEstimator } from '../../src/estimators/by-name.js';
+import { questionNames } from '../../src/question-names.js';
 import { printAnswer, printNotes } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
@@ -176,8 +176,8 @@ export const estimate = defineCommand({
     checkSizes(tables, cohort, request.path);
     const timed: TimedResult[] = [];
     const types = typesOfTable(tables[0]!.columns, request);
-    const raw = parametersOfTypes(name, given, tables[0]!.columns, types);
-    const resolved = resolveEstimator({ name, question: args.question }, raw, {
+    const raw = await parametersOfTypes(name, given, tables[0]!.columns, types);
+    const resolved = await resolveEstimator({ name, question: args.question }, raw, {
       dimension: dimensionOf(tables[0]!), target, cohort: cohort ?? smallestOf(tables),
       participation,
     });
@@ -250,7 +250,7 @@ function isStudyAlone({ name, file }: InputFlags & {
   if (name === undefined) return true;
   // The first word is then the file.
   return file === undefined && name !== autoName
-    && !estimators.some((each) => each.name === name);
+    && !isEstimator(name);
 }
 
 /** `auto` finds no estimator. Nothing was run, and nothing is charged. */

@@ -110,7 +110,7 @@ export const plan = defineCommand({
     const raw = declared(args.name, hostile, set);
     // Only `auto` uses the cohort here, and it has one.
     const resolved =
-      resolveEstimator(args, raw, { dimension, target, participation, cohort: given ?? 1 });
+      await resolveEstimator(args, raw, { dimension, target, participation, cohort: given ?? 1 });
     if (resolved.kind === 'infeasible') {
       return infeasible(resolved, { estimator: autoName, dimension, cohort: given }, output);
     }

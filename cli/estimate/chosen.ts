@@ -1,12 +1,11 @@
 import type { ArgsDef } from 'citty';
-import {
-  chooseWithin, questionNames, type Choice, type QuestionName,
-} from '../../src/choose.js';
+import type { Choice } from '../../src/choose.js';
 import type {
   Estimator, Infeasible, ParameterValues, StudyFacts,
 } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
-import { findEstimator } from '../../src/estimators/registry.js';
+import { isEstimator, loadEstimator, unknownEstimator } from '../../src/estimators/by-name.js';
+import { questionNames, type QuestionName } from '../../src/question-names.js';
 import { didYouMean, questionWords } from '../../src/base/suggest.js';
 import { UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
@@ -47,17 +46,18 @@ export interface Resolved {
  * @param set - the parameters of `--set`; with `auto`, the known facts.
  * @throws UsageError for a question without `auto`; InvalidParameterError for a wrong parameter.
  */
-export function resolveEstimator(
+export async function resolveEstimator(
   { name, question = 'mean' }: { readonly name: string; readonly question?: string | undefined },
   set: Readonly<Record<string, unknown>>,
   facts: StudyFacts,
-): Resolved | Infeasible {
+): Promise<Resolved | Infeasible> {
   if (name !== autoName) {
-    const estimator = findEstimator(name);
+    const estimator = await loadEstimator(name);
     const { dimension } = facts;
     const parameters = parseParameters(estimator.parameters, set, { dimension, estimator: name });
     return { kind: 'estimator', estimator, parameters, choice: null };
   }
+  const { chooseWithin } = await import('../../src/choose.js');
   const found = chooseWithin(question as QuestionName, set, facts);
   if (found.kind === 'infeasible') return found;
   const { estimator, parameters } = found;
@@ -71,7 +71,7 @@ export function checkName(name: string, question: string | undefined): void {
     throw new UsageError(`--question is one of ${questionNames.join(', ')}, not "${question}"`
       + didYouMean(question, questionNames, questionWords));
   }
-  findEstimator(name);
+  if (!isEstimator(name)) throw unknownEstimator(name);
   if (question === undefined) return;
   throw new UsageError(`--question is for ${autoName}: leave it out, or write ${autoName} in place `
     + `of ${name}`);

@@ -1,6 +1,6 @@
 import { parametersFor } from '../../server/study-file/columns.js';
 import type { ColumnType } from '../../src/base/columns.js';
-import { estimators } from '../../src/estimators/registry.js';
+import { isEstimator, loadEstimator } from '../../src/estimators/by-name.js';
 import { UsageError } from '../base/errors.js';
 import type { RowOptions } from '../input/rows.js';
 
@@ -15,12 +15,12 @@ export function typesOfTable(
  * The parameters of `--set`, with those that follow from typed columns, as for a study file.
  * @throws UsageError if the estimator cannot answer about these columns.
  */
-export function parametersOfTypes(
+export async function parametersOfTypes(
   name: string, given: Readonly<Record<string, unknown>>, columns: readonly string[],
   types: readonly ColumnType[] | undefined,
-): Readonly<Record<string, unknown>> {
+): Promise<Readonly<Record<string, unknown>>> {
   if (types === undefined) return given;
-  const estimator = estimators.find((each) => each.name === name) ?? { name, parameters: [] };
+  const estimator = isEstimator(name) ? await loadEstimator(name) : { name, parameters: [] };
   return parametersFor(given, estimator, { columns, types }, (path, rule, remedy) =>
     new UsageError(`${path} ${rule}; ${remedy}`));
 }

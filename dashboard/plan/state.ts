@@ -1,5 +1,5 @@
 import { factsLimits } from '../../src/base/facts-limits.js';
-import type { QuestionName } from '../../src/choose.js';
+import type { QuestionName } from '../../src/question-names.js';
 
 const { valueMax } = factsLimits;
 

@@ -1,5 +1,5 @@
 import type { ParameterValues } from '../../src/estimators/contract/estimator.js';
-import type { QuestionName } from '../../src/choose.js';
+import type { QuestionName } from '../../src/question-names.js';
 import type { Asked } from './state.js';
 import type { Rating } from './what-if.js';
 

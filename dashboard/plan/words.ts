@@ -1,4 +1,4 @@
-import type { QuestionName } from '../../src/choose.js';
+import type { QuestionName } from '../../src/question-names.js';
 
 /** The title of each question, in the order of the page. */
 export const questionWords: Readonly<Record<QuestionName, { readonly title: string }>> = {

@@ -9,6 +9,11 @@ export interface EstimatorEntry {
    * one of its own, such as `describeCount` in `counts/count/describe.ts`.
    */
   readonly describe?: string;
+  /**
+   * Estimators of one part are loaded together by name, and without those of other parts. Absent:
+   * with all estimators. A part is a file more for programs that load all.
+   */
+  readonly part?: 'counts' | 'mean';
 }
 
 /**
@@ -17,16 +22,16 @@ export interface EstimatorEntry {
  * from this table, so a new estimator is a folder and a line here.
  */
 export const table = [
-  { name: 'mean', folder: 'mean', describe: 'describeMeans' },
+  { name: 'mean', folder: 'mean', describe: 'describeMeans', part: 'mean' },
   { name: 'robust-mean', folder: 'mean', describe: 'describeMeans' },
   { name: 'prime-heavy', folder: 'mean', describe: 'describeMeans' },
-  { name: 'count', folder: 'counts' },
-  { name: 'sum', folder: 'counts' },
-  { name: 'share', folder: 'counts' },
-  { name: 'ratio', folder: 'counts' },
-  { name: 'histogram', folder: 'counts' },
-  { name: 'quantile', folder: 'counts' },
-  { name: 'distribution', folder: 'counts' },
+  { name: 'count', folder: 'counts', part: 'counts' },
+  { name: 'sum', folder: 'counts', part: 'counts' },
+  { name: 'share', folder: 'counts', part: 'counts' },
+  { name: 'ratio', folder: 'counts', part: 'counts' },
+  { name: 'histogram', folder: 'counts', part: 'counts' },
+  { name: 'quantile', folder: 'counts', part: 'counts' },
+  { name: 'distribution', folder: 'counts', part: 'counts' },
   { name: 'stable-covariance', folder: 'covariance', describe: 'describeCovariance' },
   { name: 'covariance', folder: 'covariance', describe: 'describeCovariance' },
   { name: 'gaussian', folder: 'distributions' },

@@ -192,7 +192,7 @@ describe('the columns of a study file', () => {
   beforeAll(() => { folder = mkdtempSync(join(tmpdir(), 'keelson-typed-')); });
   afterAll(() => rmSync(folder, { recursive: true }));
 
-  it('say which columns are read, and what a histogram of them asks', () => {
+  it('say which columns are read, and what a histogram of them asks', async () => {
     const path = join(folder, 'rides.yaml');
     writeFileSync(path, 'study: rides\ncolumns: { late: boolean, region: { type: category, of: '
       + '[a, b, c] } }\ncohort: 2000\nepoch: { every: 1d }\nestimator: histogram\n'
@@ -202,10 +202,10 @@ describe('the columns of a study file', () => {
     expect(found.columns).toEqual(['late', 'region']);
     expect(columnsOfStudy(path, ['region']).columns).toEqual(['region']);
     const own = typesOfTable(['region'], found);
-    expect(parametersOfTypes('histogram', {}, ['region'], own)).toEqual({ edges: [1, 2] });
-    expect(() => parametersOfTypes('mean', {}, ['region'], own))
+    expect(await parametersOfTypes('histogram', {}, ['region'], own)).toEqual({ edges: [1, 2] });
+    await expect(parametersOfTypes('mean', {}, ['region'], own)).rejects
       .toThrow('columns.region is a category, and mean works out numbers');
-    expect(() => parametersOfTypes('auto', {}, ['region'], own)).toThrow('is a category');
-    expect(parametersOfTypes('mean', { scale: 3 }, ['x'], undefined)).toEqual({ scale: 3 });
+    await expect(parametersOfTypes('auto', {}, ['region'], own)).rejects.toThrow('is a category');
+    expect(await parametersOfTypes('mean', { scale: 3 }, ['x'], undefined)).toEqual({ scale: 3 });
   });
 });

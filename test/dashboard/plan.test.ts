@@ -5,7 +5,7 @@ import { studyFileOf } from '../../dashboard/plan/study-file.js';
 import { whatIf, type Goal, type Point, type Rating } from '../../dashboard/plan/what-if.js';
 import { errorText } from '../../dashboard/plan/words.js';
 import { parseStudyText } from '../../server/study-file/index.js';
-import { questionNames } from '../../src/choose.js';
+import { questionNames } from '../../src/question-names.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { planStudy } from '../../src/plan-study.js';
 

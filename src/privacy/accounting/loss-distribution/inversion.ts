@@ -1,4 +1,4 @@
-import { ln } from '../../../base/elementary.js';
+import { ln, pow } from '../../../base/elementary.js';
 import { complexPower } from './fft.js';
 import { varianceOf, type Piece, type Repeated } from './pieces.js';
 
@@ -65,10 +65,10 @@ function lowest(at: (t: number) => number): number {
   let [low, high] = [-20, 40];
   for (let round = 0; round < 24; round++) {
     const third = (high - low) / 3;
-    if (at(2 ** (low + third)) < at(2 ** (high - third))) high -= third;
+    if (at(pow(2, low + third)) < at(pow(2, high - third))) high -= third;
     else low += third;
   }
-  return 2 ** ((low + high) / 2);
+  return pow(2, (low + high) / 2);
 }
 
 /** F at one z: log |F|, the cosine of its angle, and the sizes of what it is computed from. */
