@@ -3,7 +3,7 @@ import { damaged } from './damage.js';
 import { pageDecoders } from './parquet-codecs.js';
 import type { Chunk } from './parquet-columns.js';
 import { pagesOf, rowsOf, valuesOf, type Page } from './parquet-pages.js';
-import { readRuns, type PageReader } from './parquet-runs.js';
+import { readRuns, uint32, type PageReader } from './parquet-runs.js';
 
 /** The encodings that are read here. All others are the library's. */
 const encodings: readonly (string | undefined)[] =
@@ -26,17 +26,74 @@ export function numberKindOf(
     ? type : null;
 }
 
-/** Whether all pages of a column are encoded in a way that is read here. */
+/** Whether a column holds texts that are stored as they are. */
+export function isOfTexts({ type }: SchemaElement): boolean {
+  return type === 'BYTE_ARRAY';
+}
+
+/**
+ * Whether all pages of a column are encoded in a way that is read here: texts in dictionaries only.
+ */
 export function arePlainPages(
-  bytes: ArrayBuffer, chunk: Chunk, source: string, where: string,
+  bytes: ArrayBuffer, chunk: Chunk, { source, where, kind }: {
+    readonly source: string; readonly where: string; readonly kind: NumberKind | 'TEXT';
+  },
 ): boolean {
   for (const { header } of pagesOf(bytes, chunk, source, where)) {
-    const page = header.data_page_header ?? header.data_page_header_v2
-      ?? header.dictionary_page_header;
-    if (!encodings.includes(page?.encoding)) return false;
+    const page = header.data_page_header ?? header.data_page_header_v2;
+    const { encoding } = page ?? header.dictionary_page_header ?? {};
+    if (!encodings.includes(encoding)) return false;
+    if (kind === 'TEXT' && page !== undefined && encoding === 'PLAIN') return false;
   }
   return true;
 }
+
+/** Of the library's type: what is no UTF-8 is replaced. */
+const utf8 = new TextDecoder();
+
+/** @throws RangeError if the page is too short for this many texts. */
+function plainTexts(bytes: Uint8Array, count: number): string[] {
+  const page = { bytes, at: 0 };
+  return Array.from({ length: count }, () => {
+    const length = uint32(page);
+    const end = page.at + length;
+    if (end > bytes.length) throw new RangeError('the page is too short');
+    const text = utf8.decode(bytes.subarray(page.at, end));
+    page.at = end;
+    return text;
+  });
+}
+
+/**
+ * Reads the texts of a column of a row group from its dictionary, each of which is decoded once.
+ * Otherwise as `NumberPages`.
+ */
+export class TextPages {
+  readonly #places: NumberPages;
+  readonly #texts: string[] = [];
+
+  constructor(bytes: ArrayBuffer, chunk: Chunk, source: string, where: string) {
+    this.#places = new NumberPages(bytes, (page, count) => {
+      const first = this.#texts.length;
+      for (const text of plainTexts(page, count)) this.#texts.push(text);
+      return Float64Array.from({ length: count }, (_, i) => first + i);
+    }, chunk, source, where);
+  }
+
+  /** The next rows, as the library returns them. @throws InvalidInputError as `NumberPages`. */
+  read(count: number): (string | null)[] {
+    const places = this.#places.read(count);
+    const texts = new Array<string | null>(count);
+    for (let i = 0; i < count; i++) {
+      const place = places[i]!;
+      texts[i] = place === null ? null : this.#texts[place]!;
+    }
+    return texts;
+  }
+}
+
+/** The numbers in a dictionary of so many entries. @throws RangeError if it is too short. */
+type ReadDictionary = (bytes: Uint8Array, count: number) => Float64Array;
 
 /**
  * Reads the numbers of a column of a row group, one page after the other: three times as fast as
@@ -51,8 +108,9 @@ export class NumberPages {
   #at = 0;
 
   constructor(
-    bytes: ArrayBuffer, private readonly kind: NumberKind, private readonly chunk: Chunk,
-    private readonly source: string, private readonly where: string,
+    bytes: ArrayBuffer, private readonly kind: NumberKind | ReadDictionary,
+    private readonly chunk: Chunk, private readonly source: string,
+    private readonly where: string,
   ) {
     this.#pages = pagesOf(bytes, chunk, source, where);
   }
@@ -101,7 +159,9 @@ export class NumberPages {
   #dictionaryOf({ header, content, place, byte }: Page): Float64Array {
     try {
       const bytes = pageDecoders[this.chunk.codec](content, header.uncompressed_page_size);
-      return plainNumbers(this.kind, { bytes, at: 0 }, rowsOf(header));
+      const count = rowsOf(header);
+      return typeof this.kind === 'string'
+        ? plainNumbers(this.kind, { bytes, at: 0 }, count) : this.kind(bytes, count);
     } catch {
       throw damaged(this.source, place, 'the dictionary is not valid', { byte });
     }
@@ -113,7 +173,7 @@ export class NumberPages {
     const rows = rowsOf(header);
     const { encoding } = (header.data_page_header ?? header.data_page_header_v2)!;
     let values: Float64Array;
-    if (encoding === 'PLAIN') {
+    if (encoding === 'PLAIN' && typeof this.kind === 'string') {
       if (reader.bytes.length - reader.at < count * bytesOf[this.kind]) {
         throw damaged(this.source, place, 'the values of a page are not valid', { byte });
       }

@@ -9,7 +9,9 @@ import { CellRows, type CellColumn, type TypedCell } from './cells.js';
 import { damaged, decoded } from './damage.js';
 import { checkColumn, floatBytesOf, groupsOf, type Group } from './parquet-columns.js';
 import { pageDecoders } from './parquet-codecs.js';
-import { NumberPages, arePlainPages, numberKindOf, type NumberKind } from './parquet-numbers.js';
+import {
+  NumberPages, TextPages, arePlainPages, isOfTexts, numberKindOf, type NumberKind,
+} from './parquet-numbers.js';
 import { checkPages } from './parquet-pages.js';
 import { checkThrift } from './parquet-thrift.js';
 import type { InputRequest, RowBatch, RowOptions } from './rows.js';
@@ -154,7 +156,7 @@ class GroupColumns {
   private scan: ParquetScan | null = null;
   private readonly kept = new Map<number, ArrayBuffer>();
   /** Columns of the row group that are read without the library, by name. */
-  private readonly numbers = new Map<string, NumberPages>();
+  private readonly own = new Map<string, NumberPages | TextPages>();
   private group: Group | null = null;
 
   constructor(
@@ -186,7 +188,7 @@ class GroupColumns {
     for (const index of this.of.used) {
       const { name } = this.of.tops[index]!.element;
       const where = placeOf(group, name);
-      const own = this.numbers.get(name);
+      const own = this.own.get(name);
       if (own !== undefined) {
         columns.set(index, own.read(to - from));
         continue;
@@ -218,14 +220,15 @@ class GroupColumns {
   /** Reads and checks the columns of a row group, before the library sees any of it. */
   private async open(group: Group): Promise<void> {
     this.kept.clear();
-    this.numbers.clear();
+    this.own.clear();
     const { source, used, tops } = this.of;
     for (const [i, chunk] of group.chunks.entries()) {
       const where = placeOf(group, chunk.name);
       const bytes = await this.file.slice(chunk.start, chunk.end);
       const kind = this.kindOf(used[i]!, tops[used[i]!]!);
-      if (kind !== null && arePlainPages(bytes, chunk, source, where)) {
-        this.numbers.set(chunk.name, new NumberPages(bytes, kind, chunk, source, where));
+      if (kind !== null && arePlainPages(bytes, chunk, { source, where, kind })) {
+        this.own.set(chunk.name, kind === 'TEXT' ? new TextPages(bytes, chunk, source, where)
+          : new NumberPages(bytes, kind, chunk, source, where));
       } else {
         checkPages(bytes, chunk, source, where);
         this.kept.set(chunk.start, bytes);
@@ -234,7 +237,8 @@ class GroupColumns {
     this.group = group;
   }
 
-  private kindOf(index: number, { element }: SchemaTree): NumberKind | null {
+  private kindOf(index: number, { element }: SchemaTree): NumberKind | 'TEXT' | null {
+    if (isOfTexts(element)) return 'TEXT';
     return this.of.isNumber(index) ? numberKindOf(element) : null;
   }
 

@@ -7,6 +7,7 @@ import { NumberPages } from '../../cli/input/parquet-numbers.js';
 import { readRuns } from '../../cli/input/parquet-runs.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import type { ColumnType } from '../../src/base/columns.js';
+import { textForm } from '../../src/base/text-form.js';
 import { dataSource, type DataSource } from '../support/data.js';
 
 const kinds = ['DOUBLE', 'FLOAT', 'INT32', 'INT64'] as const;
@@ -36,6 +37,36 @@ function fileOf(data: DataSource, kind: Kind): ArrayBuffer {
     codec: (['UNCOMPRESSED', 'SNAPPY'] as const)[data.below(2)]!,
     rowGroupSize: 1 + data.below(5_000), pageSize: 64 + data.below(9_000),
   });
+}
+
+/** A file of one column of texts, in a dictionary or not. */
+function textFileOf(data: DataSource): ArrayBuffer {
+  const count = 1 + data.below(4_000);
+  const different = 1 + data.below([3, 300, 70_000][data.below(3)]!);
+  const nulls = [0, 0, 2, 40][data.below(4)]!;
+  const words = ['', ' a ', 'e\u0301', '\ufeffx', 'Łódź', '\u{1f30d}'];
+  const cells = Array.from({ length: count }, () => {
+    const place = data.below(different);
+    return nulls > 0 && data.below(nulls) === 0 ? null : `${words[place % 6]!}${place}`;
+  });
+  return parquetWriteBuffer({
+    columnData: [{
+      name: 'a', type: 'STRING', data: cells, nullable: nulls > 0 || data.below(2) === 0,
+    }],
+    codec: (['UNCOMPRESSED', 'SNAPPY'] as const)[data.below(2)]!,
+    rowGroupSize: 1 + data.below(5_000), pageSize: 64 + data.below(9_000),
+  });
+}
+
+async function groupsIn(file: ArrayBuffer): Promise<readonly string[]> {
+  const groups: string[] = [];
+  const bytes = {
+    byteLength: file.byteLength,
+    slice: (start: number, end?: number) => Promise.resolve(file.slice(start, end)),
+  };
+  const request = { missing: 'null' as const, columns: [], group: 'a' };
+  for await (const batch of readParquetBytes(bytes, request, 'f')) groups.push(...batch.groups!);
+  return groups;
 }
 
 async function valuesOf(file: ArrayBuffer, type?: ColumnType): Promise<readonly number[]> {
@@ -131,6 +162,39 @@ describe('numbers of Parquet', () => {
       refused += 1;
     }
     expect(refused).toBeGreaterThan(100);
+  });
+});
+
+describe('texts of Parquet', () => {
+  it('are those of the library', async () => {
+    const data = dataSource('parquet texts');
+    let [ofDictionary, others] = [0, 0];
+    for (let i = 0; i < 120; i++) {
+      const file = textFileOf(data);
+      const rows = await parquetReadObjects({ file }) as { a: string | null }[];
+      expect(await groupsIn(file), `file ${i}`).toEqual(rows.map(({ a }) => textForm(a ?? '')));
+      const { encodings } = parquetMetadata(file).row_groups[0]!.columns[0]!.meta_data!;
+      if (encodings.includes('RLE_DICTIONARY')) ofDictionary += 1;
+      else others += 1;
+    }
+    expect(Math.min(ofDictionary, others)).toBeGreaterThan(10);
+  });
+
+  it('are refused or read where bytes are damaged, and nothing else is thrown', async () => {
+    const data = dataSource('damaged texts');
+    let refused = 0;
+    for (let i = 0; i < 400; i++) {
+      const file = textFileOf(data);
+      const bytes = new Uint8Array(file);
+      for (let changes = 1 + data.below(4); changes > 0; changes--) {
+        bytes[4 + data.below(bytes.length - 4)] = data.below(256);
+      }
+      const error: unknown = await groupsIn(file).then(() => null, (reason: unknown) => reason);
+      if (error === null) continue;
+      expect(error).toBeInstanceOf(InvalidInputError);
+      refused += 1;
+    }
+    expect(refused).toBeGreaterThan(60);
   });
 });
 
