@@ -350,6 +350,23 @@ func TestNumbersOfVectors(t *testing.T) {
 	}
 }
 
+func TestOpenEnds(t *testing.T) {
+	var found []struct{ Name, Release string }
+	vectors(t, "numbers.json", &found)
+	for _, ends := range [][2]float64{
+		{1, math.Inf(1)}, {math.Inf(-1), 5}, {math.Inf(-1), math.Inf(1)}, {1, 5},
+	} {
+		release := decodeRelease(unhex(t, found[0].Release))
+		value := release.Outcome.GetValue()
+		value.IntervalLow, value.IntervalHigh = []float64{0, ends[0]}, []float64{9, ends[1]}
+		numbers := answersOf(release)[0].Numbers
+		if numbers[0].Low != 0 || numbers[0].High != 9 || numbers[1].Low != ends[0] ||
+			numbers[1].High != ends[1] {
+			t.Errorf("%v is not %v", numbers, ends)
+		}
+	}
+}
+
 func TestNumbersThatAreNotDescribed(t *testing.T) {
 	var found []struct{ Name, Release string }
 	vectors(t, "numbers.json", &found)

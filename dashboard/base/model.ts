@@ -181,7 +181,7 @@ export function endsOf({ low, high }: Interval95, place: number): readonly [numb
 }
 
 /** An end for a series, which has none where an interval is open. */
-function finite(end: number | undefined): number | null {
+export function finite(end: number | undefined): number | null {
   return Number.isFinite(end) ? end! : null;
 }
 

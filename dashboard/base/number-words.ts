@@ -3,7 +3,9 @@ import { halfOf } from '../../client/base/digits.js';
 import { describeNumbers } from '../../src/answers/describe.js';
 import { namesOf } from '../../src/answers/words.js';
 import { compact, exact, percent, rangeText, shown, spoken, whole } from './format.js';
-import type { Asked, Series, ValueOutcome } from './model.js';
+import {
+  finite, intervalBetween, type Asked, type Series, type ValueOutcome,
+} from './model.js';
 
 /** The form of one number of an answer for people, and its possible values. */
 export interface NumberWords {
@@ -140,16 +142,19 @@ function isCut(
 export function possible(series: Series, words: NumberWords): Series {
   const { least, greatest } = words;
   if (least === -Infinity && greatest === Infinity) return series;
-  const isCutAt = series.lows.map((low, i) => {
-    const high = series.highs[i] ?? null;
-    return (low !== null || high !== null) && isCut([low ?? -Infinity, high ?? Infinity], words);
+  const intervals = series.lows.map((low, i) => {
+    const interval = intervalBetween(low, series.highs[i] ?? null);
+    return interval === null ? null : closed(interval, words);
   });
   const cut = (list: readonly (number | null)[]): readonly (number | null)[] =>
-    list.map((value, i) => (value === null || !isCutAt[i]! ? value
-      : Math.min(greatest, Math.max(least, value))));
-  return {
-    ...series, values: cut(series.values), lows: cut(series.lows), highs: cut(series.highs),
-  };
+    list.map((value, i) => {
+      const interval = intervals[i] ?? null;
+      return value === null || interval === null || !isCut(interval, words) ? value
+        : Math.min(greatest, Math.max(least, value));
+    });
+  const ends = (side: 0 | 1): readonly (number | null)[] =>
+    cut(intervals.map((interval) => finite(interval?.[side])));
+  return { ...series, values: cut(series.values), lows: ends(0), highs: ends(1) };
 }
 
 /** An interval whose open ends are at the limits of possible values. */

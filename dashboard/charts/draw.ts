@@ -114,11 +114,11 @@ function whisker(
   if (low === null && high === null) return;
   ctx.lineWidth = 1.5 * devicePixelRatio;
   ctx.beginPath();
-  // An open end has no arm, and ends at the answer.
+  // An open end has no arm, and ends at the edge of the chart.
   ctx.moveTo(x, yOf(low ?? last));
   ctx.lineTo(x, yOf(high ?? last));
   for (const end of [low, high]) {
-    if (end === null) continue;
+    if (end === null || !Number.isFinite(end)) continue;
     ctx.moveTo(x - arm, yOf(end));
     ctx.lineTo(x + arm, yOf(end));
   }

@@ -3,7 +3,7 @@ import { alongOf } from '../base/compare.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
 import type { Drawing, Mark, PaperColours, Point } from './paper.js';
-import { beyondMarks, shownExtent, within } from './shown-extent.js';
+import { beyondMarks, endsAt, shownExtent, within } from './shown-extent.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
 /** The words of a saved chart. */
@@ -83,9 +83,11 @@ export function plotOf(
   const y = (value: number): number =>
     bottom - ((within(value, shown) - low) / (high - low)) * (bottom - frame.top);
   const xs = along.map(x);
-  const triangles = (of: Series, colour: string): readonly Mark[] => xs.flatMap((at, i) =>
-    beyondMarks({ x: at, low: of.lows[i] ?? null, high: of.highs[i] ?? null }, shown,
-      [frame.top, bottom], 7).map((points): Mark => ({ kind: 'path', points, colour })));
+  const triangles = (of: Series, colour: string): readonly Mark[] => xs.flatMap((at, i) => {
+    const [from, to] = endsAt(of, i);
+    return beyondMarks({ x: at, low: from, high: to }, shown, [frame.top, bottom], 7)
+      .map((points): Mark => ({ kind: 'path', points, colour }));
+  });
   return { xs, marks: [
     ...grid(shown, y, words, frame, colours),
     ...axisMarks([first, last], axis, x, frame, colours),
@@ -146,12 +148,13 @@ function axisMarks(
 
 /** The band and the line of each run of releases without a refusal between them. */
 function linesOf(
-  { values, lows, highs }: Series, xs: readonly number[], y: (value: number) => number,
+  series: Series, xs: readonly number[], y: (value: number) => number,
   { colour, hasPoints, band: opacity, width: thick }: {
     readonly colour: string; readonly hasPoints: boolean; readonly band: number;
     readonly width: number;
   },
 ): readonly Mark[] {
+  const { values } = series;
   const runs: number[][] = [];
   values.forEach((value, i) => {
     if (value === null) return;
@@ -160,19 +163,19 @@ function linesOf(
     else runs.push([i]);
   });
   const point = (i: number, value: number): Point => [xs[i]!, y(value)];
+  const end = (i: number, side: 0 | 1): Point => point(i, endsAt(series, i)[side] ?? values[i]!);
   return runs.flatMap((run): Mark[] => {
     const line = run.map((i) => point(i, values[i]!));
     const band = [
-      ...run.map((i) => point(i, highs[i] ?? values[i]!)),
-      ...[...run].reverse().map((i) => point(i, lows[i] ?? values[i]!)),
+      ...run.map((i) => end(i, 1)),
+      ...[...run].reverse().map((i) => end(i, 0)),
     ];
     const only = run.length === 1 ? run[0]! : null;
     const isMarked = only !== null || hasPoints;
     return [
       only === null ? { kind: 'path', points: band, colour, opacity }
         : {
-          kind: 'path', colour, width: 1.5,
-          points: [lows, highs].map((ends) => point(only, ends[only] ?? values[only]!)),
+          kind: 'path', colour, width: 1.5, points: [end(only, 0), end(only, 1)],
         },
       { kind: 'path', points: line, colour, width: thick },
       ...(isMarked ? line.map((at): Mark => dot(at, colour)) : []),

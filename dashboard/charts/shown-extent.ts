@@ -1,4 +1,4 @@
-import type { Series } from '../base/model.js';
+import { intervalBetween, type Series } from '../base/model.js';
 import type { Point } from './paper.js';
 
 /** An interval may reach this many times as far as three quarters of the others do. */
@@ -35,6 +35,16 @@ function extentOf({ values, lows, highs }: Ends): readonly [number, number] | nu
   const usual = sorted[Math.floor((sorted.length - 1) * 0.75)] ?? 0;
   const room = Math.max(usual * reachMost, greatest - least);
   return [Math.max(low, least - room), Math.min(high, greatest + room)];
+}
+
+/**
+ * The ends of the interval of one release as they are drawn: an open end is infinite, so that it is
+ * at the edge of the chart. Both are null where there is no interval.
+ */
+export function endsAt(
+  { lows, highs }: Pick<Series, 'lows' | 'highs'>, at: number,
+): readonly [low: number | null, high: number | null] {
+  return intervalBetween(lows[at] ?? null, highs[at] ?? null) ?? [null, null];
 }
 
 /** An end of an interval where the chart shows it: at the edge if it is beyond. */

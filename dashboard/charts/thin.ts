@@ -1,4 +1,5 @@
 import type { Series } from '../base/model.js';
+import { endsAt } from './shown-extent.js';
 
 /**
  * The mark in one column of pixels. Several releases in one column become one mark that covers them
@@ -11,7 +12,7 @@ export interface Mark {
   least: number;
   greatest: number;
   last: number;
-  /** Over all intervals in it; null if no release in it has one. */
+  /** Over all intervals in it, infinite if one is open; null if no release in it has one. */
   low: number | null;
   high: number | null;
 }
@@ -24,9 +25,10 @@ export interface Mark {
  * @param along the place of each release on the axis; its epoch by default.
  */
 export function marksOf(
-  { epochs, values, lows, highs }: Series, xOf: (at: number) => number,
-  along: readonly number[] = epochs,
+  series: Series, xOf: (at: number) => number,
+  along: readonly number[] = series.epochs,
 ): readonly Mark[][] {
+  const { epochs, values } = series;
   const runs: Mark[][] = [];
   let run: Mark[] | undefined;
   for (let i = 0; i < epochs.length; i++) {
@@ -37,7 +39,7 @@ export function marksOf(
     }
     if (run === undefined) runs.push(run = []);
     const x = xOf(along[i]!);
-    const [low, high] = [lows[i] ?? null, highs[i] ?? null];
+    const [low, high] = endsAt(series, i);
     const mark = run.at(-1);
     if (mark === undefined || mark.x !== x) {
       run.push({ x, first: value, least: value, greatest: value, last: value, low, high });

@@ -6,6 +6,7 @@ import {
   arranged, keyOrders, type KeyedPicture, type KeyOrder, type KeyRow,
 } from '../base/keys.js';
 import { plainWords, type NumberWords } from '../base/number-words.js';
+import { finite } from '../base/model.js';
 import { Badge } from '../base/shell.js';
 import { shownExtent, within } from '../charts/shown-extent.js';
 import { BarTrack } from './bar-track.js';
@@ -99,10 +100,8 @@ function axisOf(
 ): [number, number] {
   const most = format === 'people' ? 1 : 0;
   // An open end of an interval is infinite, and its whisker goes to the end of the axis.
-  const ends = (side: 0 | 1): readonly (number | null)[] => rows.map(({ intervals }) => {
-    const end = intervals[number]?.[side];
-    return Number.isFinite(end) ? end! : null;
-  });
+  const ends = (side: 0 | 1): readonly (number | null)[] =>
+    rows.map(({ intervals }) => finite(intervals[number]?.[side]));
   const [low, high] = shownExtent({
     values: rows.map(({ values }) => values[number] ?? null), lows: ends(0), highs: ends(1),
   }) ?? [0, most];

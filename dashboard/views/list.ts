@@ -12,7 +12,7 @@ import { studyAddress } from '../base/route.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 import { Badge } from '../base/shell.js';
 import { summaryOf } from '../base/summary.js';
-import { shownExtent, within } from '../charts/shown-extent.js';
+import { endsAt, shownExtent, within } from '../charts/shown-extent.js';
 import { BudgetLine } from './budget.js';
 import { numberNow } from '../base/readout.js';
 import { EpochLine, useNow } from './status.js';
@@ -165,23 +165,25 @@ const sparkPoints = 60;
 function Sparkline({ series }: { readonly series: Series }): VNode {
   const newest = (list: readonly (number | null)[]): readonly (number | null)[] =>
     list.slice(-sparkPoints);
-  const [values, lows, highs] = [series.values, series.lows, series.highs].map(newest);
-  const shown = shownExtent({ values: values!, lows: lows!, highs: highs! }) ?? [0, 0];
+  const values = newest(series.values);
+  const [lows, highs] = [newest(series.lows), newest(series.highs)];
+  const shown = shownExtent({ values, lows, highs }) ?? [0, 0];
   const [low, high] = shown;
-  // An interval that is cut off ends at the edge.
+  // An interval that is cut off, or open, ends at the edge.
   const y = (value: number): string => (high > low
     ? 23 - ((within(value, shown) - low) / (high - low)) * 22 : 12).toFixed(1);
-  const step = 100 / Math.max(1, values!.length - 1);
+  const step = 100 / Math.max(1, values.length - 1);
   const runs: number[][] = [];
-  values!.forEach((value, i) => {
+  values.forEach((value, i) => {
     if (value === null) return;
     if (runs.at(-1)?.at(-1) === i - 1) runs.at(-1)!.push(i);
     else runs.push([i]);
   });
-  const path = (run: readonly number[], list: readonly (number | null)[]): string =>
-    run.map((i) => `${(i * step).toFixed(1)} ${y(list[i] ?? values![i]!)}`).join('L');
+  const path = (run: readonly number[], heightOf: (i: number) => number | null): string =>
+    run.map((i) => `${(i * step).toFixed(1)} ${y(heightOf(i) ?? values[i]!)}`).join('L');
+  const end = (side: 0 | 1) => (i: number): number | null => endsAt({ lows, highs }, i)[side];
   return html`<svg class="spark" viewBox="0 0 100 24" preserveAspectRatio="none" aria-hidden="true">
     <path class="spark-band" d=${runs.map((run) =>
-      `M${path(run, highs!)}L${path([...run].reverse(), lows!)}Z`).join('')} />
-    <path d=${runs.map((run) => `M${path(run, values!)}`).join('')} /></svg>`;
+      `M${path(run, end(1))}L${path([...run].reverse(), end(0))}Z`).join('')} />
+    <path d=${runs.map((run) => `M${path(run, (i) => values[i]!)}`).join('')} /></svg>`;
 }

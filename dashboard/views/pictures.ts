@@ -42,7 +42,9 @@ export function PictureView({ picture, asked }: {
  * number.
  */
 function Bins({ bins, column }: { readonly bins: readonly Bin[]; readonly column: string }): VNode {
-  const top = Math.max(1, ...bins.map(({ count, high: end }) => Math.max(count, end ?? count)));
+  // The whisker of an open interval goes to the end of the axis.
+  const top = Math.max(1, ...bins.flatMap(({ count, high: end }) => [count, end ?? count])
+    .filter(Number.isFinite));
   return html`<section class="card"><h2>Contributors by ${column}</h2>
     ${bins.length === 0 && html`<p class="quiet">No bin was full enough to be shown.</p>`}
     <table class="bins"><thead class="hidden"><tr><th scope="col">Bin</th><th scope="col">Bar</th>

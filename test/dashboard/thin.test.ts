@@ -42,6 +42,15 @@ describe('a chart of more releases than columns of pixels', () => {
     expect(place).toBe(wave.length);
   });
 
+  it('is open where one release in it is, and has no interval where none has one', () => {
+    const open = { ...seriesOf([1, 2, 3]), highs: [2, null, 4] };
+    expect(marksOf(open, () => 0)[0]).toMatchObject([{ low: 0, high: Infinity }]);
+    const below = { ...seriesOf([1, 2]), lows: [null, 1] };
+    expect(marksOf(below, () => 0)[0]).toMatchObject([{ low: -Infinity, high: 3 }]);
+    const none = { ...seriesOf([1, 2]), lows: [null, null], highs: [null, null] };
+    expect(marksOf(none, () => 0)[0]).toMatchObject([{ low: null, high: null }]);
+  });
+
   it('ends a run at each refusal, and keeps a release between two refusals', () => {
     const alone = marksOf(seriesOf([null, 1, 2, null, 3, null]), (epoch) => epoch);
     expect(alone.map((run) => run.map(({ x }) => x))).toEqual([[1, 2], [4]]);

@@ -178,6 +178,10 @@ describe('words for a number', () => {
     expect(possible(series, peopleWords).values.map((value) => Math.abs(value!)))
       .toEqual([0, 0, 0]);
     expect(series.values.slice(1)).toEqual([-1, -2]);
+    // An open end is at the limit of what is possible, and where there is none stays open.
+    const open = { ...series, values: [3, 4, 5], lows: [null, 3, null], highs: [5, null, null] };
+    expect(possible(open, peopleWords))
+      .toMatchObject({ lows: [0, 3, null], highs: [5, null, null] });
   });
 });
 

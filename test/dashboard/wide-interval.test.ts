@@ -69,24 +69,7 @@ describe('one interval that is a million times as wide as the others', () => {
   });
 
   it('ends at the edges of a chart of the dashboard, and is marked there', () => {
-    vi.stubGlobal('devicePixelRatio', 1);
-    const areas: Point[][] = [];
-    const strokes: Point[][] = [];
-    let path: Point[] = [];
-    const add = (x: number, y: number): void => { path.push([x, y]); };
-    const ctx = new Proxy({
-      beginPath: () => { path = []; }, lineTo: add, moveTo: add,
-      fill: () => { areas.push(path); }, stroke: () => { strokes.push(path); },
-    }, { get: (of, name) => Reflect.get(of, name) as unknown ?? (() => undefined) });
-    const [min, max] = shownExtent(series)!;
-    const scales = { x: { min: 0, max: 5 }, y: { min, max } };
-    const chart = {
-      ctx, scales, bbox: { left: 0, top: 10, width: 500, height: 200 },
-      valToPos: (value: number, name: string) => (name === 'x' ? value * 100
-        : 210 - 200 * (value - min) / (max - min)),
-    } as unknown as uPlot;
-    drawLine(chart, series, series.epochs, 'accent', 'answers');
-    vi.unstubAllGlobals();
+    const { areas, strokes } = onCanvas(series);
     expect(tall(strokes[0]!)).toBeGreaterThan(5);
     for (const [, y] of areas.flat()) {
       expect(y).toBeGreaterThanOrEqual(10);
@@ -95,3 +78,57 @@ describe('one interval that is a million times as wide as the others', () => {
     expect(triangles(areas).map(([tip]) => tip)).toEqual([[500, 10], [500, 210]]);
   });
 });
+
+describe('an interval with an open end', () => {
+  const usual = { ...series, lows: answers.map((v) => v - 1), highs: answers.map((v) => v + 1) };
+  const openAbove = { ...usual, highs: usual.highs.map((end, i) => (i === 5 ? null : end)) };
+  const openBelow = { ...usual, lows: usual.lows.map((end, i) => (i === 5 ? null : end)) };
+  const none = { ...openAbove, lows: openBelow.lows };
+
+  it.each([
+    ['above', openAbove, [frame.top]], ['below', openBelow, [frame.height]],
+    ['on no side', usual, []], ['without an interval', none, []],
+  ] as const)('reaches the edge of the element and of a saved picture: %s', (_, drawn, edges) => {
+    const { marks, xs } = plotOf({ series: drawn, smoothed: null }, 'time', words, frame, colours);
+    const [band] = filled(marks);
+    expect(band!.filter(([x, y]) => x === xs[5] && (y === frame.top || y === frame.height)))
+      .toEqual(edges.map((y) => [xs[5], y]));
+    expect(triangles(filled(marks)).map(([tip]) => tip)).toEqual(edges.map((y) => [xs[5], y]));
+  });
+
+  it('reaches the edge of a chart of the dashboard, and is marked there', () => {
+    const tips = (drawn: Series): readonly (Point | undefined)[] =>
+      triangles(onCanvas(drawn).areas).map(([tip]) => tip);
+    expect(tips(openAbove)).toEqual([[500, 10]]);
+    expect(tips(openBelow)).toEqual([[500, 210]]);
+    expect([...tips(usual), ...tips(none)]).toEqual([]);
+    // One answer alone is a vertical line, without an arm at the open end.
+    const only = { ...openAbove, values: answers.map((value, i) => (i === 5 ? value : null)) };
+    const [, line] = onCanvas(only).strokes;
+    expect(line).toHaveLength(4);
+    expect(line![1]).toEqual([500, 10]);
+  });
+});
+
+/** What the dashboard fills and strokes for a series of six answers. */
+function onCanvas(drawn: Series): Readonly<Record<'areas' | 'strokes', readonly Point[][]>> {
+  vi.stubGlobal('devicePixelRatio', 1);
+  const areas: Point[][] = [];
+  const strokes: Point[][] = [];
+  let path: Point[] = [];
+  const add = (x: number, y: number): void => { path.push([x, y]); };
+  const ctx = new Proxy({
+    beginPath: () => { path = []; }, lineTo: add, moveTo: add,
+    fill: () => { areas.push(path); }, stroke: () => { strokes.push(path); },
+  }, { get: (of, name) => Reflect.get(of, name) as unknown ?? (() => undefined) });
+  const [min, max] = shownExtent(drawn)!;
+  const scales = { x: { min: 0, max: 5 }, y: { min, max } };
+  const chart = {
+    ctx, scales, bbox: { left: 0, top: 10, width: 500, height: 200 },
+    valToPos: (value: number, name: string) => (name === 'x' ? value * 100
+      : 210 - 200 * (value - min) / (max - min)),
+  } as unknown as uPlot;
+  drawLine(chart, drawn, drawn.epochs, 'accent', 'answers');
+  vi.unstubAllGlobals();
+  return { areas, strokes };
+}

@@ -220,16 +220,24 @@ def table_of(numbers: Dict[str, Optional[List[Number]]]) -> str:
     lines = [["question", "group", "name", "value", "95 % interval", "unit"]]
     for question, answer in numbers.items():
         for one in answer or []:
-            interval = "" if one.low is None else f"{_short(one.low)} to {_short(one.high)}"
             lines.append([
                 question, ", ".join(one.group or ()), one.name,
-                "no answer" if one.value is None else _short(one.value), interval, one.unit or ""])
+                "no answer" if one.value is None else _short(one.value),
+                _interval(one.low, one.high), one.unit or ""])
         if answer is None:
             lines.append([question, "", "", "refused", "", ""])
     kept = [at for at in range(len(lines[0])) if any(line[at] for line in lines[1:])]
     widths = [max(len(line[at]) for line in lines) for at in kept]
     return "\n".join("  ".join(line[at].ljust(width) for at, width in zip(kept, widths)).rstrip()
                      for line in lines)
+
+
+def _interval(low: Optional[float], high: Optional[float]) -> str:
+    if low is None or high is None:
+        return ""
+    if math.isinf(low):
+        return "no interval" if math.isinf(high) else f"{_short(high)} or less"
+    return f"{_short(low)} or more" if math.isinf(high) else f"{_short(low)} to {_short(high)}"
 
 
 def _short(value: Optional[float]) -> str:

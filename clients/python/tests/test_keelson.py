@@ -146,6 +146,22 @@ class Vectors(unittest.TestCase):
         self.assertEqual(lines[0].split(), "question group name value 95 % interval".split())
         self.assertEqual(lines[3].split(), "count true, Z\u00fcrich contributors 2.5 1.5 to 3.5".split())
 
+    def test_open_ends(self):
+        one = next(one for one in load("numbers.json") if one["name"] == "means of two columns")
+        for ends, shown in (
+            ((1, math.inf), "1 or more"), ((-math.inf, 5), "5 or less"),
+            ((-math.inf, math.inf), "no interval"), ((1, 5), "1 to 5"),
+        ):
+            release = decode("ReleaseBody", bytes.fromhex(one["release"]))
+            value = release.outcome.value
+            value.interval_low, value.interval_high = [0, ends[0]], [9, ends[1]]
+            read = Release(0, 1, b"", b"", b"", release)
+            (numbers,) = read.numbers.values()
+            self.assertEqual((numbers[1].low, numbers[1].high), ends)
+            first, second = read.table().split("\n")[1:]
+            self.assertIn("  0 to 9", first)
+            self.assertIn(f"  {shown}", second)
+
 
 def plain(message):
     """The fields of a message, those of inner ones too."""
