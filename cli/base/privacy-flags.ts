@@ -16,7 +16,8 @@ export const privacyArguments = {
   delta: {
     type: 'string',
     valueHint: 'd',
-    description: 'probability that the bound fails, far below 1 / contributors; 0 for pure privacy',
+    description: 'probability that the bound fails, far below 1 / contributors; 0 for pure privacy '
+      + '(default: 1e-6, or less where that is more than a tenth of 1 / contributors)',
   },
 } as const;
 
@@ -49,13 +50,27 @@ export interface PrivacyFlags {
   readonly delta?: string | undefined;
 }
 
-/** @throws UsageError if flags are missing, contradict each other or are out of range. */
-export function targetOfFlags(flags: PrivacyFlags): PrivacyTarget {
-  if (flags.delta === undefined) {
-    throw new UsageError('--delta is missing: give for example --delta 1e-6');
-  }
-  const isPure = Number(flags.delta) === 0 && flags.delta.trim() !== '';
-  const delta = isPure ? 0 : numberFlag(flags.delta, '--delta', { atLeast: 1e-100, below: 0.5 });
+/**
+ * The delta that is taken where none is given: a power of ten, at most 1e-6 and at most a tenth of
+ * 1 / contributors.
+ * @param contributors - a public number; undefined: it is not known.
+ */
+export function usualDelta(contributors = 1): number {
+  let digits = 6;
+  while (10 * contributors > 10 ** digits) digits += 1;
+  return Number(`1e-${digits}`);
+}
+
+/**
+ * @param contributors - the public number of people, for the usual delta.
+ * @throws UsageError if flags are missing, contradict each other or are out of range.
+ */
+export function targetOfFlags(
+  flags: PrivacyFlags, contributors: number | undefined,
+): PrivacyTarget {
+  const { delta: text = String(usualDelta(contributors)) } = flags;
+  const isPure = Number(text) === 0 && text.trim() !== '';
+  const delta = isPure ? 0 : numberFlag(text, '--delta', { atLeast: 1e-100, below: 0.5 });
   if (flags.epsilon === undefined) {
     throw new UsageError('--epsilon is missing: give for example --epsilon 1, or --epsilon '
       + 'rho=0.1');

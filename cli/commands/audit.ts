@@ -91,13 +91,13 @@ export const audit = defineCommand({
   async run({ args, repeated, io, output }) {
     const startedMs = io.monotonicMs();
     const estimator = findEstimator(args.name);
-    const target = targetOfFlags(args);
     const dimension = numberFlag(args.columns ?? '1', '--columns', {
       atLeast: 1, atMost: protocolLimits.columns, whole: true,
     });
     const given = numberFlag(
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
+    const target = targetOfFlags(args, given);
     const trials =
       numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });
     const seconds = numberFlag(args.seconds, '--seconds', { atLeast: 1, atMost: 1e6 });

@@ -125,7 +125,7 @@ export const estimate = defineCommand({
   },
   repeatable: ['set', 'type', 'where'],
   examples: [
-    'keelson estimate robust-mean flights --epsilon 1 --delta 1e-6',
+    'keelson estimate robust-mean flights --epsilon 1',
     'keelson estimate auto rows.csv --question mean --epsilon 1 --delta 1e-6 --set corruption=0.1',
     'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
     'keelson estimate --study rides.yaml rides.csv --contributor id',
@@ -152,10 +152,11 @@ export const estimate = defineCommand({
     }
     const name = args.name;
     checkName(name, args.question);
-    const target = targetOfFlags(args);
     const cohort = numberFlag(
       args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
     );
+    // Refused before the file is read, if it must be.
+    targetOfFlags(args, cohort);
     const participation = presenceOf(args.participation, cohort);
     const given = await settingsFlag(repeated['set'] ?? []);
     const where = repeated['where'] ?? [];
@@ -174,6 +175,9 @@ export const estimate = defineCommand({
     const compute = createComputePool(availableParallelism());
     const tables = await readRequested(request, makesPasses(name) ? compute : null, io, output);
     checkSizes(tables, cohort, request.path);
+    const target = targetOfFlags(
+      args, cohort ?? tables.reduce((people, { count }) => people + count, 0),
+    );
     const timed: TimedResult[] = [];
     const types = typesOfTable(tables[0]!.columns, request);
     const raw = await parametersOfTypes(name, given, tables[0]!.columns, types);

@@ -105,7 +105,7 @@ export const plan = defineCommand({
     const { given, error } = sizes(args);
     const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
     const set = await settingsFlag(repeated['set'] ?? []);
-    const { target, budget } = targets(args);
+    const { target, budget } = targets(args, given);
     const participation = participationOf(args.participation, given !== undefined, 'secret');
     const raw = declared(args.name, hostile, set);
     // Only `auto` uses the cohort here, and it has one.
@@ -267,8 +267,10 @@ function tooSmall(budget: BudgetFacts, target: PrivacyTarget): Infeasible {
 /**
  * The privacy target of one release. With a budget, the budget also limits the chargeable delta.
  */
-function targets(args: TargetFlags): { target: PrivacyTarget; budget?: BudgetFacts } {
-  const alone = targetOfFlags(args);
+function targets(
+  args: TargetFlags, cohort: number | undefined,
+): { target: PrivacyTarget; budget?: BudgetFacts } {
+  const alone = targetOfFlags(args, cohort);
   const epsilon = numberFlag(args['budget-epsilon'], '--budget-epsilon', epsilonRange);
   const delta = numberFlag(args['budget-delta'], '--budget-delta', { atLeast: 1e-100, below: 0.5 });
   if (epsilon === undefined) {

@@ -62,7 +62,7 @@ export function askedQuestion(
   const typeOf = (column: string): ColumnType => types.get(column)
     ?? (column === by?.column ? { type: 'text', bytes: textLimits.bytes } : typeUsual);
   // It refuses flags that are missing or wrong.
-  const { epsilon, deltaTotal: delta } = targetOfFlags(flags);
+  const { epsilon, deltaTotal: delta } = targetOfFlags(flags, cohort);
   const privacy = { epsilon, delta };
   const definition = planned({
     study: 'these flags', cohort, participation, peopleMax: cohort,

@@ -149,9 +149,6 @@ budget: { epsilon: 8, delta: 1e-5 }
     ['rho', ['count', rows, ...asked.slice(0, 2),
       '--cohort', '9', '--participation', 'secret', '--epsilon', 'rho=1',
       '--delta', '1e-6', '--where', 'minutes<5'], '--epsilon rho=R is not for --where'],
-    ['no delta', ['count', rows,
-      '--cohort', '9', '--participation', 'secret', '--epsilon', '1', '--where', 'minutes<5'],
-      '--delta is missing'],
     ['a study that asks', ['--study', 'x.yaml', rows, '--where', 'minutes<5'],
       '--where is given with a study file and no estimator'],
   ])('refuses %s', async (_what, words, message) => {

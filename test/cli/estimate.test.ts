@@ -324,7 +324,6 @@ describe('exit status of keelson estimate', () => {
     ['no epsilon', [...onRows, '--delta', '1e-6'], '--epsilon is missing'],
     ['epsilon and rho', [...onRows, ...privacy, '--epsilon', 'rho=1'], '--epsilon is given 2'],
     ['rho of pure privacy', [...onRows, '--epsilon', 'rho=1', '--delta', '0'], 'zCDP is not pure'],
-    ['no delta', [...onRows, '--epsilon', '1'], '--delta is missing'],
     [
       'delta 1', [...onRows, '--epsilon', '1', '--delta', '1'],
       '--delta is a number from 1e-100 below 0.5',
