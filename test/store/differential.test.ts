@@ -28,6 +28,14 @@ describe('random calls on two stores', { tags: ['long'] }, () => {
 
   it.each(Object.keys(plantedMistakes))('find a store that %s', async (name) => {
     const other = changed((store) => withMistake(store, plantedMistakes[name]!));
-    expect(await firstDifference(dealtSeeds(200, 1)[0]!, other)).not.toBeNull();
+    expect(await firstDifference(dealtSeeds(200, 1)[0]!, other, false)).not.toBeNull();
+  });
+
+  it('tell a difference by few calls', async () => {
+    const other = changed((store) => withMistake(store, plantedMistakes['does not purge']!));
+    const [found, shortened] = await Promise.all([false, true].map((isShortened) =>
+      firstDifference(dealtSeeds(200, 1)[0]!, other, isShortened)));
+    expect(shortened!.seed).toBe(found!.seed);
+    expect(shortened!.actions.length).toBeLessThan(found!.actions.length);
   });
 });

@@ -28,15 +28,14 @@ export class Comparison {
 
   constructor(private readonly pair: Pair) {}
 
-  /** @returns the first difference, by as few calls as a search finds; null when there is none. */
-  async compare(seed: number): Promise<Difference | null> {
-    const sequence = sequenceOf(seed);
-    const found = await this.#run(sequence);
-    return found === null ? null : this.#shortest(sequence, found);
+  /** @returns the first difference; null when there is none. */
+  compare(seed: number): Promise<Difference | null> {
+    return this.#run(sequenceOf(seed));
   }
 
-  /** Leaves out one call or batch after the other, and keeps those that the difference needs. */
-  async #shortest(sequence: Sequence, found: Difference): Promise<Difference> {
+  /** By fewer calls: leaves out each call and batch that a difference does without. */
+  async shortened(found: Difference): Promise<Difference> {
+    const sequence = sequenceOf(found.seed);
     let least = found;
     const attempt = async (actions: readonly Action[]): Promise<void> => {
       least = await this.#run({ ...sequence, actions }) ?? least;

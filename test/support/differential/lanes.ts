@@ -17,13 +17,16 @@ const sequencesEach = 100;
  * Runs sequences on an SQLite store and on others.
  * @param seeds of the sequences, in order.
  * @param other gives the second store; called again where both stores shall be new.
+ * @param isShortened whether to look for fewer calls that differ, which takes longer than to find
+ *   the first.
  * @returns the first difference; null when there is none.
  */
 export async function firstDifference(
-  seeds: readonly number[], other: () => Promise<OpenOther>,
+  seeds: readonly number[], other: () => Promise<OpenOther>, isShortened = true,
 ): Promise<Difference | null> {
   for (let from = 0; from < seeds.length; from += sequencesEach) {
-    const found = await onNewStores(seeds.slice(from, from + sequencesEach), await other());
+    const next = seeds.slice(from, from + sequencesEach);
+    const found = await onNewStores(next, await other(), isShortened);
     if (found !== null) return found;
   }
   return null;
@@ -36,7 +39,7 @@ export function dealtSeeds(count: number, lanes: number): number[][] {
 }
 
 async function onNewStores(
-  seeds: readonly number[], openOther: OpenOther,
+  seeds: readonly number[], openOther: OpenOther, isShortened: boolean,
 ): Promise<Difference | null> {
   const clock = new HandClock();
   clock.advance(1_760_000_000_000);
@@ -55,7 +58,7 @@ async function onNewStores(
     const comparison = new Comparison(pair);
     for (const seed of seeds) {
       const found = await comparison.compare(seed);
-      if (found !== null) return found;
+      if (found !== null) return isShortened ? await comparison.shortened(found) : found;
     }
     return null;
   } finally {
