@@ -172,8 +172,8 @@ export const estimate = defineCommand({
       readsCells: readsCells(name, args.question, given),
     }, output);
     const randomness = openRandomness(io);
-    const compute = createComputePool(availableParallelism());
-    const tables = await readRequested(request, makesPasses(name) ? compute : null, io, output);
+    const pool = createComputePool(availableParallelism());
+    const tables = await readRequested(request, makesPasses(name) ? pool : null, io, output);
     checkSizes(tables, cohort, request.path);
     const target = targetOfFlags(
       args, cohort ?? tables.reduce((people, { count }) => people + count, 0),
@@ -186,13 +186,16 @@ export const estimate = defineCommand({
       participation,
     });
     if (resolved.kind === 'infeasible') {
-      await compute.close();
+      await pool.close();
       return refuse(resolved, output);
     }
     const { estimator, parameters } = resolved;
     const monotonicMs = (): number => io.monotonicMs();
     for (const table of tables) {
       const label = table.group ?? 'all';
+      const parallelism =
+        areWorthThreads(table.count, dimensionOf(table)) ? pool.parallelism : 0;
+      const compute = { ...pool, parallelism };
       const asked = {
         estimator, parameters, target, cohort, participation, randomness, label, compute,
         monotonicMs, types,
@@ -204,7 +207,7 @@ export const estimate = defineCommand({
     report(results, { tables, resolved, request, notes, randomness }, output);
     noteTime(timed);
     // The noise is drawn. A failure from here on must not lose the answer.
-    await compute.close();
+    await pool.close();
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
@@ -265,8 +268,16 @@ function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
   return 1;
 }
 
-/** From this size on, threads help. They start while the input is read. */
-const sharedFromBytes = 8 << 20;
+/**
+ * Whether threads help: their start costs .1 s of processor time, as much as dozens of passes over
+ * a million rows of one column. A pass multiplies about `columns` squared numbers of each row.
+ */
+function areWorthThreads(rows: number, columns: number): boolean {
+  return rows * columns ** 2 >= 2 ** 23;
+}
+
+/** Bytes of a row in a file and columns that are asked for, about, before it is read. */
+const [rowBytes, usualColumns] = [20, 3];
 
 function readRequested(
   request: TableRequest, pool: ComputePool | null, io: Io, output: Output,
@@ -274,7 +285,8 @@ function readRequested(
   return whileReading(io, output, (show) => readTables({
     ...request,
     onProgress(done, total) {
-      if ((total ?? done) >= sharedFromBytes) pool?.start();
+      const rows = (total ?? done) / rowBytes;
+      if (areWorthThreads(rows, request.columns?.length ?? usualColumns)) pool?.start();
       show(done, total);
     },
   }, io.stdin));
