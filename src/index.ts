@@ -53,6 +53,7 @@ export type {
   SymmetricGaussianEvent, WishartMaskEvent,
 } from './privacy/accounting/events.js';
 export type {
-  FoundKeys, KeptBin, KeptKey, KeptSums, Mechanisms, PlaceTable,
+  FoundKeys, KeptBin, KeptKey, KeptSums, Mechanisms, PlaceTable, Scores,
 } from './privacy/mechanisms/contract.js';
+export type { ScoreRuns } from './random/samplers/choice.js';
 export type { WorkRandom } from './random/source.js';

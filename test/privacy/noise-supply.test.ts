@@ -25,6 +25,10 @@ const all: readonly MechanismEvent[] = [
     floor: 0,
   },
   { ...place, kind: 'gaussian-histogram', name: 'bins', coordinates: 1, sigma: 4, delta: 1e-6 },
+  {
+    kind: 'exponential', name: 'choice', cohort: 'rows', candidates: 1_000, sensitivity: 1,
+    epsilon: 1e-6, times: 2,
+  },
 ];
 const zeros = (length: number): Sensitive<Float64Array> => Sensitive.of(new Float64Array(length));
 const binsOf = (bins: number): Sensitive<readonly ReadonlyMap<number, number>[]> =>
@@ -70,13 +74,13 @@ describe('noise drawn ahead', () => {
     expect(new Set([...values, ...Array.from({ length: 3 }, () => supply!.next())]).size).toBe(15);
   });
 
-  it('is all that a release takes: once prepared, every mechanism but a choice works without a '
+  it('is all that a release takes: once prepared, every mechanism works without a '
     + 'source', () => {
     const source = switched('off');
     const mechanisms = createMechanisms(all, source);
     expect(mechanisms.prepare(10)).toBe(10);
-    // 3 + (4 + 6) + 2 + 1 + 128 values in all.
-    expect(mechanisms.prepare(Infinity)).toBe(144 - 10);
+    // 3 + (4 + 6) + 2 + 1 + 128 values in all, and a uniform number for each of two choices.
+    expect(mechanisms.prepare(Infinity)).toBe(146 - 10);
     expect(mechanisms.prepare(Infinity)).toBe(0);
     source.off = true;
     mechanisms.gaussian('gaussian', zeros(3));
@@ -84,6 +88,9 @@ describe('noise drawn ahead', () => {
     mechanisms.laplace('laplace', zeros(2));
     mechanisms.threshold('test', Sensitive.of(0));
     expect(mechanisms.histogram('bins', binsOf(128)).value[0]).toHaveLength(128);
+    // Each choice has a number of its own: the same one twice would give the same index.
+    const choices = [1, 2].map(() => mechanisms.exponential('choice', zeros(1_000)).value);
+    expect(choices[0]).not.toBe(choices[1]);
   });
 
   it('draws more if a histogram has more bins than values', () => {

@@ -2,10 +2,13 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { InvariantError } from '../../src/base/errors.js';
 import { Coins } from '../../src/random/samplers/coins.js';
+import { expOf, fraction } from '../../src/audit/exact/interval.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { discreteLaplace } from '../../src/random/samplers/discrete-laplace.js';
 import { gaussianSampler, squareRoot } from '../../src/random/samplers/discrete-gaussian.js';
-import { chooseByLoss } from '../../src/random/samplers/choice.js';
+import {
+  chooseByLoss, expOfMinus, type Losses, type ScoreRuns,
+} from '../../src/random/samplers/choice.js';
 import {
   referenceExp, referenceGaussian, referenceLaplace,
 } from '../support/reference-samplers.js';
@@ -87,9 +90,89 @@ describe('edges', () => {
     expect(() => gaussianSampler({ numerator: 0n, denominator: 1n })).toThrow(InvariantError);
     expect(() => discreteLaplace(bits, { numerator: -1n, denominator: 1n }))
       .toThrow(InvariantError);
-    expect(() => chooseByLoss(bits, 0, () => ({ numerator: 0n, denominator: 1n })))
+    expect(() => chooseByLoss(uniformOf(bits), runsOf([], []), inHalves))
       .toThrow(InvariantError);
-    expect(() => chooseByLoss(bits, 1, () => ({ numerator: -1n, denominator: 1n })))
+    expect(() => chooseByLoss(uniformOf(bits), runsOf([2], [-1]), inHalves))
       .toThrow(InvariantError);
+  });
+});
+
+const uniformOf = (bits: Coins) => (): bigint => bits.belowBig(1n << 128n);
+/** These bits, and zeros after them. */
+const exactly = (first: bigint) => {
+  let calls = 0;
+  return (): bigint => (calls++ === 0 ? first : 0n);
+};
+const runsOf = (lengths: readonly number[], scores: readonly number[]): ScoreRuns =>
+  ({ lengths: Float64Array.from(lengths), scores: Float64Array.from(scores) });
+/** A score costs half of itself. */
+const inHalves: Losses = {
+  of: (score) => ({ numerator: BigInt(score), denominator: 2n }), near: (score) => score / 2,
+};
+
+describe('a choice by one uniform number', () => {
+  it('encloses exp(-x) within two units, for large and small x', () => {
+    for (const [numerator, denominator] of [
+      [1n, 3n], [1n, 1n << 70n], [7n, 2n], [90n, 1n], [10n ** 20n + 1n, 10n ** 19n], [255n, 256n],
+      [1n, 256n], [399n, 3n],
+    ] as const) {
+      const { low, high } = expOfMinus({ numerator, denominator }, 192);
+      const exact = expOf(fraction(-numerator, denominator));
+      const shift = 448n - 192n;
+      expect([numerator, low << shift <= exact.low]).toEqual([numerator, true]);
+      expect([numerator, high << shift >= exact.high]).toEqual([numerator, true]);
+      expect(high - low).toBeLessThanOrEqual(2n);
+    }
+    expect(expOfMinus({ numerator: 0n, denominator: 5n }, 64))
+      .toEqual({ low: 1n << 64n, high: 1n << 64n });
+  });
+
+  it('gives the candidate that the uniform number lies in, to the last unit of it', () => {
+    // Weights 1, 1, e^-1, e^-1, e^-1: the third begins at 2 / (2 + 3 / e).
+    const whole = 1n << 448n;
+    const third = expOf(fraction(-1n));
+    const edge = (2n * whole << 128n) / (2n * whole + 3n * third.low);
+    const at = (uniform: bigint): number =>
+      chooseByLoss(exactly(uniform), runsOf([2, 0, 3], [0, 9, 2]), inHalves);
+    expect([at(0n), at(edge), at(edge + 1n), at((1n << 128n) - 1n)]).toEqual([0, 1, 2, 4]);
+  });
+
+  it('takes more bits where the first ones do not decide', () => {
+    // Two candidates of weight e^-1 beside one of weight 1 on each side: the middle is an edge that
+    // no enclosure decides by itself.
+    const runs = runsOf([1, 2, 1], [0, 2, 0]);
+    const half = 1n << 127n;
+    const drawn = (first: bigint, next: bigint): [number, number] => {
+      let calls = 0;
+      const index = chooseByLoss(() => (calls++ === 0 ? first : next), runs, inHalves);
+      return [index, calls];
+    };
+    expect(drawn(half, 1n << 100n)).toEqual([2, 2]);
+    expect(drawn(half - 1n, (1n << 128n) - (1n << 100n))).toEqual([1, 2]);
+    expect(drawn(half - (1n << 100n), 0n)).toEqual([1, 1]);
+  });
+
+  it('finds light candidates: a long run whose members weigh next to nothing', () => {
+    // 2^52 candidates of weight e^-36 together weigh 1.04.
+    const index = chooseByLoss(exactly((1n << 128n) - 1n), runsOf([1, 2 ** 52], [0, 72]), inHalves);
+    expect(index).toBe(2 ** 52);
+    const ratio = Number(2n ** 52n) * Math.exp(-36);
+    const middle = chooseByLoss(exactly(3n << 126n), runsOf([1, 2 ** 52], [0, 72]), inHalves);
+    expect(middle / 2 ** 52).toBeCloseTo((0.75 * (1 + ratio) - 1) / ratio, 12);
+  });
+
+  it('gives the same index for a run as for its candidates one by one', () => {
+    const bits = bitsOf('runs');
+    for (let trial = 0; trial < 200; trial++) {
+      const lengths = times(5, () => bits.below(4));
+      const scores = times(5, () => bits.below(12));
+      scores[bits.below(5)] = 0;
+      lengths[scores.indexOf(0)]! += 1;
+      const listed = lengths.flatMap((length, i) => times(length, () => scores[i]!));
+      const uniform = uniformOf(bits)();
+      const one = chooseByLoss(exactly(uniform), runsOf(lengths, scores), inHalves);
+      const each = chooseByLoss(exactly(uniform), runsOf(listed.map(() => 1), listed), inHalves);
+      expect(one).toBe(each);
+    }
   });
 });

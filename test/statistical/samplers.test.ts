@@ -4,6 +4,7 @@ import { normalCdf } from '../../src/numerics/normal.js';
 import { Coins } from '../../src/random/samplers/coins.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { chooseByLoss } from '../../src/random/samplers/choice.js';
+import { chooseByRejection } from '../support/choice-by-rejection.js';
 import { discreteLaplace } from '../../src/random/samplers/discrete-laplace.js';
 import { gaussianSampler } from '../../src/random/samplers/discrete-gaussian.js';
 import {
@@ -83,10 +84,25 @@ describe('samplers have their distributions (DKW, false failure 1e-6 per test)',
   it('choice by loss', () => {
     // Two of each loss; the one without hope never wins.
     const losses = Array.from({ length: 40 }, (_, i) => (i === 39 ? 4000n : BigInt(i >> 1)));
-    const values = sampled('choice', (bits) =>
-      chooseByLoss(bits, losses.length, (i) => ({ numerator: losses[i]!, denominator: 4n })));
+    const runs = {
+      lengths: new Float64Array(losses.length).fill(1), scores: Float64Array.from(losses, Number),
+    };
+    const values = sampled('choice', (bits) => chooseByLoss(
+      () => bits.belowBig(1n << 128n), runs, {
+        of: (score) => ({ numerator: BigInt(score), denominator: 4n }),
+        near: (score) => score / 4,
+      },
+    ));
     expectScale(values, (factor) =>
       massOf(0, losses.length - 1, (i) => Math.exp((-Number(losses[i]) / 4) * factor)));
     expect(values).not.toContain(39);
+    // An exact sampler that has nothing in common with it has the same law.
+    const others = sampled('choice by rejection', (bits) => chooseByRejection(
+      bits, losses.length, (i) => ({ numerator: losses[i]!, denominator: 4n }),
+    ));
+    const shareOf = (list: readonly number[], most: number): number =>
+      list.filter((value) => value <= most).length / draws;
+    const apart = losses.map((_, i) => Math.abs(shareOf(values, i) - shareOf(others, i)));
+    expect(Math.max(...apart)).toBeLessThan(Math.SQRT2 * limit);
   });
 });

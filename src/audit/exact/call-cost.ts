@@ -10,10 +10,11 @@ import {
 import {
   keepingSteps, keyKeepingSteps, leastOfKey, thresholdSteps,
 } from '../../privacy/mechanisms/bounds.js';
-import type { FoundKeys, PlaceTable } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, PlaceTable, Scores } from '../../privacy/mechanisms/contract.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js';
+import { sharedRuns } from '../score-runs.js';
 import { add, fraction, multiply, ofDouble, zero, type Interval } from './interval.js';
 
 /**
@@ -75,7 +76,7 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
     case 'key-sums':
       return otherKnown(left, right) ?? keySumsCost(event, left, right);
     case 'exponential':
-      return exponentialCost(event, one as Float64Array, other as Float64Array);
+      return exponentialCost(event, one as Scores, other as Scores);
     case 'wishart-mask':
     case 'affine-mask': {
       const apart = logDistance(one as Float64Array, other as Float64Array, event.dimension);
@@ -241,9 +242,10 @@ function byKey(counts: ArrayLike<number>, keys: FoundKeys): ReadonlyMap<string, 
 
 function exponentialCost(
   event: Extract<MechanismEvent, { readonly kind: 'exponential' }>,
-  left: Float64Array, right: Float64Array,
+  one: Scores, other: Scores,
 ): CallCost {
-  const gaps = Array.from(left, (score, i) => ofDouble(score).low - ofDouble(right[i]!).low);
+  const gaps = sharedRuns(one, other).map(({ left, right }) =>
+    ofDouble(left).low - ofDouble(right).low);
   const most = gaps.reduce((largest, gap) => (gap > largest ? gap : largest));
   const least = gaps.reduce((smallest, gap) => (gap < smallest ? gap : smallest));
   const { numerator, denominator } = ratioOfDouble(event.sensitivity);

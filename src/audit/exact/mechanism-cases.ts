@@ -2,12 +2,14 @@ import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { nearestSteps, stepsBelow, valueOfSteps } from '../../privacy/accounting/grid.js';
 import { keyWeightSteps } from '../../privacy/mechanisms/bounds.js';
-import type { FoundKeys, KeptBin, KeptKey } from '../../privacy/mechanisms/contract.js';
+import type { FoundKeys, KeptBin, KeptKey, Scores } from '../../privacy/mechanisms/contract.js';
+import type { ScoreRuns } from '../../random/samplers/choice.js';
+import { sharedRuns } from '../score-runs.js';
 import { compareLaws, type CaseResult } from './claims.js';
 import { fraction, type Interval } from './interval.js';
 import type { Law } from './law.js';
 import { checkMask, maskCases } from './mask-cases.js';
-import { lawOfCall, noiseOf, type Content } from './mechanism-laws.js';
+import { faultsOfChoice, lawOfCall, noiseOf, type Content } from './mechanism-laws.js';
 import { checkSealedCase, sealedCases } from './sealed-cases.js';
 
 /** A mechanism with little noise, and all contents of a small domain. */
@@ -29,7 +31,8 @@ export function checkMechanism<C extends Content>(
   const noise = noiseOf(event);
   const cost = costOfEvents([event], { disjoint: [] });
   const laws = contents.map((content): Law => lawOfCall(event, content, noise, pathMinimum));
-  const faults: string[] = [];
+  const faults = event.kind !== 'exponential' ? [] : contents.flatMap((content) =>
+    faultsOfChoice(event, content as Scores).map((fault) => `${textOfContent(content)}: ${fault}`));
   let [pairs, share, tail] = [0, 0, 0];
   contents.forEach((left, i) => {
     contents.slice(i + 1).forEach((right, more) => {
@@ -115,6 +118,19 @@ const additive: readonly MechanismCase<Float64Array>[] = [
     areNeighbours: (left, right) => left.every((score, i) => Math.abs(score - right[i]!) <= 1),
   },
 ];
+
+/** Eight candidates in runs whose ends differ, some of them empty. */
+const runs: readonly ScoreRuns[] = [[8], [3, 5], [1, 0, 5, 2]].flatMap((lengths) =>
+  listsOf(lengths.length > 2 ? [0, -1] : [0, -0.5, -1], lengths.length).map((scores) =>
+    ({ lengths: Float64Array.from(lengths), scores: Float64Array.from(scores) })));
+
+const choiceOfRuns: MechanismCase<ScoreRuns> = {
+  name: 'exponential, in runs',
+  event: { ...place, kind: 'exponential', candidates: 8, sensitivity: 1, epsilon: 1.5, times: 1 },
+  contents: runs,
+  areNeighbours: (left, right) =>
+    sharedRuns(left, right).every((run) => Math.abs(run.left - run.right) <= 1),
+};
 
 const test = {
   ...place, kind: 'gaussian-threshold', sensitivity: 1, sigma: 1.25, delta: 0.05, floor: 2, grid: 1,
@@ -326,6 +342,7 @@ const checkOf = <C extends Content>(each: MechanismCase<C>): MechanismCheck =>
 /** Every mechanism: masks of one number only, by quadrature. */
 export const mechanismChecks: readonly MechanismCheck[] = [
   ...additive.map(checkOf),
+  checkOf(choiceOfRuns),
   checkOf(threshold),
   checkOf(mode),
   checkOf(histogramCase('histogram, one coordinate', 3, [[0], [1], [2]], 1)),

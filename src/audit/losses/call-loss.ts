@@ -5,10 +5,12 @@ import {
   keepingSteps, keyKeepingSteps, leastOfKey, showsKeys, thresholdSteps,
 } from '../../privacy/mechanisms/bounds.js';
 import type {
-  FoundKeys, KeptBin, KeptKey, KeptSums, PlaceTable,
+  FoundKeys, KeptBin, KeptKey, KeptSums, PlaceTable, Scores,
 } from '../../privacy/mechanisms/contract.js';
+import { runsOf } from '../../privacy/mechanisms/exponential.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
+import { scoreAt, sharedRuns } from '../score-runs.js';
 
 type Bins = readonly ReadonlyMap<number, number>[];
 type Contents = ObservedCall['contents'];
@@ -59,8 +61,8 @@ export function callLoss(left: ObservedCall, right: Contents, released: unknown)
     case 'exponential': {
       const rate = event.epsilon / (2 * event.sensitivity);
       const chosen = released as number;
-      return logShare(one as Float64Array, chosen, rate)
-        - logShare(other as Float64Array, chosen, rate);
+      return logShare(one as Scores, chosen, rate)
+        - logShare(other as Scores, chosen, rate);
     }
     case 'wishart-mask':
     case 'affine-mask':
@@ -83,7 +85,8 @@ export function callRho(left: ObservedCall, right: Contents): number {
     case 'laplace':
       return (callLoss(left, right, one) ?? 0) ** 2 / 2;
     case 'exponential': {
-      const gaps = (one as Float64Array).map((score, i) => score - (other as Float64Array)[i]!);
+      const gaps = sharedRuns(one as Scores, other as Scores)
+        .map((run) => run.left - run.right);
       const [most, least] = [Math.max, Math.min].map((extreme) => gaps.reduce((x, y) =>
         extreme(x, y)));
       return ((event.epsilon * (most! - least!)) / (2 * event.sensitivity)) ** 2 / 8;
@@ -256,8 +259,11 @@ function keysLoss(
 }
 
 /** The logarithm of the probability of one candidate. */
-function logShare(scores: Float64Array, chosen: number, rate: number): number {
-  const best = scores.reduce((most, score) => Math.max(most, score), -Infinity);
-  const all = scores.reduce((sum, score) => sum + Math.exp(rate * (score - best)), 0);
-  return rate * (scores[chosen]! - best) - ln(all);
+function logShare(content: Scores, chosen: number, rate: number): number {
+  const { lengths, scores } = runsOf(content);
+  const best = scores.reduce((most, score, i) =>
+    (lengths[i]! > 0 ? Math.max(most, score) : most), -Infinity);
+  const all = scores.reduce((sum, score, i) =>
+    sum + lengths[i]! * Math.exp(rate * (score - best)), 0);
+  return rate * (scoreAt(content, chosen) - best) - ln(all);
 }

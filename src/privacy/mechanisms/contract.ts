@@ -1,4 +1,5 @@
 import type { Released, Sensitive } from '../../base/brands.js';
+import type { ScoreRuns } from '../../random/samplers/choice.js';
 
 /** A bin that a stable histogram kept, with its noisy count. */
 export interface KeptBin {
@@ -42,6 +43,9 @@ export interface PlaceTable {
 export interface KeptSums extends KeptKey {
   readonly noisySums: Float64Array;
 }
+
+/** One score for each candidate, or runs of candidates that have the same score. */
+export type Scores = Float64Array | ScoreRuns;
 
 /**
  * The only way from Sensitive to Released. The object is built from a plan's events. Each call
@@ -102,8 +106,8 @@ export interface Mechanisms {
    */
   mask(event: string, value: Sensitive<Float64Array>): Released<Float64Array>;
   /**
-   * The exponential mechanism. `scores` has one score for each candidate of the event. Returns the
-   * index of the chosen candidate.
+   * The exponential mechanism. `scores` has one score for each candidate of the event, or runs of
+   * candidates that have the same score. Returns the index of the chosen candidate.
    */
-  exponential(event: string, scores: Sensitive<Float64Array>): Released<number>;
+  exponential(event: string, scores: Sensitive<Scores>): Released<number>;
 }

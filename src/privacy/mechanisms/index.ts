@@ -8,7 +8,7 @@ import type { NoiseSource } from '../../random/source.js';
 import { checkEvents, placeInMenu } from '../accounting/event-check.js';
 import type { MechanismEvent } from '../accounting/events.js';
 import type {
-  FoundKeys, KeptBin, KeptKey, KeptSums, Mechanisms, PlaceTable,
+  FoundKeys, KeptBin, KeptKey, KeptSums, Mechanisms, PlaceTable, Scores,
 } from './contract.js';
 import type { Draw } from './draw.js';
 import { drawExponential } from './exponential.js';
@@ -40,11 +40,11 @@ interface Entry {
 export interface PreparedMechanisms extends Mechanisms {
   /**
    * Draws up to `limit` of the noise values that are not drawn yet. Returns how many it drew; 0
-   * when all are ready. Three kinds of draw are never made ahead: choices (`exponential`), masks,
-   * and the bins and keys of a histogram past the first ones (see mechanisms/supply). Their time
-   * depends on the data, so a server shows a release only after a planned time. Values drawn ahead
-   * exist in memory only. Each is used once or never, and it reveals nothing before it is added to
-   * something.
+   * when all are ready. Two kinds of draw are never made ahead: masks, and the bins and keys of a
+   * histogram past the first ones (see mechanisms/supply). Their time depends on the data, and so
+   * does that of a choice among scores, so a server shows a release only after a planned time.
+   * Values drawn ahead exist in memory only. Each is used once or never, and it reveals nothing
+   * before it is added to something.
    */
   prepare(limit: number): number;
 }
@@ -133,10 +133,10 @@ class ChargedMechanisms implements PreparedMechanisms {
     ));
   }
 
-  exponential(event: string, scores: Sensitive<Float64Array>): Released<number> {
+  exponential(event: string, scores: Sensitive<Scores>): Released<number> {
     const spent = this.#spend(event, ['exponential']);
     return releasedByMechanism(
-      drawExponential(this.#coins, spent, vector(scores, spent.candidates)),
+      drawExponential(this.#draw(event), spent, choiceOf(scores, spent.candidates)),
     );
   }
 
@@ -218,6 +218,19 @@ function vector(value: Sensitive<Float64Array>, length: number): Float64Array {
   assert(content.length === length, 'a value has the length that was charged');
   for (const entry of content) {
     assert(Number.isFinite(entry), 'a value that a mechanism is given is finite');
+  }
+  return content;
+}
+
+/** Opens a list of scores, or runs of them, and checks them as `vector` does. */
+function choiceOf(value: Sensitive<Scores>, candidates: number): Scores {
+  const content = openSensitive(value);
+  if (content instanceof Float64Array) return vector(value as Sensitive<Float64Array>, candidates);
+  for (const score of content.scores) {
+    assert(Number.isFinite(score), 'a value that a mechanism is given is finite');
+  }
+  for (const length of content.lengths) {
+    assert(Number.isSafeInteger(length) && length >= 0, 'a run has a whole number of candidates');
   }
   return content;
 }

@@ -1,3 +1,4 @@
+import { uniformBits } from '../../random/samplers/choice.js';
 import type { Coins } from '../../random/samplers/coins.js';
 import { gaussianSampler } from '../../random/samplers/discrete-gaussian.js';
 import { discreteLaplace, type Steps } from '../../random/samplers/discrete-laplace.js';
@@ -62,9 +63,9 @@ export function keyDrawsAhead(event: KeysEvent): readonly number[] {
 
 /**
  * The supplies of an event. A symmetric matrix has two: the second is for entries off the diagonal.
- * Counts and sums of keys have two: the second is for the sums. A choice has none, because its
- * coins depend on the scores. A mask has none, because a normal number always takes the same time.
- * Every other event has one.
+ * Counts and sums of keys have two: the second is for the sums. A choice has uniform numbers, one
+ * for each call: the next one is used, too, in the rare case that one does not decide. A mask has
+ * none, because a normal number always takes the same time. Every other event has one.
  */
 export function suppliesOf(coins: Coins, event: MechanismEvent): readonly NoiseSupply[] {
   const supply = (sample: (coins: Coins) => Steps, ahead: number): NoiseSupply =>
@@ -105,6 +106,7 @@ export function suppliesOf(coins: Coins, event: MechanismEvent): readonly NoiseS
       ];
     }
     case 'exponential':
+      return [supply((source) => source.belowBig(1n << BigInt(uniformBits)), event.times)];
     case 'wishart-mask':
     case 'affine-mask':
       return [];

@@ -6,12 +6,12 @@ import type { Law } from '../../../src/audit/exact/law.js';
 import { gaussianNoise, laplaceNoise } from '../../../src/audit/exact/noise.js';
 import { missingMass, walk } from '../../../src/audit/exact/walk.js';
 import { RandomBits } from '../../../src/random/bits.js';
-import { chooseByLoss } from '../../../src/random/samplers/choice.js';
 import { Coins } from '../../../src/random/samplers/coins.js';
 import { gaussianSampler } from '../../../src/random/samplers/discrete-gaussian.js';
 import {
   discreteLaplace, laplaceMagnitude,
 } from '../../../src/random/samplers/discrete-laplace.js';
+import { chooseByRejection } from '../../support/choice-by-rejection.js';
 
 /** The largest mass that a walk may leave. */
 const left = 2 ** -60;
@@ -75,10 +75,10 @@ describe('samplers', () => {
     },
   );
 
-  it('of a choice by losses', () => {
+  it('of a choice by rejection, with which the shipped choice is compared', () => {
     const losses = [0n, 1n, 2n, 7n];
     const found = walk((coins) =>
-      chooseByLoss(coins, 4, (i) => ({ numerator: losses[i]!, denominator: 3n })));
+      chooseByRejection(coins, 4, (i) => ({ numerator: losses[i]!, denominator: 3n })));
     const weights = losses.map((loss) => expOf(fraction(-loss, 3n)));
     const whole = weights.reduce((sum, { low }) => sum + low, 0n);
     losses.forEach((_, i) => {

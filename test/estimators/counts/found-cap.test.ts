@@ -138,7 +138,7 @@ describe('sum with a cap that is found', () => {
     const rounds = 8;
     let squares = 0;
     for (let round = 0; round < rounds; round++) {
-      const { estimate, spread } = await answerOf(plan, values, `hindsight ${round}`);
+      const { estimate, spread } = await answerOf(plan, values, `in hindsight ${round}`);
       squares += (estimate[0]! - total) ** 2 / rounds;
       expect(spread![0]).toBeLessThan(Math.SQRT2 * Math.max(...values));
     }

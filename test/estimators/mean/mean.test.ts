@@ -63,7 +63,7 @@ describe('mean', () => {
       const data = dataSource(`interval ${round}`);
       const rows = Array.from({ length: 2_000 }, () =>
         Float64Array.of(5 + data.normal(), -3 + 20 * data.normal()));
-      const outcome = await valueOf(plan, rows, `interval ${round}`);
+      const outcome = await valueOf(plan, rows, `an interval ${round}`);
       expect(outcome.findings).toBeUndefined();
       expect(outcome.spread).toEqual([1, 20]);
       [5, -3].forEach((truth, j) => {

@@ -19,7 +19,7 @@ function rowsWith(crowd: number): Float64Array[] {
 
 async function answerFor(estimator: string, crowd: number, set = {}): Promise<ValueOutcome> {
   const plan = planOf(estimator, { scale: 1, ...set }, factsOf(1, contributors, 1));
-  const outcome = await releaseOf(plan, 1, rowsWith(crowd), `${estimator} ${crowd}`);
+  const outcome = await releaseOf(plan, 1, rowsWith(crowd), `${estimator} and ${crowd}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return outcome;
 }

@@ -136,7 +136,7 @@ describe('stable-covariance', () => {
       const rows = clean(skewed[name]!, name);
       const truth = { exponential: 100, lognormal: 689, Poisson: 2 }[name]!;
       for (const epsilon of [1, 4]) {
-        for (const seed of ['one', 'two', 'three']) {
+        for (const seed of ['first', 'second', 'third']) {
           const plan = planOf('stable-covariance', {}, factsOf(3, 30_000, epsilon));
           const outcome = await releaseOf(plan, 3, rows, `${name} ${seed}`);
           if (outcome.kind === 'refused') {
