@@ -63,7 +63,7 @@ const inputArguments = {
   },
   where: {
     type: 'string', valueHint: 'test',
-    description: 'rows that count: column=value, column!=value, column>=number or column<number; '
+    description: 'rows that count: column=value, column!=value, column>=number, and >, < or <=; '
       + 'may be repeated; needs --cohort',
   },
 } satisfies ArgsDef;

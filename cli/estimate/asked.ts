@@ -126,23 +126,41 @@ interface Test {
   readonly test: object;
 }
 
+const testKeys = {
+  '=': 'is', '!=': 'not', '>=': 'at-least', '>': 'at-least', '<': 'below', '<=': 'below',
+} as const;
+
 /** `late=true`, `region!=north`, `minutes>=5` or `minutes<60`. */
 function testOf(text: string, types: ReadonlyMap<string, ColumnType>): Test {
-  const [, column, sign, value] = /^(.*?)\s*(!=|>=|=|<)\s*(.*)$/.exec(text.trim()) ?? [];
+  const [, column, sign, value] = /^(.*?)\s*(!=|>=|<=|=|>|<)\s*(.*)$/.exec(text.trim()) ?? [];
   if (column === undefined || column === '' || value === '') {
-    throw new UsageError(`--where ${text} is no test: write column=value, column!=value, `
-      + 'column>=number or column<number');
+    throw new UsageError(`--where ${text} is no test: write column=value, column!=value, or `
+      + 'column and a number with >=, >, < or <= between');
   }
-  const key = ({ '=': 'is', '!=': 'not', '>=': 'at-least', '<': 'below' } as const)[
-    sign as '=' | '!=' | '>=' | '<'
-  ];
+  const key = testKeys[sign as keyof typeof testKeys];
   const type = types.get(column);
   if (type === undefined && (key === 'is' || key === 'not') && Number.isNaN(Number(value))) {
     const likely = value === 'true' || value === 'false' ? 'boolean' : 'text';
     throw new UsageError(`--where takes ${column} for a number, and "${value}" is none: give the `
       + `column its type, as in --type ${column}=${likely}`);
   }
-  return { column, test: { [key]: valueOf(column, value!, type ?? typeUsual) } };
+  const bound = valueOf(column, value!, type ?? typeUsual);
+  const isNext = (sign === '>' || sign === '<=') && typeof bound === 'number';
+  return { column, test: { [key]: isNext ? numberAfter(bound, type) : bound } };
+}
+
+/**
+ * The next number that a column can hold: what is greater than a number is at least the next one,
+ * and what is at most a number is below the next one.
+ */
+function numberAfter(bound: number, type: ColumnType | undefined): number {
+  if (type?.type === 'integer') return Math.floor(bound) + 1;
+  if (bound === 0) return Number.MIN_VALUE;
+  const bits = new BigInt64Array(1);
+  const number = new Float64Array(bits.buffer);
+  number[0] = bound;
+  bits[0]! += bound > 0 ? 1n : -1n;
+  return number[0];
 }
 
 /** The tests by column, as a study file has them. */

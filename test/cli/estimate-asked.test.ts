@@ -117,6 +117,18 @@ budget: { epsilon: 8, delta: 1e-5 }
     expect(wider.estimate).not.toEqual(usual.estimate);
   });
 
+  it.each([
+    ['minutes>49', 'minutes>=50'], ['minutes<=49', 'minutes<50'], ['minutes > 49.5', 'minutes>=50'],
+    ['minutes<=0', 'minutes<1'], ['minutes>-1', 'minutes>=0'],
+  ])('counts the same rows with %s and %s', async (one, other) => {
+    const counted = (test: string, ...more: string[]): Promise<Answer> =>
+      answer(['count', rows, ...asked, '--where', test, ...more]);
+    const whole = ['--type', 'minutes=integer'];
+    expect((await counted(one)).estimate).toEqual((await counted(other)).estimate);
+    expect((await counted(one, ...whole)).estimate)
+      .toEqual((await counted(other, ...whole)).estimate);
+  });
+
   const split = ['--group-by', 'region', '--groups', 'north,south'];
   it.each([
     ['no cohort', ['count', rows, ...shared, '--where', 'minutes>=5'], '--cohort is missing'],
