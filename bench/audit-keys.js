@@ -27,7 +27,7 @@ export const keyedSubjects = [
   { name: 'share', set: {}, columns: 1 },
   { name: 'ratio', set: { cap: 5 }, columns: 2 },
   { name: 'quantile', set: { range: '-5..5', probabilities: [0.5] }, columns: 1 },
-  { name: 'robust-mean', set: { scale: 1 }, columns: 1 },
+  { name: 'robust-mean', set: { spread: 1 }, columns: 1 },
   { name: 'count', set: {}, columns: 0, discover: true },
   { name: 'count', set: {}, columns: 0, discover: true, alone: true },
   { name: 'count', set: { of: 'groups' }, columns: 0, discover: true },

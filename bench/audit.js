@@ -15,7 +15,7 @@ const {
   epsilons: { usual: [0.5, 1, 4], tiny: [1], means: 'of a release' },
 });
 /**
- * Parameters that estimators need besides their defaults. All others are audited with scale 1, or
+ * Parameters that estimators need besides their defaults. All others are audited with spread 1, or
  * with their defaults.
  */
 const settings = {
@@ -33,7 +33,7 @@ const settings = {
 };
 /** Further audits of an estimator, each with a label, settings and events of its own. */
 const further = {
-  mean: [['final release', ['scale=1'], ['mean']]],
+  mean: [['final release', ['spread=1'], ['mean']]],
   sum: [['found cap', ['cap=auto', 'cap-max=100'], []]],
 };
 /** One column, unless an estimator needs more. */
@@ -42,7 +42,7 @@ const chosen = only?.split(',');
 
 function settingsOf({ name, parameters }) {
   return settings[name]
-    ?? (parameters.some((parameter) => parameter.name === 'scale') ? ['scale=1'] : []);
+    ?? (parameters.some((parameter) => parameter.name === 'spread') ? ['spread=1'] : []);
 }
 
 function audited(estimator, epsilon, given, events) {

@@ -20,7 +20,7 @@ function documentOf(name, columns) {
     columns: Array.from({ length: columns }, (_, i) => `column_${i + 1}`), cohort: 3000,
     participation: 'secret', epoch: { everyMs: 6_000 },
     contribution: { reduce: 'mean', rowsMax: 64 }, estimator: 'mean',
-    parameters: { scale: Array(columns).fill(10), corruption: 0.05, 'centre-part': 0.2 },
+    parameters: { spread: Array(columns).fill(10), corruption: 0.05, 'centre-part': 0.2 },
     privacy: { epsilon: 1, delta: 1e-6 },
     budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' }, admission: { kind: 'open' },
     late: 'next', retention: { kind: 'release' },

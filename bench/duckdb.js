@@ -29,7 +29,7 @@ const asks = {
     ],
     sql: 'median(minutes)',
   },
-  mean: { words: ['mean', '--columns', 'minutes', '--set', 'scale=15'], sql: 'avg(minutes)' },
+  mean: { words: ['mean', '--columns', 'minutes', '--set', 'spread=15'], sql: 'avg(minutes)' },
   groups: {
     words: ['count', '--group-by', 'app', '--groups', appsOfFile.join(',')],
     sql: 'app, count(*)', rest: ' group by app',

@@ -42,12 +42,12 @@ const inColumns = (d) => [
 ];
 /** Name, contributors, requested components, parts, and the promised distance. */
 const cases = [
-  ['line: scales 0.01 to 1000', 1e5, 3, spread3, 0.15],
-  ['line: scales 0.01 to 1000, fewer', 2e4, 3, spread3, 0.25],
+  ['line: spreads 0.01 to 1000', 1e5, 3, spread3, 0.15],
+  ['line: spreads 0.01 to 1000, fewer', 2e4, 3, spread3, 0.25],
   ['line: two at one place', 1e5, 3, [line(0.5, 2, 0.1), line(0.5, 2, 10)], 0.15],
   ['line: one', 1e5, 3, [line(1, 1e6, 2)], 0.15],
   ['d = 2, three apart', 1e5, 3, inColumns(2), 0.25],
-  ['d = 2, scales 0.01 to 1000', 1e5, 3, [
+  ['d = 2, spreads 0.01 to 1000', 1e5, 3, [
     part(0.3, [0, 0], [0.01, 0.02], 0.5), part(0.4, [5, 100], [3, 1], -0.6),
     part(0.3, [-4000, 3000], [1000, 300], 0.3),
   ], 0.25],

@@ -24,7 +24,7 @@ const hasPeer = existsSync(peer) && hasPython('numpy, scipy');
 if (!hasPeer) console.log('the reference is left out: KEELSON_PEER names no script, or there is no '
   + 'numpy and scipy');
 const folder = ownFolder('prime');
-const settings = { given: ['--set', 'scale=1'], auto: [] };
+const settings = { given: ['--set', 'spread=1'], auto: [] };
 
 /** The answer, the times that `--debug` prints as a line of JSON, and the peak memory. */
 function ours(file, kind) {
@@ -45,7 +45,7 @@ const shown = (value, digits) =>
   (Number.isFinite(value) ? value.toFixed(digits) : '-').padStart(10);
 const errorOf = ({ estimate }) => Math.hypot(...estimate);
 
-console.log('columns  scale    seconds     in all    numpy s  numpy CPU s  wall ratio      error  '
+console.log('columns  spread    seconds     in all    numpy s  numpy CPU s  wall ratio      error  '
   + 'numpy error  peak MiB   x data');
 for (const dimension of dimensions) {
   const [file, few] = ['rows.npy', 'few.npy'].map((name) => join(folder, name));

@@ -11,8 +11,8 @@ export function cellsOf(lines, part) {
   const cells = new Map();
   for (const line of lines) {
     if (line.part !== part) continue;
-    const { estimator, rows, attack, contributors, dimension, scale } = line;
-    const key = [estimator, rows, attack, contributors, dimension, scale].join(' ');
+    const { estimator, rows, attack, contributors, dimension, spread } = line;
+    const key = [estimator, rows, attack, contributors, dimension, spread].join(' ');
     if (!cells.has(key)) cells.set(key, { ...line, own: [] });
     cells.get(key).own.push(line);
   }
@@ -34,10 +34,10 @@ export const rootError = ({ own }) => rootMeanSquare(errorsOf(own, 'inColumns'))
 export const overClipped = (cell) => rootError(cell)
   / rootMeanSquare(stated(cell.own, 'clipped').map(({ clipped }) => clipped));
 /**
- * The smallest and the largest scale of all columns and runs. null: no release states its scale.
+ * The smallest and the largest spread of all columns and runs. null: no release states its spread.
  */
-export function scalesOf({ own }) {
-  const all = stated(own, 'scales').flatMap(({ scales }) => scales);
+export function spreadsOf({ own }) {
+  const all = stated(own, 'spreads').flatMap(({ spreads }) => spreads);
   return all.length === 0 ? [null, null] : [Math.min(...all), Math.max(...all)];
 }
 /**
@@ -52,8 +52,8 @@ export function sharing({ own }, field) {
 }
 /** Radius over error, median. null: no radius. */
 export function radiusOverError({ own }) {
-  const all = stated(own, 'radius').filter(({ inScales }) => inScales > 0);
-  return all.length === 0 ? null : median(all.map(({ radius, inScales }) => radius / inScales));
+  const all = stated(own, 'radius').filter(({ inSpreads }) => inSpreads > 0);
+  return all.length === 0 ? null : median(all.map(({ radius, inSpreads }) => radius / inSpreads));
 }
 /** The share of the runs that find that the rows are skewed. */
 export function saidSkewed({ own }) {
@@ -73,7 +73,7 @@ export function overPeer({ own }) {
  * the true mean over 25 data sets (seeds 0 to 24), and the standard error of today's ratio to it
  * over the same sets. Both versions see the same rows and draw other noise. Source: commit ce117214
  * without its change, measured once by `makeRows` and `outcomeOf` of bench/accuracy; normal rows,
- * 10 columns, 100,000 rows, epsilon 1, delta 1e-6, a twentieth hostile, scale 1.
+ * 10 columns, 100,000 rows, epsilon 1, delta 1e-6, a twentieth hostile, spread 1.
  */
 const older = {
   none: [0.01022, 0.018], ones: [0.01162, 0.016], alternating: [0.0122, 0.016],
@@ -91,8 +91,8 @@ export const mayBeWorse = 1.02;
  * Root mean square error over that of the older version, on the same data sets. undefined: the
  * older version was not measured, or not all data sets are there.
  */
-export function overOlder({ rows, attack, dimension, contributors, scale, own }) {
-  if (rows !== 'normal' || dimension !== 10 || contributors !== 1e5 || scale !== '1'
+export function overOlder({ rows, attack, dimension, contributors, spread, own }) {
+  if (rows !== 'normal' || dimension !== 10 || contributors !== 1e5 || spread !== '1'
     || older[attack] === undefined) return undefined;
   const first = own.filter(({ seed }) => seed < seedsOfOlder);
   if (first.length < seedsOfOlder) return undefined;
@@ -100,10 +100,10 @@ export function overOlder({ rows, attack, dimension, contributors, scale, own })
 }
 
 const countOf = (value) => value.toLocaleString('en');
-const nameOf = ({ estimator, part, rows, attack, dimension, contributors, scale }) => [
+const nameOf = ({ estimator, part, rows, attack, dimension, contributors, spread }) => [
   ...(estimator === 'robust-mean' && part !== 'small' ? [] : [estimator]), rows,
   ...(attack === undefined || attack === 'none' ? [] : [attack]),
-  `d = ${dimension}, n = ${countOf(contributors)}${scale === undefined ? '' : `, scale ${scale}`}`,
+  `d = ${dimension}, n = ${countOf(contributors)}${spread === undefined ? '' : `, spread ${spread}`}`,
 ].join(' ');
 
 /**
@@ -133,7 +133,7 @@ function limitUnderAttack({ rows, attack }) {
 
 const limitOfClean = ({ rows }) =>
   (rows === 'lognormal-correlated' || rows === 'student' ? 1.4 : 1.25);
-const isFound = ({ scale }) => scale === 'auto';
+const isFound = ({ spread }) => spread === 'auto';
 const refusals = ({ own }) => own.filter((line) => !isAnswered(line)).length;
 
 function barsOfClean(lines) {
@@ -141,19 +141,19 @@ function barsOfClean(lines) {
   const clean = all.filter(({ estimator }) => estimator === 'robust-mean');
   const fewer = cellsOf(lines, 'fewer');
   const found = clean.filter(isFound);
-  const hit = cellsOf(lines, 'attacks').filter(({ rows, attack, scale }) =>
-    rows === 'normal' && attack === 'coordinate' && scale === 'auto');
-  const ofMean = (cell) => all.find(({ estimator, dimension, scale }) =>
-    estimator === 'mean' && dimension === cell.dimension && scale === cell.scale);
+  const hit = cellsOf(lines, 'attacks').filter(({ rows, attack, spread }) =>
+    rows === 'normal' && attack === 'coordinate' && spread === 'auto');
+  const ofMean = (cell) => all.find(({ estimator, dimension, spread }) =>
+    estimator === 'mean' && dimension === cell.dimension && spread === cell.spread);
   const flights = cellsOf(lines, 'flights');
   const most = Math.max(...flights.map(({ contributors }) => contributors));
   return [
-    bar(1, 'smallest scale that is found, in deviations', found,
-      (cell) => scalesOf(cell)[0], () => 0.8, true),
-    bar(1, 'largest scale that is found', found, (cell) => scalesOf(cell)[1],
+    bar(1, 'smallest spread that is found, in deviations', found,
+      (cell) => spreadsOf(cell)[0], () => 0.8, true),
+    bar(1, 'largest spread that is found', found, (cell) => spreadsOf(cell)[1],
       ({ rows }) => (rows === 'bernoulli-.01' ? 2 : 1.5)),
-    bar(1, 'largest scale with a hostile twentieth in one column', hit,
-      (cell) => scalesOf(cell)[1], () => 1.8),
+    bar(1, 'largest spread with a hostile twentieth in one column', hit,
+      (cell) => spreadsOf(cell)[1], () => 1.8),
     bar(1, 'refused releases of clean rows', [...clean, ...fewer], refusals, () => 0),
     bar(2, 'error over that of the clipped mean', clean, overClipped, limitOfClean),
     bar(2, 'the same, one skewed column', cellsOf(lines, 'one-column'), overClipped, () => 1.6),
@@ -175,7 +175,7 @@ function barsUnderAttack(lines) {
   const normal = cellsOf(lines, 'normal');
   const [plain, narrow] = ['normal', 'condition-1e4'].map((name) =>
     normal.filter(({ rows }) => rows === name));
-  const halves = ['auto', '1'].map((scale) => narrow.filter((cell) => cell.scale === scale));
+  const halves = ['auto', '1'].map((spread) => narrow.filter((cell) => cell.spread === spread));
   const ratios = plain.map(overOlder).filter((ratio) => ratio !== undefined);
   const hostile = [...attacked, ...normal.filter(isHostile)];
   const large = attacked.filter((cell) => {
@@ -188,7 +188,7 @@ function barsUnderAttack(lines) {
       // Two standard errors: the effect of the noise of 25 data sets.
       ({ attack }) => mayBeWorse + 2 * (older[attack]?.[1] ?? 0)),
     bar(4, '`shape: light`, normal rows: middle of these ratios', ratios.length === 0 ? [] : [{
-      ...plain.find(({ scale }) => scale === '1'), ...named('normal, half of the attacks'),
+      ...plain.find(({ spread }) => spread === '1'), ...named('normal, half of the attacks'),
     }], () => median(ratios), () => mayBeWorse),
     bar(4, '`shape: light`, condition 10^4: median error', narrow, medianError, () => 0.15),
     bar(4, '`shape: light`, condition 10^4: middle of these errors',
@@ -214,7 +214,7 @@ export function barsOf(lines) {
     ...barsOfClean(lines), ...barsUnderAttack(lines),
     ...bar(6, '`covariance`: error over that of CoinPress', cellsOf(lines, 'covariance'), ratio,
       () => 1.25),
-    ...bar(6, 'small cohorts with `range` and `scale`: error over that of CoinPress',
+    ...bar(6, 'small cohorts with `range` and `spread`: error over that of CoinPress',
       cellsOf(lines, 'small'), ratio, () => 1.1),
     ...bar(7, 'share of the releases of normal rows that say `skewed`', diagnosed.filter(isNormal),
       saidSkewed, () => 0.02),

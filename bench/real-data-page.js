@@ -3,7 +3,7 @@ import { attacks } from './accuracy/data.js';
 import { tableLines as table } from './harness/pages.js';
 import {
   cellsOf, mayBeWorse, medianError, metOf, missesOf, overClipped, overOlder, overPeer,
-  radiusOverError, rootError, saidSkewed, scalesOf, sharing, short, worstOf,
+  radiusOverError, rootError, saidSkewed, spreadsOf, sharing, short, worstOf,
 } from './real-data-bars.js';
 
 const count = (value) => value.toLocaleString('en');
@@ -13,8 +13,8 @@ const share = (value) => (value === undefined ? '-' : value === null ? 'none' : 
 const intro = `# Bars for columns of any shape
 
 What \`robust-mean\` and \`covariance\` must reach on shapes that real columns have, and what they reach. Epsilon is 1 and delta 1e-6.
-A twentieth of the rows is hostile where an attack is named. Every figure is measured through the whole release. \`scale auto\`
-means that the scale is found privately. \`scale 1\` means that the true deviations are given.
+A twentieth of the rows is hostile where an attack is named. Every figure is measured through the whole release. \`spread auto\`
+means that the spread is found privately. \`spread 1\` means that the true deviations are given.
 
 Errors under attack are distances from the mean of the honest rows, in honest deviations along uncorrelated directions: the median
 over the seeds. Errors of clean rows are distances from the true mean, in deviations of the columns: the root mean square.
@@ -46,9 +46,9 @@ function missedBars(bars) {
     ...missed.map((one) => `- ${one.number}, ${one.text}: ${missesOf(one).join('; ')}.`)];
 }
 
-/** A figure for each scale, in one field: found / given. */
-const bothScales = (cells, textOf) => ['auto', '1'].flatMap((scale) => {
-  const cell = cells.find((one) => one.scale === scale);
+/** A figure for each spread, in one field: found / given. */
+const bothSpreads = (cells, textOf) => ['auto', '1'].flatMap((spread) => {
+  const cell = cells.find((one) => one.spread === spread);
   return cell === undefined ? [] : [textOf(cell)];
 }).join(' / ');
 
@@ -77,20 +77,20 @@ function cleanTable(lines) {
   const groups = unique(all.map(({ estimator, rows, dimension, contributors }) =>
     [estimator, rows, dimension, contributors].join('|')));
   return table([
-    'estimator', 'rows', 'd', 'n', 'scale that is found', 'error', 'over the clipped mean',
+    'estimator', 'rows', 'd', 'n', 'spread that is found', 'error', 'over the clipped mean',
     '`interval95` holds', 'refused',
   ], groups.map((key) => {
     const cells = all.filter(({ estimator, rows, dimension, contributors }) =>
       [estimator, rows, dimension, contributors].join('|') === key);
     const { estimator, rows, dimension, contributors } = cells[0];
-    const found = cells.find(({ scale }) => scale === 'auto');
+    const found = cells.find(({ spread }) => spread === 'auto');
     const refused = (cell) => cell.own.filter(({ kind }) => kind !== 'value').length;
     return [
       estimator, rows, dimension, count(contributors),
-      found === undefined ? '-' : scalesOf(found).map(short).join(' to '),
-      bothScales(cells, (cell) => short(rootError(cell))),
-      bothScales(cells, (cell) => short(overClipped(cell))),
-      bothScales(cells, holdsText), bothScales(cells, refused),
+      found === undefined ? '-' : spreadsOf(found).map(short).join(' to '),
+      bothSpreads(cells, (cell) => short(rootError(cell))),
+      bothSpreads(cells, (cell) => short(overClipped(cell))),
+      bothSpreads(cells, holdsText), bothSpreads(cells, refused),
     ];
   }));
 }
@@ -102,7 +102,7 @@ function attackTable(cells, textOf) {
   const names = unique(cells.map(({ rows }) => rows));
   const rows = Object.keys(attacks).filter((name) => cells.some(({ attack }) => attack === name));
   return table(['attack', ...names], rows.map((attack) => [attack, ...names.map((name) =>
-    bothScales(cells.filter((cell) => cell.attack === attack && cell.rows === name), textOf))]));
+    bothSpreads(cells.filter((cell) => cell.attack === attack && cell.rows === name), textOf))]));
 }
 
 function normalTable(cells) {
@@ -110,7 +110,7 @@ function normalTable(cells) {
   if (!hasRatios(cells)) return [head, rule, ...rows];
   const besideOlder = (attack) => {
     const cell = cells.find((one) =>
-      one.attack === attack && one.rows === 'normal' && one.scale === '1');
+      one.attack === attack && one.rows === 'normal' && one.spread === '1');
     return (cell && overOlder(cell))?.toFixed(3) ?? '-';
   };
   return [`${head} normal, over the version before |`, `${rule} --- |`,
@@ -137,7 +137,7 @@ const skewTable = (cells) => table(['rows', 'd', 'n', 'releases', 'say `skewed`'
     const own = cells.filter(({ rows, contributors }) => `${rows}|${contributors}` === key);
     const { rows, dimension, contributors } = own[0];
     return [rows, dimension, count(contributors), own[0].own.length,
-      bothScales(own, (cell) => share(saidSkewed(cell)))];
+      bothSpreads(own, (cell) => share(saidSkewed(cell)))];
   }));
 
 const peerTable = (cells) => table(
@@ -159,14 +159,14 @@ const guideRows = [
 
 /** The table of attacks of docs/guides/robust-means.md, with the sentence before it. */
 export function guideTable(lines) {
-  const cells = cellsOf(lines, 'attacks').filter(({ scale }) => scale === 'auto');
+  const cells = cellsOf(lines, 'attacks').filter(({ spread }) => spread === 'auto');
   const [{ contributors, dimension }] = cells;
   const fieldOf = (attack, name) => {
     const cell = cells.find((one) => one.attack === attack && one.rows === name);
     return cell === undefined ? '-' : short(medianError(cell));
   };
   return [
-    `\`robust-mean\` with the scale that it finds: n = ${count(contributors)}, ${dimension} columns, `
+    `\`robust-mean\` with the spread that it finds: n = ${count(contributors)}, ${dimension} columns, `
       + 'epsilon 1, one row in twenty hostile. A figure is',
     'the distance from the honest rows\' mean, in standard deviations along uncorrelated '
       + `directions: the median of ${seedsOf(cells)} seeds.`,
@@ -184,9 +184,9 @@ export function pageOf(lines, bars) {
     intro, '', ...(hasRatios(normal) ? [introOfOlder, ''] : []),
     '## Bars', '', ...barTable(bars), '', ...missedBars(bars), '',
     '## Data sets', '', ...seedsTable(lines), '',
-    '## Clean rows', '', 'Two figures are those of a scale that is found, and of true deviations '
+    '## Clean rows', '', 'Two figures are those of a spread that is found, and of true deviations '
       + 'that are given.', '', ...cleanTable(lines), '',
-    '## Under attack', '', `\`shape: any\`, median error over ${seedsOf(attacked)} seeds, scale found / given:`,
+    '## Under attack', '', `\`shape: any\`, median error over ${seedsOf(attacked)} seeds, spread found / given:`,
     '', ...attackTable(attacked, (cell) => short(medianError(cell))), '',
     '`shape: light`, the same:', '', ...normalTable(normal), '', ...strictText(normal),
     'Share of the columns in `intervalIfFalse95`, and the radius over the error (median), '

@@ -70,10 +70,10 @@ function holding(interval, findings, truth) {
   return [asked.filter(Boolean).length, asked.length];
 }
 
-/** The smallest and the largest scale. The first column of `one-constant` has no deviation. */
-function scaleRange(scale, rows) {
-  if (scale === undefined) return null;
-  const own = rows === 'one-constant' ? scale.slice(1) : scale;
+/** The smallest and the largest spread. The first column of `one-constant` has no deviation. */
+function spreadRange(spread, rows) {
+  if (spread === undefined) return null;
+  const own = rows === 'one-constant' ? spread.slice(1) : spread;
   return own.length === 0 ? null : [Math.min(...own), Math.max(...own)];
 }
 
@@ -90,18 +90,18 @@ async function released(name, values, shape, parameters, seed) {
  * from the true mean, both in deviations along uncorrelated directions; `inColumns` and `clipped`
  * are from the true mean, in deviations of the columns.
  */
-async function lineOfMean(run, scale, made) {
+async function lineOfMean(run, spread, made) {
   const { rows, attack, contributors, dimension, parameters, estimator, seed } = run;
   const shape = { dimension, contributors, corruption: 0.05 };
   // The seeds of bench/accuracy, so that a release of before gives its published figures.
-  const outcome = await released(estimator, made.values, shape, { scale, ...parameters },
+  const outcome = await released(estimator, made.values, shape, { spread, ...parameters },
     `${seed} ${estimator}`);
-  if (outcome.kind !== 'value') return { ...run, scale, ...outcome };
+  if (outcome.kind !== 'value') return { ...run, spread, ...outcome };
   const { estimate, interval95, intervalIfFalse95, radiusIfFalse95, findings = [] } = outcome;
   const own = outcome.spread ?? estimate.map(() => 1);
   const fromHonest = difference(estimate, made.honestMean);
   return {
-    ...run, scale, kind: 'value',
+    ...run, spread, kind: 'value',
     error: Math.hypot(...made.inDeviations(fromHonest)),
     fromTruth: Math.hypot(...made.inDeviations(difference(estimate, made.truth))),
     inColumns: distance(estimate, made.truth),
@@ -109,17 +109,17 @@ async function lineOfMean(run, scale, made) {
     holds: holding(interval95, findings, made.truth),
     holdsIfFalse: holding(intervalIfFalse95, findings, made.truth),
     radius: radiusIfFalse95 ?? null,
-    inScales: Math.hypot(...fromHonest.map((entry, j) => entry / own[j])),
-    scales: scaleRange(outcome.spread, rows),
+    inSpreads: Math.hypot(...fromHonest.map((entry, j) => entry / own[j])),
+    spreads: spreadRange(outcome.spread, rows),
     findings: outcome.findings === undefined ? null : findings.map(({ reason }) => reason),
   };
 }
 
-async function measuredMeans(run, scales) {
+async function measuredMeans(run, spreads) {
   const made = run.rows === 'flights' ? flightRows(run.contributors, run.seed)
     : makeRows(run.attack, { corruption: 0.05, ...run });
   const lines = [];
-  for (const scale of scales) lines.push(await lineOfMean(run, scale, made));
+  for (const spread of spreads) lines.push(await lineOfMean(run, spread, made));
   return lines;
 }
 
@@ -130,7 +130,7 @@ async function measuredCovariance(run, python) {
   const map = mapOf(dimension, condition, `${seed} peers`);
   const values = mappedRows(makeRows('none', { ...shape, seed }).values, map);
   const off = (estimate) => Math.hypot(...relativeErrorMatrix(estimate, map));
-  const outcome = await released('covariance', values, shape, { scale: 'auto' }, `${seed}`);
+  const outcome = await released('covariance', values, shape, { spread: 'auto' }, `${seed}`);
   const peers = estimatesOf(python, values, dimension, steps.map((count) =>
     ({ method: 'coinpress-covariance', rho, bound: condition, steps: count, seed })));
   return [{ ...run, ...withError(outcome, off), peers: peers.map(off) }];
@@ -144,7 +144,7 @@ async function measuredSmall(run, python) {
   // The mean is 2 in each column.
   const moved = values.map((value) => value + 2);
   const off = (estimate) => distance(estimate, truth.map((entry) => entry + 2));
-  const told = { scale: '1', range: `-${reach}..${reach}`, ...parameters };
+  const told = { spread: '1', range: `-${reach}..${reach}`, ...parameters };
   const outcome = await released(estimator, moved, shape, told, `${seed} ${estimator}`);
   const radius = reach * Math.sqrt(dimension);
   const peers = estimatesOf(python, moved, dimension, steps.map((count) =>
@@ -155,9 +155,9 @@ async function measuredSmall(run, python) {
 const withError = (outcome, off) => (outcome.kind === 'value'
   ? { kind: 'value', error: off(outcome.estimate) } : outcome);
 
-/** @param scales - that a mean is given: auto, or 1. @returns the lines of one run. */
-export function measured(run, { scales, python }) {
+/** @param spreads - that a mean is given: auto, or 1. @returns the lines of one run. */
+export function measured(run, { spreads, python }) {
   if (run.part === 'covariance') return measuredCovariance(run, python);
   if (run.part === 'small') return measuredSmall(run, python);
-  return measuredMeans(run, scales);
+  return measuredMeans(run, spreads);
 }

@@ -20,7 +20,7 @@ const options = optionsOf('Means of shapes that real columns have, beside their 
   seeds: { usual: 11, tiny: 1, means: 'data sets of each attack; of clean shapes twice as many' },
   contributors: { usual: 1e5, tiny: 4e3, means: 'rows under attack; clean shapes have a half' },
   dimension: { usual: 10, tiny: 2, means: 'columns' },
-  scale: { usual: 'auto,1', tiny: '1', means: 'auto and 1, the true deviation, or one of them' },
+  spread: { usual: 'auto,1', tiny: '1', means: 'auto and 1, the true deviation, or one of them' },
   set: { usual: 'shape=any', means: 'more parameters, name=value, separated by commas' },
   rows: { usual: 'normal,exponential,lognormal,condition-1e4', tiny: 'normal',
     means: 'shapes under attack' },
@@ -125,7 +125,7 @@ const keyOf = ({ part, estimator, rows, attack, contributors: count, dimension: 
   [part, estimator, rows, attack, count, columns, seed].join(' ');
 
 const lines = await measuredRuns(wantedRuns(), (run) =>
-  measured(run, { scales: options.scale.split(','), python: options.python }), keyOf, options);
+  measured(run, { spreads: options.spread.split(','), python: options.python }), keyOf, options);
 await closePool();
 const bars = barsOf(lines);
 for (const text of summaryOf(bars)) console.log(text);

@@ -19,8 +19,8 @@ const options = optionsOf('Time and memory of every release, before and after a 
 const asked = { time: 1.5, memory: 1.2 };
 
 const normal = [{ normal: { mean: 0, deviation: 1 } }, { normal: { mean: 1, deviation: 1 } }];
-const found = { scale: 'auto' };
-const given = { scale: 1 };
+const found = { spread: 'auto' };
+const given = { spread: 1 };
 /** An estimator, its columns, its parameters, the share of the contributors, and kinds of rows. */
 const cases = [
   ['mean', 10, found], ['mean', 50, found], ['mean', 10, found, 1, 'lognormal'],

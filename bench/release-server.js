@@ -12,7 +12,7 @@ cohort: ${options.crowd}
 epoch: { every: ${options.everySeconds}s }
 contribution: { reduce: mean, rowsMax: 1000000000 }
 estimator: prime
-parameters: { scale: 1 }
+parameters: { spread: 1 }
 privacy: { epsilon: 1, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-4, scope: study }
 `;

@@ -9,13 +9,13 @@ import { secureNoise } from '../dist/src/random/secure.js';
 import { seededRandom } from '../dist/src/random/work.js';
 import { randomOf } from './accuracy/random.js';
 
-const { rows: count, columns, scale } = JSON.parse(process.argv[2]);
+const { rows: count, columns, spread } = JSON.parse(process.argv[2]);
 const random = randomOf('rows');
 const rows = Array.from({ length: count }, () =>
   Float64Array.from({ length: columns }, () => random.normal()));
 
 const estimator = findEstimator('mean');
-const parameters = parseParameters(estimator.parameters, { scale }, { dimension: columns });
+const parameters = parseParameters(estimator.parameters, { spread }, { dimension: columns });
 const plan = estimator.plan(parameters, {
   dimension: columns, cohort: count, participation: 'public',
   target: privacyTarget({ epsilon: 1, delta: 1e-6 }),

@@ -13,8 +13,8 @@ const { rows, columns, rounds, tiny } = optionsOf(usage, {
 /** Times of numpy's median at most; and memory beyond the rows, in sizes of the data. */
 const asked = { 1: 4.5, auto: 7, memory: 2 };
 
-const ours = (scale) => () => saidBy(process.execPath, [
-  '--expose-gc', projectPath('bench/rows-run.js'), JSON.stringify({ rows, columns, scale }),
+const ours = (spread) => () => saidBy(process.execPath, [
+  '--expose-gc', projectPath('bench/rows-run.js'), JSON.stringify({ rows, columns, spread }),
 ]);
 const theirs = () => saidByPython(['-c', [
   'import json, numpy, time',
@@ -29,13 +29,13 @@ const isWithNumpy = found.numpy.every((one) => one !== null);
 if (!isWithNumpy) console.log('the ratios are left out: there is no numpy');
 const mebibytes = (8 * rows * columns) / 2 ** 20;
 console.log(`${rows} rows of ${columns} columns, ${mebibytes.toFixed(0)} MiB`);
-for (const scale of [1, 'auto']) {
-  const seconds = median(found[scale].map((one) => one.seconds));
-  const memory = median(found[scale].map((one) => one.mebibytes)) / mebibytes;
+for (const spread of [1, 'auto']) {
+  const seconds = median(found[spread].map((one) => one.seconds));
+  const memory = median(found[spread].map((one) => one.mebibytes)) / mebibytes;
   const ratio =
-    isWithNumpy ? ratioInTurns(found[scale], found.numpy, (one) => one.seconds) : NaN;
-  const isMet = !(ratio > asked[scale] || memory > asked.memory);
-  judge(isMet, `scale ${scale}: ${seconds.toFixed(2)} s of processor time, `
-    + `${ratio.toFixed(1)} times numpy's median (asked: ${asked[scale]}), `
+    isWithNumpy ? ratioInTurns(found[spread], found.numpy, (one) => one.seconds) : NaN;
+  const isMet = !(ratio > asked[spread] || memory > asked.memory);
+  judge(isMet, `spread ${spread}: ${seconds.toFixed(2)} s of processor time, `
+    + `${ratio.toFixed(1)} times numpy's median (asked: ${asked[spread]}), `
     + `${memory.toFixed(1)} times the data besides the rows (asked: ${asked.memory})`, !tiny);
 }

@@ -1,5 +1,5 @@
 // The distance of a sealed robust mean from the mean of the honest rows, beside the clear
-// robust-mean with the same range and scale. A sealed run is computed in the clear
+// robust-mean with the same range and spread. A sealed run is computed in the clear
 // (bench/sealed/clear.js), with the noise that three servers draw: test/sealed/equality shows that
 // both open the same.
 import * as outcomes from '../dist/src/estimators/contract/outcomes.js';

@@ -34,7 +34,7 @@ const options = optionsOf('A sealed robust mean: bytes, rounds, processor time, 
 });
 const { dimension } = options;
 const servers = [0, 1, 2];
-/** Half the width of each column's range, in scales: 256 steps to a scale. */
+/** Half the width of each column's range, in spreads: 256 steps to a spread. */
 const reach = 120;
 
 function programFor(contributors) {
@@ -126,7 +126,7 @@ async function measured(contributors, attack, delay) {
 
 async function measureAll() {
   console.log(`${availableParallelism()} cores for three servers; d = ${dimension}, k = 16, `
-    + `256 steps to a scale; links of ${options.rate} Mbit/s where there is a delay`);
+    + `256 steps to a spread; links of ${options.rate} Mbit/s where there is a delay`);
   console.log('contributors  attack            delay  bytes/person  rounds  cpu s  MB   seconds');
   for (const contributors of options.contributors) {
     for (const attack of options.attacks.split(',')) {

@@ -115,7 +115,7 @@ const quoted = (texts) => texts.map((text) => `'${text}'`);
 function typeOf({ type, choices = [] }) {
   if (type === 'boolean') return 'boolean';
   if (type === 'choice') return quoted(choices).join(' | ');
-  if (type === 'scale') return ['PerColumn<number>', ...quoted(choices)].join(' | ');
+  if (type === 'positive') return ['PerColumn<number>', ...quoted(choices)].join(' | ');
   if (type === 'range') return 'PerColumn<`${number}..${number}`>';
   if (type === 'numbers') return 'number | readonly number[]';
   return type === 'list' ? 'readonly unknown[]' : 'number';

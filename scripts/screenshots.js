@@ -131,7 +131,7 @@ async function ofServer(browser) {
   await page.goto(`${address}/#/`);
   await until(page, () => document.querySelectorAll('.newest dd').length >= 4);
   await take(page, 'dashboard');
-  // A person a hundred scales away, for the operator to measure.
+  // A person a hundred spreads away, for the operator to measure.
   const liar = join(scratch, 'liar.key');
   const [, key] = await keelson(['keys', 'new', liar, '--json'], /"publicKey":\s*"(\w+)"/);
   writeFileSync(join(scratch, 'far.csv'), 'delay_minutes,distance_miles\n2000,500\n');

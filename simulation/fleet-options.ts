@@ -16,7 +16,7 @@ export interface FleetOptions {
   readonly hostileShare?: number;
   /** Name of an attack (`attackNames`). Default shift. */
   readonly attack?: string;
-  /** The distance by which the attack moves rows, in scales. Default: the attack's own. */
+  /** The distance by which the attack moves rows, in spreads. Default: the attack's own. */
   readonly strength?: number;
   /**
    * Called at the start of every epoch of every study. Its result replaces `hostileShare`, `attack`
@@ -32,9 +32,9 @@ export interface FleetOptions {
   ) => void;
   /**
    * By study name, one per column, in data units: the unit of `strength`. Default: the study's
-   * `scale` parameter, or else the standard deviation of honest rows.
+   * `spread` parameter, or else the standard deviation of honest rows.
    */
-  readonly scale?: Readonly<Record<string, readonly number[]>>;
+  readonly spread?: Readonly<Record<string, readonly number[]>>;
   /** Decides keys, order and attacks. The same seed gives the same contributors. */
   readonly seed: Uint8Array;
   readonly rows: RowSource;

@@ -202,7 +202,7 @@ export class StudyRun {
     const { centre, spread } = this.honest;
     return {
       columns: document.columns.length,
-      scale: fleet.scale?.[document.study] ?? statedScale(document) ?? spread,
+      spread: fleet.spread?.[document.study] ?? statedSpread(document) ?? spread,
       centre,
       ...(document.types !== undefined && {
         names: document.types.map((type) => namesOf(type, this.honestTexts)?.length ?? null),
@@ -243,12 +243,12 @@ interface HonestRows {
   readonly spread: readonly number[];
 }
 
-/** The study's public `scale`, one per column; null if it states none. */
-function statedScale(document: StudyDocument): readonly number[] | null {
-  const { scale } = document.questions[0]!.parameters;
+/** The study's public `spread`, one per column; null if it states none. */
+function statedSpread(document: StudyDocument): readonly number[] | null {
+  const { spread } = document.questions[0]!.parameters;
   const { length } = document.columns;
-  if (typeof scale === 'number') return Array<number>(length).fill(scale);
-  return Array.isArray(scale) && scale.length === length ? (scale as readonly number[]) : null;
+  if (typeof spread === 'number') return Array<number>(length).fill(spread);
+  return Array.isArray(spread) && spread.length === length ? (spread as readonly number[]) : null;
 }
 
 /** Whether an error ends a whole study, not only one contributor. */

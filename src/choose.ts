@@ -20,7 +20,7 @@ export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
   /** The question to answer. Default: `mean`. */
   readonly question?: QuestionName;
   /**
-   * The known facts, as parameters of estimators by name, each used where it is taken: `scale`,
+   * The known facts, as parameters of estimators by name, each used where it is taken: `spread`,
    * `threshold`, `edges` and so on. Three have a meaning for the choice too. `corruption`: the
    * share of contributors that may lie, 0 to 0.5, default 0.05; for `covariance` 0 unless `shape`
    * is light, since nothing resists liars otherwise. `shape`: `any` (default), or
@@ -35,7 +35,7 @@ export interface Candidate {
   readonly estimator: Estimator;
   /** Root of the expected squared error at the stated hostile share; null without a plan. */
   readonly expectedError: number | null;
-  /** The unit of `expectedError`: `scales`, unless the plan names another. */
+  /** The unit of `expectedError`: `spreads`, unless the plan names another. */
   readonly errorsAreIn: string;
   /** Why it is not chosen whatever its error is, in one sentence; null if it could be. */
   readonly excluded: string | null;
@@ -144,20 +144,20 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
   mean: [
     {
       name: 'robust-mean', suits: 'What is the mean of each column? Some people may lie.',
-      needs: 'nothing; a `scale` helps with few people',
+      needs: 'nothing; a `spread` helps with few people',
       liars: 'the stated `corruption`, 5 % unless you say otherwise',
     },
     {
       name: 'prime-heavy', suits: 'The same, where some honest values are far out on one side.',
-      needs: 'a `scale` for each column', liars: 'the stated `corruption`',
+      needs: 'a `spread` for each column', liars: 'the stated `corruption`',
       lacks: ({ given, shape }) => {
         if (shape === 'light') return 'it is for rows of any shape: with normal rows it errs more';
-        return 'scale' in given && given['scale'] !== 'auto' ? null : 'it needs a scale';
+        return 'spread' in given && given['spread'] !== 'auto' ? null : 'it needs a spread';
       },
     },
     {
       name: 'mean', suits: 'The same, where nobody has a reason to lie.',
-      needs: 'nothing; a `scale` helps with few people',
+      needs: 'nothing; a `spread` helps with few people',
       liars: 'not promised: each moves the mean',
     },
   ],
@@ -324,7 +324,7 @@ function knownFacts(
 function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
   const estimator = estimatorOf(contender.name);
   let parameters: ParameterValues | null = null;
-  const none = { estimator, expectedError: null, errorsAreIn: 'scales', plan: null };
+  const none = { estimator, expectedError: null, errorsAreIn: 'spreads', plan: null };
   const without = (excluded: string, infeasible: Infeasible | null = null): Rated =>
     ({ candidate: { ...none, excluded, parameters }, infeasible });
   const lacking = contender.lacks?.(known) ?? null;
@@ -351,7 +351,7 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
     }
     return without(`it has no plan: ${plan.reason}`, plan);
   }
-  const errorsAreIn = String(plan.facts['errorsAreIn'] ?? 'scales');
+  const errorsAreIn = String(plan.facts['errorsAreIn'] ?? 'spreads');
   const excluded = plan.guarantee.corruptionMax >= corruption ? null : promisesNothing;
   const expectedError = plan.expectedError(corruption).total;
   const candidate = { estimator, expectedError, errorsAreIn, excluded, parameters, plan };
@@ -374,9 +374,9 @@ function reasons(best: Candidate, eligible: number, known: Known): readonly stri
   const compared = eligible > 1
     ? `Of ${eligible} that fit, ${estimator.name} was chosen: ${error}.`
     : `Only ${estimator.name} fits what is known: ${error}.`;
-  const scale = best.parameters!['scale'] === 'auto'
-    ? ['No scale is given, so it is found privately; that takes a part of the budget.'] : [];
-  return [liars, compared, ...scale];
+  const spread = best.parameters!['spread'] === 'auto'
+    ? ['No spread is given, so it is found privately; that takes a part of the budget.'] : [];
+  return [liars, compared, ...spread];
 }
 
 /** The advice of the first estimator that has some, else what each lacks. */

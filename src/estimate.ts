@@ -51,7 +51,7 @@ export type Estimate = (Outcome & { readonly privacy: PrivacyStatement }) | Infe
  * import { mean } from 'keelson/estimators';
  * const answer = await estimate({
  *   estimator: mean, rows: [[61, 1.7], [70, 1.8]], epsilon: 1, delta: 1e-6,
- *   participation: 'public', parameters: { scale: [12, 0.1] },
+ *   participation: 'public', parameters: { spread: [12, 0.1] },
  * });
  * if (answer.kind === 'value') console.log(answer.estimate, answer.interval95);
  * else console.log(answer.kind, answer);

@@ -30,7 +30,7 @@ function formOf(method) {
   return { estimator: findEstimator(estimator), parameters };
 }
 
-/** Estimators of the centre of rows with scale 1, one number per column. */
+/** Estimators of the centre of rows with spread 1, one number per column. */
 export function locationEstimators(asked) {
   if (asked !== undefined) {
     const methods = [...new Set(['mean', ...asked])];
@@ -41,7 +41,7 @@ export function locationEstimators(asked) {
   const facts = { dimension: 3, cohort: 1e6, participation: 'public', target };
   return estimators.filter((estimator) => {
     try {
-      const plan = estimator.plan(parametersOf(estimator, { scale: '1' }, 3, 0.05), facts);
+      const plan = estimator.plan(parametersOf(estimator, { spread: '1' }, 3, 0.05), facts);
       return plan.kind === 'plan' && plan.outputShape.length === 1 && plan.outputShape[0] === 3;
     } catch (error) {
       if (error instanceof InvalidParameterError) return false;
@@ -56,7 +56,7 @@ export function locationEstimators(asked) {
 function parametersOf(estimator, extra, dimension, corruption) {
   const known = new Set(estimator.parameters.map(({ name }) => name));
   const raw =
-    Object.fromEntries(Object.entries({ scale: 1, ...extra }).filter(([name]) => known.has(name)));
+    Object.fromEntries(Object.entries({ spread: 1, ...extra }).filter(([name]) => known.has(name)));
   if (known.has('corruption') && raw.corruption === undefined) raw.corruption = corruption;
   return parseParameters(estimator.parameters, raw, { dimension });
 }

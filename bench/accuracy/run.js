@@ -29,7 +29,7 @@ async function errorsOf({ attack, seed, ...cell }, wanted, plans, options, peer)
     if (method === 'clean') return [...honestMean];
     if (method === 'filter') {
       return [
-        ...filteredMean({ count: contributors, dimension, values }, { corruption, scale: 1 }).mean,
+        ...filteredMean({ count: contributors, dimension, values }, { corruption, spread: 1 }).mean,
       ];
     }
     peer.place(values, dimension);

@@ -1,4 +1,4 @@
-// Shapes of honest rows. Every column has deviation 1, so that a known scale is 1.
+// Shapes of honest rows. Every column has deviation 1, so that a known spread is 1.
 import { inverseOf, mapOf } from '../linear.js';
 
 const filled = (dimension, entry) => Float64Array.from({ length: dimension }, (_, j) => entry(j));

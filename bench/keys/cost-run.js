@@ -74,7 +74,7 @@ async function short() {
     `  spread${i}: { estimator: distribution, columns: [minutes], parameters:`
       + ` { cells: ${256 + i} } }`,
     `  middle${i}: { estimator: robust-mean, columns: [minutes], by: { column: region,`
-      + ` groupsMax: 1 }, parameters: { scale: ${60 + i} } }`,
+      + ` groupsMax: 1 }, parameters: { spread: ${60 + i} } }`,
     `  minutes${i}: { estimator: sum, columns: [minutes], by: { column: region, groupsMax: 1 } ,`
       + ` parameters: { cap: ${240 + i} } }`,
   ][i % 4]);

@@ -73,7 +73,7 @@ function liarsOf(name, count, crowd, seed, strength) {
   const shared = work('agreed');
   return Array.from({ length: count }, (_, liar) => {
     const rows = attack.apply(crowd[liar % crowd.length], {
-      columns, centre: [30, 3, 0, 0, 0], scale: [20, 2, 1, 1, 1], age: 0,
+      columns, centre: [30, 3, 0, 0, 0], spread: [20, 2, 1, 1, 1], age: 0,
       strength: strength ?? attack.defaultStrength,
       names: [null, null, 2, regions, apps.length], invented: [0, 0, 0, 0, invented.length],
       rowsMax, shared, own: work(`own ${liar}`),

@@ -25,12 +25,12 @@ const numbers = names.slice(0, -1);
 const asked = options.texts !== true ? `
 columns: [${names.join(', ')}]
 estimator: mean
-parameters: { scale: 10 }` : `
+parameters: { spread: 10 }` : `
 columns:
 ${numbers.map((name) => `  ${name}: number`).join('\n')}
   app: { type: text, bytes: 16 }
 questions:
-  means: { estimator: mean, columns: [${numbers.join(', ')}], parameters: { scale: 10 } }
+  means: { estimator: mean, columns: [${numbers.join(', ')}], parameters: { spread: 10 } }
   apps: { estimator: count, by: { column: app, discover: true, groupsMax: 4 } }`;
 
 const study = (name, every) => parseStudyText(`

@@ -58,12 +58,12 @@ function withBestSteps(errors) {
  */
 function keelsonMeans() {
   const found = ['mean', 'robust-mean'].flatMap((name) => [
-    { name, parameters: { scale: 'auto', shape: 'any' }, told: 'told nothing' },
-    { name, parameters: { scale: '1', shape: 'any' }, told: 'told the deviations' },
+    { name, parameters: { spread: 'auto', shape: 'any' }, told: 'told nothing' },
+    { name, parameters: { spread: '1', shape: 'any' }, told: 'told the deviations' },
   ]);
   const hasRange = (name) => findEstimator(name).parameters.some((known) => known.name === 'range');
   return [...found, ...['mean', 'robust-mean'].filter(hasRange).map((name) => ({
-    name, parameters: { scale: '1', shape: 'any', range: `-${reach}..${reach}` },
+    name, parameters: { spread: '1', shape: 'any', range: `-${reach}..${reach}` },
     told: 'told the deviations and a range',
   }))];
 }
@@ -110,8 +110,8 @@ async function covariances(dimension, contributors, condition) {
       ['nothing', {}],
       ['the bounds', { 'variance-low': 1, 'variance-high': Math.max(2, condition) }],
     ]) {
-      // Without a scale, planOf gives that of the accuracy benchmark, 1.
-      const plan = planOf('covariance', shape, target, { scale: 'auto', ...parameters });
+      // Without a spread, planOf gives that of the accuracy benchmark, 1.
+      const plan = planOf('covariance', shape, target, { spread: 'auto', ...parameters });
       const estimate = typeof plan === 'string'
         ? null : await release(plan, values, dimension, { seed: `${seed}`, noise: 'seeded' });
       add(errors, `covariance, told ${told}`, typeof plan === 'string' ? 'no plan'

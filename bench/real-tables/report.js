@@ -186,7 +186,7 @@ const introOf = (each) => `# Real tables
 
 Every numeric column of fifteen public tables, as studies: skewed columns, whole numbers, missing entries, columns that are
 nearly or always the same. Each contributor of a cohort has one random row of the table, so cohorts are larger than tables.
-Epsilon is 1 and delta 1e-6. \`mean\`, \`robust-mean\` and the other means find their scale themselves, but for \`prime-heavy\`
+Epsilon is 1 and delta 1e-6. \`mean\`, \`robust-mean\` and the other means find their spread themselves, but for \`prime-heavy\`
 and the heavy-tailed means: those are given the deviation to one digit. \`quantile\` is given a range of four to eight times the
 width of the column. Nobody lies.
 

@@ -31,8 +31,8 @@ const everyEstimator = [
   ...recommended, 'prime', 'stable-mean', 'populous-mean',
   'resilience', 'tukey-median', 'heavy-tailed',
 ];
-/** These have no scale of their own: a person states an approximate deviation. */
-const needScale = new Set(['prime-heavy', 'heavy-tailed']);
+/** These have no spread of their own: a person states an approximate deviation. */
+const needSpread = new Set(['prime-heavy', 'heavy-tailed']);
 const target = { epsilon: 1, delta: 1e-6 };
 const probabilities = [0.25, 0.5, 0.75];
 /** A row of a whole table has at most this many columns. */
@@ -43,8 +43,8 @@ const oneDigit = (value) => Number(value.toPrecision(1));
 function parametersFor(estimator, columns) {
   if (estimator === 'quantile') return { ...rangeOf(columns[0]), probabilities };
   // `shape` is a parameter of robust-mean alone.
-  if (!needScale.has(estimator)) return { scale: 'auto', shape: 'any' };
-  return { scale: columns.map(({ deviation }) => (deviation > 0 ? oneDigit(deviation) : 1)) };
+  if (!needSpread.has(estimator)) return { spread: 'auto', shape: 'any' };
+  return { spread: columns.map(({ deviation }) => (deviation > 0 ? oneDigit(deviation) : 1)) };
 }
 
 /** The value at a share of the sorted numbers, as `quantile` defines it. */

@@ -30,10 +30,10 @@ export async function clearRobustMean(library, design, { values, count }, open) 
   const first = look === undefined ? null : await rows.look(look);
   const { detected, known, unused } = await library.filterRounds(published, rows, first);
   const { drawn, present } = await rows.sums([published.sum, ...unused]);
-  const scale = grid.steps.map((step) => step * 2 ** grid.scaleBits);
+  const spread = grid.steps.map((step) => step * 2 ** grid.spreadBits);
   const centre = Float64Array.from(steps, (step, j) => library.valueOfStep(step, j, grid));
   const answer = library.answerOfLeft(
-    published, { centre, scale, columns: library.knownColumns(scale) },
+    published, { centre, spread, columns: library.knownColumns(spread) },
     { first, detected, known, drawn, present },
   );
   return library.withOutside(answer, outside, library.beyondGrid(design).reportedFrom);
@@ -50,7 +50,7 @@ async function centreOf({ quantilesOfRunning }, { facts, grid }, { values, count
     Array.from(countsOf(count, (i) => binOf(values[i * d + j], j)))));
   const coarse =
     await open('centre/coarse', perColumn((value) => Math.floor(value / 2 ** (grid.bits - 6))), 1);
-  const quarter = 2 ** (grid.scaleBits - 2);
+  const quarter = 2 ** (grid.spreadBits - 2);
   const starts = columns.map((j) => {
     const column = Array.from(coarse.subarray(j * bins, (j + 1) * bins));
     const half = column.reduce((sum, entry) => sum + entry, 0) / 2;
@@ -125,7 +125,7 @@ class ClearRows {
 
   async along(event, axis) {
     const { d, about, design: { ball }, library } = this;
-    // 64 bins from -6 to 6 scales, in 256 parts each.
+    // 64 bins from -6 to 6 spreads, in 256 parts each.
     const factors = Array.from(axis, (entry) => Math.round((entry * 256) / 0.1875));
     const length = Math.hypot(...factors);
     const edges = Float64Array.from({ length: bins + 1 }, (_, bin) =>

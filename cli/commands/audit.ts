@@ -83,9 +83,9 @@ export const audit = defineCommand({
   },
   repeatable: ['set', 'event'],
   examples: [
-    'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1',
-    'keelson audit mean --epsilon 1 --delta 1e-6 --set scale=1 --event mean --seconds 60',
-    'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set scale=1 --columns 2 --trials '
+    'keelson audit mean --epsilon 1 --delta 1e-6 --set spread=1',
+    'keelson audit mean --epsilon 1 --delta 1e-6 --set spread=1 --event mean --seconds 60',
+    'keelson audit populous-mean --epsilon 4 --delta 1e-3 --set spread=1 --columns 2 --trials '
       + '1000000 --json',
   ],
   async run({ args, repeated, io, output }) {

@@ -34,7 +34,7 @@ const flags = {
   attack: {
     type: 'enum',
     options: [...attackNames] as string[],
-    description: 'what they do (default shift: all move 4 scales per column)',
+    description: 'what they do (default shift: all move 4 spreads per column)',
   },
   strength: text('spreads', 'how far the attack moves things'),
   epochs: text('n', 'epochs to show, of all studies (default: 5, fewer where they are long)'),
@@ -62,7 +62,7 @@ export const demo = defineCommand({
     + 'robust-mean, which limits the effect of a minority. The hostile people attack together. The '
     + 'table shows each of their releases beside two numbers that only the demonstration knows: '
     + 'the mean of the honest people, and the error of the plain mean of all rows. Errors are '
-    + 'Euclidean distances, in units of the studies\' scale. The third study asks ten questions. '
+    + 'Euclidean distances, in units of the studies\' spread. The third study asks ten questions. '
     + 'A person sends it one contribution, which answers all ten. Beside each answer stand that of '
     + 'the honest people without noise, and the planned error.',
     'The address of the dashboard, the data folder and the operator token are printed first. The '

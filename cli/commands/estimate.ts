@@ -127,13 +127,13 @@ export const estimate = defineCommand({
   examples: [
     'keelson estimate robust-mean flights --epsilon 1',
     'keelson estimate auto rows.csv --question mean --epsilon 1 --delta 1e-6 --set corruption=0.1',
-    'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set scale=40',
+    'keelson estimate mean rows.csv --epsilon 1 --delta 1e-6 --set spread=40',
     'keelson estimate --study rides.yaml rides.csv --contributor id',
     'keelson estimate count rows.csv --group-by app --groups discover --groups-max 2 \\\n'
     + '    --where "minutes>=60" --cohort 5000 --participation secret \\\n'
     + '    --epsilon 1 --delta 1e-6',
     'keelson estimate populous-mean rows.csv --contributor id --cohort 3000 \\\n'
-    + '    --participation secret --epsilon 2 --delta 1e-6 --set scale=40,600 \\\n'
+    + '    --participation secret --epsilon 2 --delta 1e-6 --set spread=40,600 \\\n'
     + '    --columns delay,distance',
   ],
   async run({ args, repeated, io, output, debug }) {

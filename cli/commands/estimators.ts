@@ -78,7 +78,7 @@ export function rangeOf(spec: ParameterSpec): string {
       return (spec.choices ?? []).join(' | ');
     case 'boolean':
       return 'true | false';
-    case 'scale':
+    case 'positive':
       return [...(spec.choices ?? []), 'above 0, one or one per column'].join(' | ');
     case 'range':
       return 'low..high, one or one per column';

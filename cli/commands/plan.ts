@@ -25,7 +25,7 @@ export const plan = defineCommand({
   name: 'plan',
   summary: 'Sample sizes, noise and expected error from public numbers, without data.',
   details: [
-    'Errors are the root of the expected squared distance from the truth, in units of the scale '
+    'Errors are the root of the expected squared distance from the truth, in units of the spread '
     + 'unless the plan names other units (errorsAreIn). With --error it finds the smallest cohort '
     + '(number of people) with at most that error, under --corruption. With --budget-epsilon it '
     + 'says for how many releases a budget lasts. With study files in place of an estimator, it '
@@ -78,11 +78,11 @@ export const plan = defineCommand({
   repeatable: ['set'],
   examples: [
     'keelson plan mean --cohort 3000 --participation secret --columns 2 \\\n'
-    + '    --epsilon 1 --delta 1e-6 --set scale=1',
+    + '    --epsilon 1 --delta 1e-6 --set spread=1',
     'keelson plan auto --question mean --cohort 50000 --participation secret \\\n'
     + '    --columns 2 --epsilon 1 --delta 1e-6',
     'keelson plan studies/flights-mean.yaml',
-    'keelson plan populous-mean --columns 2 --epsilon 2 --delta 1e-6 --set scale=1 --corruption '
+    'keelson plan populous-mean --columns 2 --epsilon 2 --delta 1e-6 --set spread=1 --corruption '
       + '0.1 --error 0.3',
   ],
   async run({ args, repeated, output }) {
@@ -366,13 +366,13 @@ function print(plan: Described, output: Output): void {
     ['neighbours', privacy.neighbours],
     ['hostile share', `up to ${formatNumber(guarantee.corruptionMax)}`],
     ['assumes', findEstimator(plan.estimator).assumption],
-    ['noise', noiseText(noise, plan.facts['scale'] === 'found privately')],
+    ['noise', noiseText(noise, plan.facts['spread'] === 'found privately')],
     ...Object.entries(plan.facts)
       .map(([name, fact]) => [name, typeof fact === 'number' ? formatNumber(fact) : fact]),
     ...(plan.budget === undefined ? [] : [['budget', budgetText(plan.budget)]]),
     ...(plan.honestKeysExcluded === undefined ? [] : [[
       'quarantine', `excludes about ${formatNumber(plan.honestKeysExcluded)} honest keys in an `
-        + 'epoch, for good, of rows that are normal with this scale; more where they are not',
+        + 'epoch, for good, of rows that are normal with this spread; more where they are not',
     ]]),
   ]);
   output.text();
@@ -382,7 +382,7 @@ function print(plan: Described, output: Output): void {
       errorRow(`${formatNumber(100 * plan.corruption)} % hostile`, plan.expectedError.corrupted),
     ]),
   ]);
-  if (plan.facts['errorsAreIn'] === undefined) output.text('errors are in scales');
+  if (plan.facts['errorsAreIn'] === undefined) output.text('errors are in spreads');
 }
 
 /** A study that lists its questions. */
@@ -404,9 +404,9 @@ function privacyText({ epsilon, delta, rho }: PrivacyStatement): string {
 }
 
 /** Standard deviations of the first eight output coordinates, in data units. */
-function noiseText(noise: readonly number[], scaleIsFound: boolean): string {
+function noiseText(noise: readonly number[], spreadIsFound: boolean): string {
   if (noise.length === 0) {
-    return scaleIsFound ? 'in units of the scale that the release finds, below' : 'not Gaussian';
+    return spreadIsFound ? 'in units of the spread that the release finds, below' : 'not Gaussian';
   }
   const shown = noise.slice(0, 8).map(formatNumber).join(', ');
   return `standard deviation ${shown}${noise.length > 8 ? ', ...' : ''}`;

@@ -17,7 +17,7 @@ const document = ofShortFacts({
   ...shortFacts, study: 'conformance', cohort: 200, participation: 'public',
   epoch: { contributors: 1 }, estimator: 'mean',
   parameters:
-    parseParameters(findEstimator('mean').parameters, { scale: [20, 300] }, { dimension: 2 }),
+    parseParameters(findEstimator('mean').parameters, { spread: [20, 300] }, { dimension: 2 }),
   privacy: { epsilon: 8, delta: 1e-6 },
   budget: { epsilon: 100, delta: 1e-5, rule: 'zcdp', scope: 'study' },
   retention: { kind: 'duration', keepMs: 86_400_000 },

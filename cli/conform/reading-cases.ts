@@ -122,7 +122,7 @@ const forgeries: Readonly<Record<string, Forgery>> = {
   'that does not continue the one before': { previous: new Uint8Array(64).fill(7) },
   'of another study': { change: { studyId: new Uint8Array(32).fill(7) } },
   'with another estimator than the facts': { change: { estimator: 'mean' } },
-  'with other parameters than the facts': { change: { parameters: '{"scale":[1,1]}' } },
+  'with other parameters than the facts': { change: { parameters: '{"spread":[1,1]}' } },
   'with another cohort than the facts': { change: { cohort: 17n } },
   'with an index that leaves a gap': { change: { index: 2n } },
   'with the epoch of the one before': { change: { epoch: 7n } },

@@ -26,7 +26,7 @@ export const shortFacts: ShortFacts = {
   epoch: { everyMs: 10_000 },
   contribution: { reduce: 'mean', rowsMax: 64 },
   estimator: 'prime',
-  parameters: { corruption: 0.1, scale: [40, 600] },
+  parameters: { corruption: 0.1, spread: [40, 600] },
   privacy: { epsilon: 1, delta: 1e-6 },
   budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'contributor' },
   admission: { kind: 'open' },
@@ -66,7 +66,7 @@ export const shortRelease: ShortRelease = {
   epoch: 7n,
   study: document.study,
   estimator: shortFacts.estimator,
-  parameters: '{"corruption":0.1,"scale":[40,600]}',
+  parameters: '{"corruption":0.1,"spread":[40,600]}',
   participation: 'secret',
   outcome: {
     kind: 'value',
@@ -104,7 +104,7 @@ export const questionsDocument: StudyDocument = {
   contribution: { rowsMax: 64 },
   questions: [
     {
-      name: 'delays', estimator: 'prime', parameters: { corruption: 0.1, scale: [40] },
+      name: 'delays', estimator: 'prime', parameters: { corruption: 0.1, spread: [40] },
       columns: ['minutes'], where: [{ column: 'late', is: true }], reduce: 'mean', part: 40,
     },
     {
@@ -112,7 +112,7 @@ export const questionsDocument: StudyDocument = {
       part: 30, by: { columns: ['late', 'region'], groupsMax: 2 },
     },
     {
-      name: 'quiet', estimator: 'prime', parameters: { corruption: 0.1, scale: [1] },
+      name: 'quiet', estimator: 'prime', parameters: { corruption: 0.1, spread: [1] },
       columns: ['stops'], where: [], reduce: 'mean', part: 30,
     },
   ],

@@ -8,7 +8,7 @@ import type { Flights } from '../data/flights.js';
  * mean of eight flights is rarely more than twenty minutes or three hundred miles from the usual
  * mean.
  */
-export const demoScale = [20, 300] as const;
+export const demoSpread = [20, 300] as const;
 
 /** The study of the demonstration that asks several questions of one contribution. */
 export const questionsStudy = 'flights-ten';
@@ -37,7 +37,7 @@ const delayRange = `${delayLow}..${delayHigh}`;
 const milesCap = 12_000;
 
 /** The unit of an attack's strength in each column, as in the other studies. */
-export const questionsScale: readonly number[] = [...demoScale, 1, 1];
+export const questionsSpread: readonly number[] = [...demoSpread, 1, 1];
 
 /** A question of the demonstration, and its description in the first lines of the output. */
 interface Asked {
@@ -72,9 +72,9 @@ const askedWith = (corruption: number): Readonly<Record<string, Asked>> => ({
     about: 'the same, robust against the liars',
     question: {
       estimator: 'robust-mean', ...delay, part: 40,
-      parameters: { scale: demoScale[0], range: delayRange, corruption },
+      parameters: { spread: demoSpread[0], range: delayRange, corruption },
     },
-    errorUnit: () => demoScale[0],
+    errorUnit: () => demoSpread[0],
   },
   'middle-delay': {
     about: 'half of the people have a smaller mean delay',

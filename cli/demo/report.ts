@@ -121,7 +121,7 @@ function describe(
     // From public numbers only, before any row.
     const promised = plan.expectedError(hostileShare).total.toFixed(2);
     output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per `
-      + `release; expected error ${promised} scales`);
+      + `release; expected error ${promised} spreads`);
   }
   const { document: { budget }, releases } = studies[0]!;
   output.text(`  each has a budget of epsilon ${budget.epsilon} for ${releases} releases`
@@ -131,7 +131,7 @@ function describe(
 function head(output: Output): void {
   output.text();
   output.text(line('epoch', 'study', 'release', 'honest mean', 'error', 'naive', 'epsilon'));
-  output.text(line('', '', 'min, miles', 'min, miles', 'scales', 'scales', 'spent'));
+  output.text(line('', '', 'min, miles', 'min, miles', 'spreads', 'spreads', 'spent'));
   output.text(rule);
 }
 
@@ -179,7 +179,7 @@ function summaryLine(summary: StudySummary): string {
   const name = study.padEnd(widths.study);
   if (releases === 0) return `${name} nothing to show yet`;
   const error = medianError === null ? '-' : medianError.toFixed(3);
-  return `${name} median error ${error} scales, naive ${medianNaiveError.toFixed(3)}: `
+  return `${name} median error ${error} spreads, naive ${medianNaiveError.toFixed(3)}: `
     + verdict(alwaysCloser, refused, medianNaiveError);
 }
 

@@ -15,7 +15,7 @@ import type { Randomness } from '../base/noise.js';
 import { connected } from './connecting.js';
 import type { DemoReport } from './report.js';
 import { HonestAnswers } from './honest.js';
-import { plannedErrors, questionsRows, questionsScale, questionsStudy } from './questions.js';
+import { plannedErrors, questionsRows, questionsSpread, questionsStudy } from './questions.js';
 import { Rounds } from './rounds.js';
 import { shownOf, summarise, type Shown } from './scoreboard.js';
 import { demoStudies, flightsPerContribution, type DemoFacts } from './studies.js';
@@ -187,7 +187,7 @@ function startFleet(
     onAccepted: (study, epoch, _, isHostile, sent) => {
       if (study === questionsStudy && !isHostile) honest.add(epoch, sent);
     },
-    scale: { [questionsStudy]: questionsScale },
+    spread: { [questionsStudy]: questionsSpread },
     paceShare,
     serverKey: aggregator.serverKey,
     signal: stop.signal,

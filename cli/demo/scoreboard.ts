@@ -14,7 +14,7 @@ export interface Score {
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
   readonly truth: readonly number[];
-  /** Euclidean distance from the truth, with each column divided by its scale; null if refused. */
+  /** Euclidean distance from the truth, with each column divided by its spread; null if refused. */
   readonly error: number | null;
   /** The same for the answer of everybody, hostile contributors included. */
   readonly naiveError: number;
@@ -77,7 +77,7 @@ function countsOf(
 
 /** Compares a release with the truth of its epoch. */
 function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Truth): Score {
-  const scale = scaleOf(document);
+  const spread = spreadOf(document);
   const [{ outcome }] = release.answers as [Answer];
   const { honest, naive } = truthOf(document.questions[0]!, truth);
   return {
@@ -87,23 +87,23 @@ function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Trut
     ...(outcome.kind === 'refused' && { reason: outcome.reason }),
     estimate: outcome.kind === 'value' ? outcome.estimate : null,
     truth: honest,
-    error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, honest, scale) : null,
-    naiveError: scaledDistance(naive, honest, scale),
+    error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, honest, spread) : null,
+    naiveError: scaledDistance(naive, honest, spread),
     ...countsOf(release, truth),
   };
 }
 
-/** The study's scale, one per column. */
-function scaleOf(document: StudyDocument): readonly number[] {
-  const { scale } = document.questions[0]!.parameters;
-  if (typeof scale === 'number') return document.columns.map(() => scale);
-  return Array.isArray(scale) ? (scale as readonly number[]) : document.columns.map(() => 1);
+/** The study's spread, one per column. */
+function spreadOf(document: StudyDocument): readonly number[] {
+  const { spread } = document.questions[0]!.parameters;
+  if (typeof spread === 'number') return document.columns.map(() => spread);
+  return Array.isArray(spread) ? (spread as readonly number[]) : document.columns.map(() => 1);
 }
 
 function scaledDistance(
-  left: readonly number[], right: readonly number[], scale: readonly number[],
+  left: readonly number[], right: readonly number[], spread: readonly number[],
 ): number {
-  return Math.hypot(...left.map((value, i) => (value - right[i]!) / scale[i]!));
+  return Math.hypot(...left.map((value, i) => (value - right[i]!) / spread[i]!));
 }
 
 /** Results of a study over the whole run. */

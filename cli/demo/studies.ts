@@ -4,7 +4,7 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { perReleaseTarget } from '../../src/privacy/accounting/target.js';
 import { ofShortFacts, type StudyDocument } from '../../src/wire/study-document.js';
 import { UsageError } from '../base/errors.js';
-import { demoScale, questionsDefinition } from './questions.js';
+import { demoSpread, questionsDefinition } from './questions.js';
 
 /** Public facts that the studies of the demonstration share. */
 export interface DemoFacts {
@@ -64,7 +64,7 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
       study: `flights-${word!}`,
       estimator,
       parameters:
-        parseParameters(parameters, { scale: [...demoScale], corruption }, { dimension: 2 }),
+        parseParameters(parameters, { spread: [...demoSpread], corruption }, { dimension: 2 }),
     });
     return defineStudy(document);
   });

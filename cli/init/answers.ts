@@ -43,7 +43,7 @@ const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
 const ofNoColumn: ReadonlySet<Question> = new Set<Question>([
   'count-by-group', 'running-total', 'unknown-groups',
 ]);
-/** No estimator of these finds the scale by itself. */
+/** No estimator of these finds the spread by itself. */
 const needRanges: ReadonlySet<Question> = new Set<Question>([
   ...ofOneColumn, 'skewed-mean', 'total',
 ]);
@@ -241,7 +241,7 @@ async function askRanges(
         : ''}${column} nearly always lie, like 0..120?`
         + (isNeeded ? '' : ' (Nothing: nobody knows.)'),
     });
-    // If one range is unknown, all scales are found privately.
+    // If one range is unknown, all spreads are found privately.
     if (range === null) {
       if (given.size === 0) return null;
       throw new UsageError(`--range is missing for ${column}: give it for all columns or for none`);

@@ -1,7 +1,7 @@
 import {
   yamlText, type Answers, type AskedParts, type KeyedQuestion,
 } from './questions.js';
-import { corruption, corruptionRemark, scaleOf } from './scale.js';
+import { corruption, corruptionRemark, spreadOf } from './spread.js';
 
 /** The study files that have a list of questions. */
 
@@ -130,15 +130,15 @@ function medians({ by, columns, ranges }: Answers): Asked {
 }
 
 function mean({ columns, ranges }: Answers): Asked {
-  const scale = scaleOf(ranges);
+  const spread = spreadOf(ranges);
   return {
     name: 'mean',
-    remarks: ['The mean of everybody.', ...scale.remarks, corruptionRemark],
+    remarks: ['The mean of everybody.', ...spread.remarks, corruptionRemark],
     lines: [
       'mean:',
       '  estimator: robust-mean',
       `  columns: [${yamlText(columns[0]!)}]`,
-      `  parameters: { scale: ${scale.text}, corruption: ${corruption} }`,
+      `  parameters: { spread: ${spread.text}, corruption: ${corruption} }`,
     ],
   };
 }

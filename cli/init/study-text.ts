@@ -6,7 +6,7 @@ import { keyedParts, keyedTitles } from './keyed-text.js';
 import {
   isKeyed, yamlText, type Answers, type AskedParts, type PlainQuestion, type Question, type Range,
 } from './questions.js';
-import { corruption, corruptionRemark, rounded, scaleOf } from './scale.js';
+import { corruption, corruptionRemark, rounded, spreadOf } from './spread.js';
 
 /** The estimator for a question, its parameters as lines of YAML, and a comment about them. */
 interface Choice {
@@ -159,11 +159,11 @@ function choiceFor(question: PlainQuestion, answers: Answers): Choice {
 }
 
 function meanChoice(estimator: string, { ranges }: Answers): Choice {
-  const scale = scaleOf(ranges);
+  const spread = spreadOf(ranges);
   return {
     estimator,
-    remarks: [...scale.remarks, corruptionRemark],
-    parameters: `scale: ${scale.text}, corruption: ${corruption}`,
+    remarks: [...spread.remarks, corruptionRemark],
+    parameters: `spread: ${spread.text}, corruption: ${corruption}`,
   };
 }
 
@@ -171,19 +171,19 @@ function covarianceChoice({ columns, ranges }: Answers): Choice {
   if (columns.length > robustColumnsMax) {
     return {
       estimator: 'covariance',
-      remarks: scaleOf(ranges).remarks,
-      parameters: `scale: ${scaleOf(ranges).text}`,
+      remarks: spreadOf(ranges).remarks,
+      parameters: `spread: ${spreadOf(ranges).text}`,
     };
   }
-  const scale = scaleOf(ranges);
+  const spread = spreadOf(ranges);
   return {
     estimator: 'stable-covariance',
     remarks: [
-      ...scale.remarks, corruptionRemark,
+      ...spread.remarks, corruptionRemark,
       'condition bounds how many times wider rows vary in one direction than in another, in',
-      'scales squared.',
+      'spreads squared.',
     ],
-    parameters: `scale: ${scale.text}, corruption: ${corruption}, condition: 1000`,
+    parameters: `spread: ${spread.text}, corruption: ${corruption}, condition: 1000`,
   };
 }
 

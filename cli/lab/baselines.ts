@@ -33,7 +33,7 @@ export interface RowPicture {
   readonly rows: readonly PicturedRow[];
   /** The number of rows that the filter left out, of all. */
   readonly leftOut: { readonly honest: number; readonly hostile: number };
-  /** The filter leaves out every row that is farther than this from the centre, in scales. */
+  /** The filter leaves out every row that is farther than this from the centre, in spreads. */
   readonly centre: readonly number[];
   readonly reach: number;
 }
@@ -77,24 +77,24 @@ export class EpochRows implements EpochPeople {
   private readonly honest: Float64Array[] = [];
   private readonly hostile: Float64Array[] = [];
 
-  constructor(private readonly scale: readonly number[]) {}
+  constructor(private readonly spread: readonly number[]) {}
 
   add(reduced: Float64Array, isHostile: boolean): void {
     (isHostile ? this.hostile : this.honest).push(reduced);
   }
 
   compute(): Baselines | null {
-    const { honest, hostile, scale } = this;
+    const { honest, hostile, spread } = this;
     if (honest.length === 0) return null;
-    const columns = scale.length;
+    const columns = spread.length;
     const all = pointSet(
-      [...honest, ...hostile].map((row) => row.map((value, j) => value / scale[j]!)), columns,
+      [...honest, ...hostile].map((row) => row.map((value, j) => value / spread[j]!)), columns,
     );
     const inUnits = (scaled: ArrayLike<number>): number[] =>
-      Array.from(scaled, (value, j) => value * scale[j]!);
+      Array.from(scaled, (value, j) => value * spread[j]!);
     const truth = meanOf(honest, columns);
     const compared = (estimate: readonly number[]): Compared =>
-      ({ estimate, error: scaledDistance(estimate, truth, scale) });
+      ({ estimate, error: scaledDistance(estimate, truth, spread) });
     // As `robustMean`, and with the rows that it left out.
     const centre = geometricMedian(all);
     const pass = hardSpectralPass(all, centre);
@@ -104,12 +104,12 @@ export class EpochRows implements EpochPeople {
       hostile: hostile.length,
       baselines: {
         'naive-mean': compared(meanOf([...honest, ...hostile], columns)),
-        'coordinate-median': compared(inUnits(scale.map((_, j) => median(columnOf(all, j))))),
+        'coordinate-median': compared(inUnits(spread.map((_, j) => median(columnOf(all, j))))),
         'robust-filter': compared(inUnits(pass.mean)),
       },
       picture: this.#picture(inUnits(centre), pass),
       judge: ({ plan, outcome, hostileShare }) => ({
-        error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, truth, scale) : null,
+        error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, truth, spread) : null,
         promised: plan.expectedError(hostileShare).total,
       }),
     };
@@ -141,9 +141,9 @@ function meanOf(rows: readonly Float64Array[], columns: number): number[] {
   return sums;
 }
 
-/** Euclidean distance, with each column divided by its scale. */
+/** Euclidean distance, with each column divided by its spread. */
 export function scaledDistance(
-  left: readonly number[], right: readonly number[], scale: readonly number[],
+  left: readonly number[], right: readonly number[], spread: readonly number[],
 ): number {
-  return Math.hypot(...left.map((value, j) => (value - right[j]!) / scale[j]!));
+  return Math.hypot(...left.map((value, j) => (value - right[j]!) / spread[j]!));
 }

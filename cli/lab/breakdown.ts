@@ -2,7 +2,7 @@ import { formatNumber } from '../base/output.js';
 import type { Round } from './rounds.js';
 
 /**
- * All rounds with one attack and one hostile share. Errors are medians over the rounds, in scales.
+ * All rounds with one attack and one hostile share. Errors are medians over the rounds, in spreads.
  */
 export interface BreakdownRow {
   readonly attack: string;

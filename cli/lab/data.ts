@@ -8,7 +8,7 @@ import type { WorkRandom } from '../../src/random/source.js';
 import { seededRandom } from '../../src/random/work.js';
 import { gaussianVector } from '../../simulation/data/gaussian.js';
 import { loadFlights } from '../data/flights.js';
-import { keyedColumns, keyedScale, keyedSource } from './keyed.js';
+import { keyedColumns, keyedSpread, keyedSource } from './keyed.js';
 
 /** The rows of the lab's honest people. */
 export interface LabData {
@@ -16,7 +16,7 @@ export interface LabData {
   readonly title: string;
   readonly columns: readonly string[];
   /** The unit of errors and attacks, one per column. Public, as a study would state it. */
-  readonly scale: readonly number[];
+  readonly spread: readonly number[];
   /** Rows per contribution. */
   readonly rows: number;
   /** Answers are split by key: see keyed. Absent: they are means of the columns. */
@@ -37,7 +37,7 @@ export const labData: readonly LabData[] = [
     name: 'flights',
     title: 'eight flights a person, out of 231,083 real ones',
     columns: ['delay_minutes', 'distance_miles'],
-    scale: [20, 300],
+    spread: [20, 300],
     rows: 8,
     source: flightsSource,
   },
@@ -52,7 +52,7 @@ export const labData: readonly LabData[] = [
     name: 'rides',
     title: 'a ride of each person, with a region and an app; answers are by key',
     columns: keyedColumns,
-    scale: keyedScale,
+    spread: keyedSpread,
     rows: 1,
     isKeyed: true,
     source: keyedSource,
@@ -69,7 +69,7 @@ function flightsSource(contributors: number, seed: Uint8Array): RowSource {
   return datasetSource({ values, columns: 2, rows: 8, contributors, seed });
 }
 
-/** One fresh row per person and epoch, with scale 10 around 100, 200, 300 ... */
+/** One fresh row per person and epoch, with spread 10 around 100, 200, 300 ... */
 function drawn(
   name: string, title: string, columns: number, draw: (random: WorkRandom) => Float64Array,
 ): LabData {
@@ -77,7 +77,7 @@ function drawn(
     name,
     title,
     columns: Array.from({ length: columns }, (_, i) => `column_${i + 1}`),
-    scale: Array<number>(columns).fill(10),
+    spread: Array<number>(columns).fill(10),
     rows: 1,
     source: (_, seed) => {
       const random =

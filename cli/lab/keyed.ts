@@ -14,7 +14,7 @@ import type { Baselines, EpochPeople } from './baselines.js';
  * these people answer by region, or by the apps that they find.
  */
 const minutesMax = 240;
-const minutesScale = 30;
+const minutesSpread = 30;
 export const regions: readonly string[] = ['north', 'south', 'east', 'west'];
 /** The number of apps of honest people: places in the texts of simulated people. */
 const apps = madeUpTexts.length;
@@ -26,7 +26,7 @@ export const keyedTypes: readonly ColumnType[] = [
   { type: 'text', bytes: 16 },
 ];
 /** The unit of an attack's strength in each column. */
-export const keyedScale: readonly number[] = [minutesScale, 1, 1];
+export const keyedSpread: readonly number[] = [minutesSpread, 1, 1];
 /** Liars may send more rows than honest people. */
 export const keyedRowsMax = 16;
 
@@ -84,9 +84,9 @@ export const keyedStudies: readonly KeyedStudy[] = [
   },
   {
     name: 'robust-mean', title: 'Robust mean minutes of each region', estimator: 'robust-mean',
-    parameters: (corruption) => ({ scale: minutesScale, corruption }), of: 'means',
-    usesMinutes: true, isRobust: true, unit: 'scales, in the worst region',
-    error: (far) => Math.max(...far) / minutesScale,
+    parameters: (corruption) => ({ spread: minutesSpread, corruption }), of: 'means',
+    usesMinutes: true, isRobust: true, unit: 'spreads, in the worst region',
+    error: (far) => Math.max(...far) / minutesSpread,
   },
   {
     name: 'discovered', title: 'People of each app, for apps that nobody listed',

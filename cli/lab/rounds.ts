@@ -13,7 +13,7 @@ export interface Answer {
   readonly estimate: readonly number[] | null;
   /** For an answer by key: the keys, in the order of the estimate. */
   readonly keys?: readonly string[];
-  /** In scales, or in the unit of an answer by key; null if refused. */
+  /** In spreads, or in the unit of an answer by key; null if refused. */
   readonly error: number | null;
   /**
    * The error that the plan promised before any row, at this hostile share; infinite beyond its
@@ -34,7 +34,7 @@ export interface Round {
   readonly honestFewest: number;
   /** Keys that the server refused in this round; absent if admission is open. */
   readonly turnedAway?: number;
-  /** Errors of the answers without privacy, in scales. */
+  /** Errors of the answers without privacy, in spreads. */
   readonly baselines: Readonly<Record<string, number>>;
   readonly baselineEstimates: Readonly<Record<string, readonly number[]>>;
   /** Null where answers are by key, and in rounds that are over. */

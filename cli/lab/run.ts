@@ -156,7 +156,7 @@ class Laboratory {
       contributors,
       seed,
       rows: data.source(contributors, seed),
-      scale: Object.fromEntries(this.names.map((name) => [name, data.scale])),
+      spread: Object.fromEntries(this.names.map((name) => [name, data.spread])),
       tactics: (study, epoch) => this.tacticsOf(study, epoch),
       onAccepted: (study, epoch, reduced, isHostile, sent) =>
         this.played.get(study)?.get(epoch)?.people.add(reduced, isHostile, sent),
@@ -240,7 +240,7 @@ class Laboratory {
       contributors: count, hostileShare: 1 - 1 / (4 * count), attack: setting.attack, seed,
       ...(setting.strength !== undefined && { strength: setting.strength }),
       rows: data.source(count, seed),
-      scale: Object.fromEntries(this.names.map((name) => [name, data.scale])),
+      spread: Object.fromEntries(this.names.map((name) => [name, data.spread])),
       onAccepted: (study, epoch, reduced, _, sent) =>
         this.played.get(study)?.get(epoch)?.people.add(reduced, true, sent),
     });

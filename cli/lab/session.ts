@@ -206,7 +206,7 @@ export class LabSession {
         study: document.study,
         estimator: labNameOf(document),
         title: keyedOf(this.scene, document)?.title ?? estimator.title,
-        unit: keyedOf(this.scene, document)?.unit ?? 'scales',
+        unit: keyedOf(this.scene, document)?.unit ?? 'spreads',
         promised: shares.map((share) => {
           const { total } = plan.expectedError(share);
           return [share, Number.isFinite(total) ? total : null] as const;
@@ -271,8 +271,8 @@ function programme(facts: LabFacts) {
       title: attack.title,
       defaultStrength: isProtocolAttack(attack) ? null : attack.defaultStrength,
     })),
-    data: labData.map(({ name, title, columns, scale, isKeyed }) =>
-      ({ name, title, columns: isKeyed === true ? regions : columns, scale })),
+    data: labData.map(({ name, title, columns, spread, isKeyed }) =>
+      ({ name, title, columns: isKeyed === true ? regions : columns, spread })),
   };
 }
 
@@ -303,7 +303,7 @@ function checkedSetting({ attack, hostileShare, strength }: Setting): Setting {
   }
   if (strength !== undefined
       && !(typeof strength === 'number' && strength >= 0 && strength <= 1e9)) {
-    throw new InvalidParameterError('the strength is a number from 0 to 1e9 scales', { strength });
+    throw new InvalidParameterError('the strength is a number from 0 to 1e9 spreads', { strength });
   }
   return { attack, hostileShare, ...(strength !== undefined && { strength }) };
 }

@@ -4,7 +4,7 @@ export interface Setting {
   readonly hostileShare: number;
   /** Name of an attack. */
   readonly attack: string;
-  /** In scales; undefined: the attack's default. */
+  /** In spreads; undefined: the attack's default. */
   readonly strength?: number;
 }
 

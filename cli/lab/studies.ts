@@ -48,9 +48,9 @@ export function labNameOf({ study }: StudyDocument): string {
 }
 
 /** Collects the people of one epoch of a study. */
-export function peopleOf(document: StudyDocument, { scale, isKeyed }: LabData): EpochPeople {
+export function peopleOf(document: StudyDocument, { spread, isKeyed }: LabData): EpochPeople {
   return isKeyed === true
-    ? new KeyedPeople(keyedStudyOf(labNameOf(document))!) : new EpochRows(scale);
+    ? new KeyedPeople(keyedStudyOf(labNameOf(document))!) : new EpochRows(spread);
 }
 
 /**
@@ -91,12 +91,12 @@ function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
     if (!(error instanceof InvalidParameterError)) throw error;
     throw new InvalidParameterError(error.details['path'] === 'parameters.corruption'
       ? `${error.message}; lower --corruption, or leave ${name} out`
-      : `the lab gives ${name} a scale and a hostile share, and that is not enough: `
+      : `the lab gives ${name} a spread and a hostile share, and that is not enough: `
         + `${error.message}; ${remedy}`);
   }
   const { plan } = definition.questions[0];
-  const isInScales = plan.facts['errorsAreIn'] === undefined;
-  if (!isInScales || !answersAreRows(definition)) throw notAMean(name);
+  const isInSpreads = plan.facts['errorsAreIn'] === undefined;
+  if (!isInSpreads || !answersAreRows(definition)) throw notAMean(name);
   return definition;
 }
 
@@ -111,7 +111,7 @@ function notAMean(name: string): InvalidParameterError {
 function documentOf(facts: LabFacts, { name, parameters }: Estimator): StudyDocument {
   const { data, promise } = facts;
   const given = {
-    ...(parameters.some((spec) => spec.name === 'scale') && { scale: [...data.scale] }),
+    ...(parameters.some((spec) => spec.name === 'spread') && { spread: [...data.spread] }),
     ...(parameters.some((spec) => spec.name === 'corruption') && { corruption: promise }),
   };
   return ofShortFacts({

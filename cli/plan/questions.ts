@@ -64,7 +64,7 @@ export function printQuestions(
   );
   output.text();
   output.table(['question', 'unit of the error'], named.map(([name, { facts }]) =>
-    [name, String(facts['errorsAreIn'] ?? 'scales')]));
+    [name, String(facts['errorsAreIn'] ?? 'spreads')]));
   output.text();
   const notes = [
     ...named.flatMap(([name, { facts }]) =>

@@ -59,7 +59,7 @@ function quarantineOf({ quarantine }: StudyDocument, { parameters }: Asked): rea
   if (quarantine === undefined) return [];
   const who = quarantine.automatic === true ? 'contributors whose rows were'
     : 'if the operator decides so, contributors whose rows were';
-  const unit = parameters['scale'] === undefined ? '' : ' scales';
+  const unit = parameters['spread'] === undefined ? '' : ' spreads';
   return [{ name: 'Left out later',
     text: `${who} more than ${exact(quarantine.beyond)}${unit} from an answer` }];
 }

@@ -62,7 +62,7 @@ function Attack({ now, all }: { readonly now: State; readonly all: Programme }):
       </select>
       <span class="quiet">${attack?.title}</span></div>
     ${typeof attack?.defaultStrength !== 'number' ? null : html`<div class="field">
-      <label for="strength">How far, in scales</label>
+      <label for="strength">How far, in spreads</label>
       <input id="strength" type="number" min="0" max="1000000000" step="any"
         value=${setting.strength ?? ''}
         placeholder=${String(attack.defaultStrength)}

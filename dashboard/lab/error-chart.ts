@@ -2,7 +2,7 @@ import uPlot from 'uplot';
 import { coloursOf } from '../base/colours.js';
 import type { Line } from './model.js';
 
-/** Errors below this share of a scale look the same. */
+/** Errors below this share of a spread look the same. */
 const floor = 1e-3;
 
 /**

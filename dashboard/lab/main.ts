@@ -8,7 +8,7 @@ import { paint, startTheme } from '../base/theme.js';
 import { Controls } from './controls.js';
 import { createErrorChart } from './error-chart.js';
 import {
-  limitsInScales, linesOf, percent, short, verdictOf, type Answer, type Line, type Programme,
+  limitsInSpreads, linesOf, percent, short, verdictOf, type Answer, type Line, type Programme,
   type Round, type State, type Verdict,
 } from './model.js';
 import { Rows } from './rows.js';
@@ -99,8 +99,8 @@ function Answers({ round, lines }: {
 /** An answer by key is rated by the plain answer of its kind, where there is one. */
 function verdictIn({ answers, baselines }: Round, answer: Answer): Verdict {
   const plain = baselines[`plain ${answer.estimator}`];
-  return unitOf(answer.estimator) === 'scales'
-    ? verdictOf(answer, answers.map(({ error }) => error), limitsInScales)
+  return unitOf(answer.estimator) === 'spreads'
+    ? verdictOf(answer, answers.map(({ error }) => error), limitsInSpreads)
     : verdictOf(answer, [], plain === undefined ? null : [plain / 3, plain]);
 }
 
@@ -132,7 +132,7 @@ interface CardFacts {
 function unitOf(name: string): string {
   const studies = state.value?.studies ?? [];
   const own = studies.find(({ estimator }) => estimator === name.replace(/^plain /, ''));
-  return own?.unit ?? 'scales';
+  return own?.unit ?? 'spreads';
 }
 
 function Card({ line, place, answer, values, verdict }: CardFacts): VNode {
@@ -218,7 +218,7 @@ function Bench({ now }: { readonly now: State }): VNode {
           Choose what the liars do. A choice counts from the next round on.</p></section>`
       : html`<div class="results"><${Answers} round=${last} lines=${lines} />
         ${last.picture !== null && data !== undefined && html`<${Rows} round=${last}
-          picture=${last.picture} lines=${lines} columns=${data.columns} scale=${data.scale} />`}
+          picture=${last.picture} lines=${lines} columns=${data.columns} spread=${data.spread} />`}
         <${Chart} lines=${lines} /><${Table} lines=${lines} /></div>`}
     <p class="hidden" role="status">${now.phase === 'connecting'
       ? '' : status(now)}</p></div></div>`;

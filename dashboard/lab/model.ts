@@ -63,7 +63,7 @@ export interface Picture {
     readonly values: readonly number[]; readonly isHostile: boolean; readonly isKept: boolean;
   }[];
   readonly leftOut: { readonly honest: number; readonly hostile: number };
-  /** A row that is farther than this from the centre, in scales, is left out at once. */
+  /** A row that is farther than this from the centre, in spreads, is left out at once. */
   readonly centre: readonly number[];
   readonly reach: number;
 }
@@ -74,7 +74,7 @@ export interface Programme {
   }[];
   readonly data: readonly {
     readonly name: string; readonly title: string; readonly columns: readonly string[];
-    readonly scale: readonly number[];
+    readonly spread: readonly number[];
   }[];
   readonly estimators: readonly ListedEstimator[];
 }
@@ -130,8 +130,8 @@ export interface Verdict {
 /** Errors up to which an answer is close, and merely off. */
 export type Limits = readonly [close: number, off: number];
 
-/** For answers whose errors are in scales. */
-export const limitsInScales: Limits = [0.15, 0.5];
+/** For answers whose errors are in spreads. */
+export const limitsInSpreads: Limits = [0.15, 0.5];
 
 /**
  * A verdict about the error itself: a kept promise can still be a large error, so it does not

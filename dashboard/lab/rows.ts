@@ -24,15 +24,15 @@ export interface Placing {
 }
 
 /**
- * Both columns are in scales around the centre, so that the ball is a circle. The picture shows the
- * ball and nearly all rows within three times its radius. Rows farther out are drawn at the edge:
- * some liars are a million scales away.
+ * Both columns are in spreads around the centre, so that the ball is a circle. The picture shows
+ * the ball and nearly all rows within three times its radius. Rows farther out are drawn at the
+ * edge: some liars are a million spreads away.
  */
 export function placingOf(
-  { rows, centre, reach }: Picture, scale: readonly number[], pair: Pair,
+  { rows, centre, reach }: Picture, spread: readonly number[], pair: Pair,
 ): Placing {
   const offset = (values: readonly number[], j: number): number =>
-    (values[j]! - centre[j]!) / scale[j]!;
+    (values[j]! - centre[j]!) / spread[j]!;
   const hasBall = Number.isFinite(reach) && reach > 0;
   const far = rows.map(({ values }) => Math.max(...pair.map((j) => Math.abs(offset(values, j)))))
     .filter((distance) => !hasBall || distance <= 3 * reach).sort((one, two) => one - two);
@@ -42,7 +42,7 @@ export function placingOf(
   const along = (values: readonly number[], j: number): number =>
     half * Math.min(1, Math.max(-1, offset(values, j) / span));
   const ends = (j: number): Ends =>
-    [centre[j]! - span * scale[j]!, centre[j]! + span * scale[j]!];
+    [centre[j]! - span * spread[j]!, centre[j]! + span * spread[j]!];
   return {
     at: (values) =>
       ({ x: side / 2 + along(values, pair[0]), y: side / 2 - along(values, pair[1]) }),
@@ -56,15 +56,15 @@ export function placingOf(
  * Rows of the newest round in two columns, those that the filter left out, and the places of
  * answers.
  */
-export function Rows({ round, picture, lines, columns, scale }: {
+export function Rows({ round, picture, lines, columns, spread }: {
   readonly round: Round; readonly picture: Picture; readonly lines: readonly Line[];
-  readonly columns: readonly string[]; readonly scale: readonly number[];
+  readonly columns: readonly string[]; readonly spread: readonly number[];
 }): VNode {
   const [chosen, setPair] = useState<Pair>([0, 1]);
   // Other data may have fewer columns.
   const pair: Pair = chosen.every((j) => j < columns.length) ? chosen : [0, 1];
   const names = columns.map(spoken);
-  const placing = placingOf(picture, scale, pair);
+  const placing = placingOf(picture, spread, pair);
   const { rows, leftOut } = picture;
   const beyond = rows.filter(({ values }) => placing.isBeyond(values)).length;
   const said = `The robust filter left out ${whole(leftOut.hostile)} of ${whole(round.hostile)} `

@@ -63,7 +63,7 @@ function Found({ answer, studies }: {
       ? ' in the part that was looked through' : ''}:
       it sent none since the last release, or they are deleted by the study's rule.</p>`;
   }
-  const unit = evidence.unit === 'scale' ? 'scales' : 'in the columns\' units';
+  const unit = evidence.unit === 'spread' ? 'spreads' : 'in the columns\' units';
   return html`<div class="stack">
     <div class="scroll" tabindex="0" role="region" aria-label="Distances"><table>
     <thead><tr><th>Epoch</th><th>Rows</th><th>Distance, ${unit}</th>

@@ -21,7 +21,7 @@ export interface StudyProgress {
   /** Number of contributors whose own budget did not pay for the open epoch. */
   readonly leftOut: number;
   /**
-   * A key may be excluded if its rows are farther than this from an answer, in scales; null if
+   * A key may be excluded if its rows are farther than this from an answer, in spreads; null if
    * nobody is excluded.
    */
   readonly beyond: number | null;
@@ -154,7 +154,7 @@ export interface Evidence {
   readonly study: string;
   readonly contributor: string;
   readonly answer: { readonly index: number; readonly epoch: string } | null;
-  readonly unit: 'scale' | 'columns';
+  readonly unit: 'spread' | 'columns';
   readonly epochs: readonly {
     readonly epoch: string;
     readonly released: boolean;

@@ -66,16 +66,16 @@ function Choice({ name, label, text, note }: {
   const [isWrong, setWrong] = useState(false);
   const value = asked.value[name];
   const [least, most] = limits[name];
-  const scale = name === 'hostile' ? 100 : 1;
+  const factor = name === 'hostile' ? 100 : 1;
   const typed = (event: Event): void => {
-    const next = Number(valueOf(event)) / scale;
+    const next = Number(valueOf(event)) / factor;
     const isFine = valueOf(event) !== '' && isWithin(name, next);
     setWrong(!isFine);
     if (isFine) change({ [name]: next });
   };
   return html`<div class="field"><div class="slider-head"><label for=${name}>${label}</label>
-      <span class="exact"><input type="number" step="any" min=${least * scale} max=${most * scale}
-        value=${Number((value * scale).toPrecision(12))} aria-label=${`${label}, as a number`}
+      <span class="exact"><input type="number" step="any" min=${least * factor} max=${most * factor}
+        value=${Number((value * factor).toPrecision(12))} aria-label=${`${label}, as a number`}
         aria-invalid=${isWrong} aria-describedby=${isWrong ? `${name}-rule` : undefined}
         onChange=${typed} />${name === 'hostile' && html`<span class="quiet">%</span>`}</span></div>
     <input id=${name} type="range" min="0" max=${steps[name].length - 1} step="1"
@@ -85,7 +85,7 @@ function Choice({ name, label, text, note }: {
         change({ [name]: steps[name][Number(valueOf(event))]! });
       }} />
     ${isWrong && html`<span id=${`${name}-rule`} class="fault" role="alert">From ${
-      exact(least * scale)} to ${exact(most * scale)}${
+      exact(least * factor)} to ${exact(most * factor)}${
       ['people', 'columns', 'epochs'].includes(name) && ', whole'}.</span>`}
     ${note !== undefined && html`<span class="quiet">${note}</span>`}</div>`;
 }
@@ -108,11 +108,11 @@ function Known({ now }: { readonly now: Asked }): VNode | null {
   const high = (label: string): VNode => field(label, 'high', (value) =>
     ({ high: value, low: value > now.low ? now.low : value - Math.max(1, Math.abs(value)) }));
   switch (takes(now.question)) {
-    case 'scale': return html`<div class="field"><label for="scale">Scale of the values</label>
-      <input id="scale" type="number" step="any" min="0" placeholder="found privately"
-        value=${now.scale ?? ''} onChange=${(event: Event) => {
+    case 'spread': return html`<div class="field"><label for="spread">Spread of the values</label>
+      <input id="spread" type="number" step="any" min="0" placeholder="found privately"
+        value=${now.spread ?? ''} onChange=${(event: Event) => {
           const { valueAsNumber: value } = event.currentTarget as HTMLInputElement;
-          change({ scale: value > 0 && value <= factsLimits.valueMax ? value : null });
+          change({ spread: value > 0 && value <= factsLimits.valueMax ? value : null });
         }} /><span class="quiet">How far a value usually is from the middle. Nobody knows it: leave
           it empty.</span></div>`;
     case 'range': return html`<div class="pair">${low('Values from')}${high('to')}</div>`;

@@ -92,7 +92,7 @@ function Compared({ now }: { readonly now: Rating }): VNode {
   const drawn = now.estimators.filter(({ unit, name }) => unit === [...units][0]
     && points.value.some(({ errors }) => typeof errors[name] === 'number')).slice(0, shades.length);
   const names = drawn.map(({ name }) => name);
-  const unit = drawn[0]?.unit ?? 'scales';
+  const unit = drawn[0]?.unit ?? 'spreads';
   return html`<section class="card"><h2>Estimators, and other numbers of people</h2>
     <div class="scroll" tabindex="0" role="region" aria-label="Estimators"><table class="compared">
     <thead><tr><th scope="col">Estimator</th><th scope="col">Expected error</th>

@@ -20,7 +20,7 @@ export interface Asked {
   readonly epochs: number;
   readonly every: Every;
   /** The usual distance of values from the middle; null: it is found privately. */
-  readonly scale: number | null;
+  readonly spread: number | null;
   /** Nearly all values lie between these two. */
   readonly low: number;
   readonly high: number;
@@ -37,7 +37,7 @@ export type Every = keyof typeof lengths;
 /** The defaults. */
 export const usual: Asked = {
   question: 'mean', people: 20_000, columns: 2, epsilon: 1, delta: 1e-6, hostile: 0.05, epochs: 30,
-  every: '1d', scale: null, low: 0, high: 100, error: null,
+  every: '1d', spread: null, low: 0, high: 100, error: null,
 };
 
 /** The range of each number. */
@@ -65,9 +65,11 @@ export function fixedColumns(question: QuestionName): number | null {
 }
 
 /** The facts about the values that a question needs. */
-export function takes(question: QuestionName): 'scale' | 'range' | 'cap' | 'threshold' | 'nothing' {
+export function takes(
+  question: QuestionName,
+): 'spread' | 'range' | 'cap' | 'threshold' | 'nothing' {
   switch (question) {
-    case 'mean': case 'covariance': return 'scale';
+    case 'mean': case 'covariance': return 'spread';
     case 'ratio': return 'cap';
     case 'share': return 'threshold';
     case 'count': return 'nothing';
@@ -98,7 +100,7 @@ export function askedOf(hash: string): Asked {
     question, people: slider('people'), columns: fixedColumns(question) ?? slider('columns'),
     epsilon: slider('epsilon'), delta: slider('delta'), hostile: slider('hostile'),
     epochs: slider('epochs'), every: every in lengths ? every as Every : usual.every,
-    scale: positive('scale'), low: isRange ? low : usual.low, high: isRange ? high : usual.high,
+    spread: positive('spread'), low: isRange ? low : usual.low, high: isRange ? high : usual.high,
     error: positive('error'),
   };
 }

@@ -130,12 +130,12 @@ function roundedUp(passes: (value: number) => boolean, least: number, most: numb
 }
 
 /** The known facts about the values, as parameters of the question. */
-function knownOf({ question, hostile, scale, low, high }: Asked): Record<string, unknown> {
+function knownOf({ question, hostile, spread, low, high }: Asked): Record<string, unknown> {
   // Only the covariance for normal rows resists liars.
   const isNormal = question === 'covariance' && hostile > 0;
   const corruption = { corruption: hostile, ...(isNormal && { shape: 'light' }) };
   switch (takes(question)) {
-    case 'scale': return scale === null ? corruption : { ...corruption, scale };
+    case 'spread': return spread === null ? corruption : { ...corruption, spread };
     case 'range': return { ...corruption, range: `${low}..${high}` };
     case 'cap': return { ...corruption, cap: `${high},${high}` };
     case 'threshold': return { ...corruption, threshold: low };
@@ -229,7 +229,7 @@ function goalOf(asked: Asked, best: Candidate, error: number, target: PrivacyTar
     const next = { ...asked, ...change };
     const found = chosen(next, targetsOf(next).target);
     if (found.kind !== 'choice') return false;
-    const unit = String(found.plan.facts['errorsAreIn'] ?? 'scales');
+    const unit = String(found.plan.facts['errorsAreIn'] ?? 'spreads');
     return unit === wanted && found.plan.expectedError(next.hostile).total <= error;
   };
   const [leastEpsilon, mostEpsilon] = limits.epsilon;

@@ -27,8 +27,8 @@ export interface Unit {
 /** Plans write units for commands, with further assumptions after a comma. */
 export function unitOf(unit: string): Unit {
   const plain = { factor: 1, isPercent: false };
-  if (unit === 'scales') {
-    return { ...plain, short: 'scales', full: 'One scale is how far a value usually is from the '
+  if (unit === 'spreads') {
+    return { ...plain, short: 'spreads', full: 'One spread is how far a value usually is from the '
       + 'middle. An error is the distance over all columns.' };
   }
   if (unit.startsWith('the Frobenius norm')) {

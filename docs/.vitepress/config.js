@@ -17,7 +17,7 @@ const sections = [
   ]],
   ['Guides', 'guides', [
     ['Choose an estimator', 'choose-an-estimator'], ['Choose epsilon', 'choose-epsilon'],
-    ['Choose cohort and scale', 'choose-cohort-and-scale'],
+    ['Choose cohort and spread', 'choose-cohort-and-spread'],
     ['The total of a cost', 'total-of-a-cost'],
     ['The whole distribution', 'whole-distribution'],
     ['Count by name', 'count-by-name'], ['Count by country', 'count-by-country'],

@@ -12,7 +12,7 @@ const crowdCount = 250;
 /** Larger data sets, at random. */
 const largerCount = 60;
 
-/** Numbers of two columns: 64 steps to a scale, and numbers around the middle of the range. */
+/** Numbers of two columns: 64 steps to a spread, and numbers around the middle of the range. */
 const bits = 12;
 const middle = 2 ** (bits - 1);
 const numbers = {
@@ -37,9 +37,9 @@ export const sealedSubjects = [
     parameters: { column: 0, range: '-5..5', probabilities: [0.5] },
     ...bins(9, 15),
   },
-  { name: 'mean', parameters: { scale: [1, 1] }, ...numbers },
+  { name: 'mean', parameters: { spread: [1, 1] }, ...numbers },
   {
-    name: 'robust-mean', parameters: { scale: [1, 1], shape: 'light', corruption: 0.05 },
+    name: 'robust-mean', parameters: { spread: [1, 1], shape: 'light', corruption: 0.05 },
     ...numbers,
   },
 ].map((subject) => ({ ...subject, title: `sealed ${subject.name}` }));

@@ -5,7 +5,7 @@ import { forEachKey } from '../../dist/src/estimators/keyed/each.js';
 import { estimators, findEstimator } from '../../dist/src/estimators/registry.js';
 import { privacyTarget, resolvePureTarget } from '../../dist/src/privacy/accounting/target.js';
 
-/** Parameters that estimators need besides a scale of 1, and numbers on which rows stand. */
+/** Parameters that estimators need besides a spread of 1, and numbers on which rows stand. */
 const settings = {
   count: [{ column: 0, threshold: 0.5 }, [0.5, 0]],
   sum: [{ cap: 5 }, [5, 2.5]],
@@ -54,14 +54,14 @@ const subject = (name, title, set, dimension, more = {}) =>
 /** Each with the estimator's name; `title` names the form of it. */
 export const subjects = [
   ...estimators.flatMap(({ name }) => {
-    const [set, landmarks = []] = settings[name] ?? [{ scale: 1 }];
+    const [set, landmarks = []] = settings[name] ?? [{ spread: 1 }];
     return [subject(name, name, set, 2, { landmarks })];
   }),
-  subject('heavy-tailed', 'heavy-tailed, groups', { scale: 1, variant: 'groups' }, 1),
+  subject('heavy-tailed', 'heavy-tailed, groups', { spread: 1, variant: 'groups' }, 1),
   subject('heavy-tailed', 'heavy-tailed, candidates',
-    { scale: 1, radius: 100, variant: 'candidates' }, 2),
-  subject('prime', 'prime, one direction', { scale: 1, directions: 'one' }, 2),
-  subject('stable-mean', 'stable-mean, reference', { scale: 1, variant: 'reference' }, 2),
+    { spread: 1, radius: 100, variant: 'candidates' }, 2),
+  subject('prime', 'prime, one direction', { spread: 1, directions: 'one' }, 2),
+  subject('stable-mean', 'stable-mean, reference', { spread: 1, variant: 'reference' }, 2),
   subject('sum', 'sum, found cap', { cap: 'auto', 'cap-max': 100 }, 2),
   subject('sum', 'sum, range above 0', { range: '5..10' }, 1, { landmarks: [5, 10] }),
   subject('sum', 'sum, half steps', { range: halfSteps.join('..') }, 1, { landmarks: halfSteps }),

@@ -32,7 +32,7 @@ export function keyBlock({ path, about, rule, isOptional, default: value, otherw
 }
 
 const several = `questions:
-  delays: { estimator: robust-mean, columns: [minutes], parameters: { scale: 40 }, part: 40 }
+  delays: { estimator: robust-mean, columns: [minutes], parameters: { spread: 40 }, part: 40 }
   regions: { estimator: count, by: { column: region, groupsMax: 2 } }
   late: { estimator: count, where: { late: true } }
 `;

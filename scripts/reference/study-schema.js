@@ -159,7 +159,7 @@ function parameterType(spec) {
       return { anyOf: [one, listOf(one)] };
     }
     case 'list': return { type: ['array', 'string'], minItems: 1, maxItems: lengthMaximum };
-    case 'scale': {
+    case 'positive': {
       const one = numberOf('number', { exclusiveMinimum: 0 });
       const words = spec.choices === undefined ? [] : [{ enum: [...spec.choices] }];
       return { anyOf: [...words, { ...one, pattern: numbersText }, listOf(one)] };

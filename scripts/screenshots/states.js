@@ -29,17 +29,17 @@ const studies = {
   refusal: {
     study: 'flights-left-alone', columns: flights, cohort: 1500, epoch: { every: '5s' },
     privacy: { epsilon: 4, delta: 1e-6 }, budget: { ...budget, epsilon: 24 },
-    estimator: 'robust-mean', parameters: { scale: [20, 300], corruption: 0.1 },
+    estimator: 'robust-mean', parameters: { spread: [20, 300], corruption: 0.1 },
   },
   exhausted: {
     study: 'flights-used-up', columns: flights, cohort: 1500, epoch: { every: '5s' },
     privacy: { epsilon: 4, delta: 1e-6 }, budget: { ...budget, epsilon: 10 },
-    estimator: 'robust-mean', parameters: { scale: [20, 300], corruption: 0.1 },
+    estimator: 'robust-mean', parameters: { spread: [20, 300], corruption: 0.1 },
   },
   empty: {
     study: 'nobody-asked-yet', columns: flights, cohort: 3000, epoch: { every: '1h' },
     privacy: { epsilon: 1, delta: 1e-6 }, budget: { ...budget, epsilon: 8 },
-    estimator: 'populous-mean', parameters: { scale: [20, 300], corruption: 0.1 },
+    estimator: 'populous-mean', parameters: { spread: [20, 300], corruption: 0.1 },
   },
 };
 

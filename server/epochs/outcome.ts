@@ -11,7 +11,7 @@ interface Planned {
 
 /**
  * Returns the outcome if it can be published: every number is finite but for the ends of intervals
- * about which nothing is known, and sizes, parts, scale and findings are as planned. Otherwise
+ * about which nothing is known, and sizes, parts, spread and findings are as planned. Otherwise
  * returns a refusal. It uses released numbers only, so it costs no privacy.
  * @param columns - number of columns of the study.
  */

@@ -27,8 +27,8 @@ export interface ContributorEvidence {
    * The newest answer with one number per column; null when none of the newest releases has one.
    */
   readonly answer: { readonly index: number; readonly epoch: bigint } | null;
-  /** Unit of distances: the study's scale in every column, or the columns' own units. */
-  readonly unit: 'scale' | 'columns';
+  /** Unit of distances: the study's spread in every column, or the columns' own units. */
+  readonly unit: 'spread' | 'columns';
   /** Oldest first. */
   readonly epochs: readonly EpochEvidence[];
   /** The first epoch that leaves the key out; null when none does. */

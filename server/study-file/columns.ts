@@ -170,7 +170,7 @@ function refuseCategories(
 
 /**
  * The default range of a sum, a quantile, a distribution or a mean by keys, where every column that
- * it needs states one. A mean by keys finds no scale, so it has no plan without a range.
+ * it needs states one. A mean by keys finds no spread, so it has no plan without a range.
  */
 function rangeOf(
   given: Given, { parameters }: Asked, isKeyed: boolean, types: readonly ColumnType[],
@@ -184,7 +184,7 @@ function rangeOf(
     const found = given['edges'] === undefined ? ends(types[asked ?? -1]) : null;
     return found === null ? {} : { range: `${found[0]}..${found[1]}` };
   }
-  const needsRange = takes('scale') ? isKeyed && given['scale'] === undefined
+  const needsRange = takes('spread') ? isKeyed && given['spread'] === undefined
     : given['cap'] === undefined;
   if (!takes('range') || !needsRange) return {};
   const found = types.map((type) => (type.type === 'boolean' ? [0, 1] as const : ends(type)));

@@ -62,7 +62,7 @@ export function parseStudyText(text: string, options: StudyTextOptions): StudyDe
  *   epoch: { every: '1d' },
  *   questions: {
  *     late: { estimator: 'count', where: { late: true } },
- *     travel: { estimator: 'mean', columns: ['minutes'], parameters: { scale: 20 } },
+ *     travel: { estimator: 'mean', columns: ['minutes'], parameters: { spread: 20 } },
  *   },
  *   privacy: { epsilon: 1, delta: 1e-6 },
  *   budget: { epsilon: 8, delta: 1e-5 },

@@ -114,7 +114,7 @@ const question = ruled(questionRule, v.strictObject({
   part: key(v.optional(whole(1, 100)),
     'The part of the privacy of each release that this question uses, in per cent.', 40,
     'questions without a part divide the rest evenly'),
-  parameters: key(v.optional(parameters, {}), 'The settings of the estimator.', { scale: 40 }),
+  parameters: key(v.optional(parameters, {}), 'The settings of the estimator.', { spread: 40 }),
 }, questionRule));
 
 const questionsRule = `a map of 1 to ${limits.questions} names and questions`;

@@ -224,12 +224,12 @@ const retentionRule = 'release (rows are deleted once the release is stored), or
 const retention = ruled(retentionRule, v.union(
   [v.literal('release'), duration(1_000, '1s', 3_650 * 86_400_000, '3650d')], retentionRule));
 
-const quarantineRule = 'beyond: how far from a published answer, in scales, the mean of a key\'s '
+const quarantineRule = 'beyond: how far from a published answer, in spreads, the mean of a key\'s '
   + 'rows may be; automatic: true to exclude every such key at each release';
 const automatic = ruled('true or false', v.boolean('true or false'));
 const quarantine = ruled(quarantineRule, v.strictObject({
   beyond: key(positive,
-    'How far the mean of a key\'s rows may be from a published answer, in scales. Keys beyond it '
+    'How far the mean of a key\'s rows may be from a published answer, in spreads. Keys beyond it '
     + 'are shown to the operator.', 20),
   automatic: key(v.optional(automatic, false),
     'true: every such key is excluded at each release. false: the operator excludes keys.', false),
@@ -277,12 +277,12 @@ export const studySchema = v.strictObject({
     'must be given, unless questions is'),
   parameters: key(v.optional(parameters),
     'The settings of the estimator, each under its name. The page of estimators has them all.',
-    { scale: [20, 10], corruption: 0.05 }, 'the defaults of the estimator'),
+    { spread: [20, 10], corruption: 0.05 }, 'the defaults of the estimator'),
   questions: key(v.optional(questionsSchema),
     'Several questions about the same rows, each under its name, in place of estimator and '
     + 'parameters. A person sends rows once, and each release answers all questions. Their costs '
     + 'add up to that of the release.',
-    { delays: { estimator: 'robust-mean', columns: ['minutes'], parameters: { scale: 40 } } },
+    { delays: { estimator: 'robust-mean', columns: ['minutes'], parameters: { spread: 40 } } },
     'the study has one question: estimator and parameters'),
   privacy: key(privacy, 'What each release may cost.', { epsilon: 1, delta: 1e-6 }),
   budget: key(budget, 'What all releases together may cost. The study ends when it is used up, '

@@ -4,7 +4,7 @@ import type { WorkRandom } from '../../src/random/source.js';
 export interface AttackContext {
   readonly columns: number;
   /** One per column, in data units: the unit of an attack's strength. */
-  readonly scale: readonly number[];
+  readonly spread: readonly number[];
   /** One per column: the centre of honest rows. Attackers are assumed to know it. */
   readonly centre: readonly number[];
   /** For each column how many names it holds; null for a column of numbers. Default: no names. */
@@ -16,7 +16,7 @@ export interface AttackContext {
   readonly invented?: readonly number[];
   /** Rows that a contribution may have. Default: as many as the honest one has. */
   readonly rowsMax?: number;
-  /** The distance by which the attack moves rows, in scales. */
+  /** The distance by which the attack moves rows, in spreads. */
   readonly strength: number;
   /** Epochs since this attack began, from 0. Slow attacks use it. */
   readonly age: number;
@@ -33,7 +33,7 @@ export interface RowAttack {
   readonly name: string;
   /** The attack's effect and purpose, for people. */
   readonly title: string;
-  /** In scales. The fleet's option replaces it. */
+  /** In spreads. The fleet's option replaces it. */
   readonly defaultStrength: number;
   /** True when the rows hold values that the client itself refuses to encode. */
   readonly unchecked?: boolean;

@@ -53,11 +53,11 @@ export const heavyHitterPoisoning: RowAttack = {
   title: 'all send one agreed name with huge numbers; tests how far one name can be pushed',
   defaultStrength: 1e6,
   apply(rows, context) {
-    const { columns, centre, scale, strength, shared } = context;
+    const { columns, centre, spread, strength, shared } = context;
     const named = namedColumns(context);
     const key = Math.floor(shared.fork('key').uniform() * keysOf(named));
     const pushed = rows.map((_, i) =>
-      centre[i % columns]! + strength * scale[i % columns]!);
+      centre[i % columns]! + strength * spread[i % columns]!);
     for (let from = 0; from < pushed.length; from += columns) setKey(pushed, from, named, key);
     return pushed;
   },

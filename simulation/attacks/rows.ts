@@ -16,20 +16,20 @@ function agreedDirection({ columns, shared }: AttackContext): Float64Array {
 }
 
 /**
- * Every column moves by `strength` scales: the whole hostile group is one tight cloud beside the
+ * Every column moves by `strength` spreads: the whole hostile group is one tight cloud beside the
  * honest one.
  */
 export const shift: RowAttack = {
   name: 'shift',
-  title: 'all move together by some scales in every column; tests removal of a coordinated group',
+  title: 'all move together by some spreads in every column; tests removal of a coordinated group',
   defaultStrength: 4,
-  apply: (rows, { columns, scale, strength }) =>
-    mapped(rows, columns, (value, column) => value + strength * scale[column]!),
+  apply: (rows, { columns, spread, strength }) =>
+    mapped(rows, columns, (value, column) => value + strength * spread[column]!),
 };
 
 /**
- * All move together by `strength` scales along one secret direction. So in high dimension no single
- * column looks unusual.
+ * All move together by `strength` spreads along one secret direction. So in high dimension no
+ * single column looks unusual.
  */
 export const direction: RowAttack = {
   name: 'direction',
@@ -38,14 +38,14 @@ export const direction: RowAttack = {
   defaultStrength: 4,
   apply(rows, context) {
     const unit = agreedDirection(context);
-    const { columns, scale, strength } = context;
+    const { columns, spread, strength } = context;
     return mapped(rows, columns, (value, column) =>
-      value + strength * scale[column]! * unit[column]!);
+      value + strength * spread[column]! * unit[column]!);
   },
 };
 
 /**
- * All rows are one point, `strength` scales away: enough to move any unclipped mean arbitrarily
+ * All rows are one point, `strength` spreads away: enough to move any unclipped mean arbitrarily
  * far.
  */
 export const far: RowAttack = {
@@ -54,9 +54,9 @@ export const far: RowAttack = {
   defaultStrength: 1e6,
   apply(rows, context) {
     const unit = agreedDirection(context);
-    const { columns, centre, scale, strength } = context;
+    const { columns, centre, spread, strength } = context;
     return mapped(rows, columns, (_, column) =>
-      centre[column]! + strength * scale[column]! * unit[column]!);
+      centre[column]! + strength * spread[column]! * unit[column]!);
   },
 };
 
@@ -75,7 +75,7 @@ export const inliers: RowAttack = {
 };
 
 /**
- * Independent noise of `strength` scales, as from broken sensors: no bias on average, but a large
+ * Independent noise of `strength` spreads, as from broken sensors: no bias on average, but a large
  * spread.
  */
 export const noise: RowAttack = {
@@ -83,21 +83,21 @@ export const noise: RowAttack = {
   title: 'independent wide noise, as from broken sensors; tests that spread alone does not spoil '
     + 'the answer',
   defaultStrength: 10,
-  apply(rows, { columns, scale, strength, own }) {
+  apply(rows, { columns, spread, strength, own }) {
     const noises = gaussianVector(rows.length, own);
-    return rows.map((value, i) => value + strength * scale[i % columns]! * noises[i]!);
+    return rows.map((value, i) => value + strength * spread[i % columns]! * noises[i]!);
   },
 };
 
-/** One column moves by `strength` scales, the same for all; the others stay honest. */
+/** One column moves by `strength` spreads, the same for all; the others stay honest. */
 export const coordinate: RowAttack = {
   name: 'coordinate',
   title: 'one column moves, the others stay honest; tests that a defence looks at each column too',
   defaultStrength: 4,
-  apply(rows, { columns, scale, strength, shared }) {
+  apply(rows, { columns, spread, strength, shared }) {
     const chosen = Math.floor(shared.fork('coordinate').uniform() * columns);
     return mapped(rows, columns, (value, column) =>
-      (column === chosen ? value + strength * scale[column]! : value));
+      (column === chosen ? value + strength * spread[column]! : value));
   },
 };
 
@@ -112,14 +112,14 @@ export const krumEvader: RowAttack = {
   defaultStrength: 1,
   apply(rows, context) {
     const unit = agreedDirection(context);
-    const { columns, centre, scale, strength } = context;
+    const { columns, centre, spread, strength } = context;
     return mapped(rows, columns, (_, column) =>
-      centre[column]! + strength * scale[column]! * unit[column]!);
+      centre[column]! + strength * spread[column]! * unit[column]!);
   },
 };
 
 /**
- * Moves by `strength` more scales in every epoch, along one direction. So rows are never far from
+ * Moves by `strength` more spreads in every epoch, along one direction. So rows are never far from
  * those of the last epoch.
  */
 export const slowDrift: RowAttack = {
@@ -129,9 +129,9 @@ export const slowDrift: RowAttack = {
   defaultStrength: 0.25,
   apply(rows, context) {
     const unit = agreedDirection(context);
-    const { columns, scale, strength, age } = context;
+    const { columns, spread, strength, age } = context;
     return mapped(rows, columns, (value, column) =>
-      value + (age + 1) * strength * scale[column]! * unit[column]!);
+      value + (age + 1) * strength * spread[column]! * unit[column]!);
   },
 };
 
@@ -140,10 +140,10 @@ export const sybil: RowAttack = {
   name: 'sybil',
   title: 'one person with many keys, all saying the same; only admission bounds how many there are',
   defaultStrength: 2,
-  apply(rows, { columns, centre, scale, strength, shared }) {
+  apply(rows, { columns, centre, spread, strength, shared }) {
     const said = gaussianVector(columns, shared.fork('person'))
       .map((value) => Math.sign(value) * strength);
-    return mapped(rows, columns, (_, column) => centre[column]! + said[column]! * scale[column]!);
+    return mapped(rows, columns, (_, column) => centre[column]! + said[column]! * spread[column]!);
   },
 };
 

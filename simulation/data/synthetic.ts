@@ -130,7 +130,7 @@ function columnOf(document: StudyDocument, place: number): Column {
   if (question === undefined) return usual;
   const { parameters, columns } = question;
   const index = columns.indexOf(name);
-  const { scale, column, threshold, edges, hypotheses } = parameters;
+  const { spread, column, threshold, edges, hypotheses } = parameters;
   if (column === undefined || column === index) {
     if (isNumbers(edges)) return between(edges[0]!, edges.at(-1)!);
     if (isNumber(threshold)) {
@@ -142,7 +142,7 @@ function columnOf(document: StudyDocument, place: number): Column {
   const { cap, range } = parameters;
   if (isNumbers(cap)) return between(0, cap[index]!);
   if (isNumbers(range)) return between(range[2 * index]!, range[2 * index + 1]!);
-  const own = isNumbers(scale) && scale.length === columns.length ? scale[index] : scale;
+  const own = isNumbers(spread) && spread.length === columns.length ? spread[index] : spread;
   if (isNumber(own)) return { centre: 2 * own, spread: own };
   const { 'variance-low': lowest, 'variance-high': highest } = parameters;
   if (isNumber(lowest) && isNumber(highest)) {

@@ -223,7 +223,7 @@ function changesOfRow({ plan, facts, parameters }: PairFacts): RowChange[] {
   }
   for (const size of reaches(plan)) {
     changes.push({
-      name: `across, ${size} scales each way`, left: along(size), right: along(-size),
+      name: `across, ${size} spreads each way`, left: along(size), right: along(-size),
     });
   }
   const anchors = anchorsOf(parameters);
@@ -236,7 +236,7 @@ function changesOfRow({ plan, facts, parameters }: PairFacts): RowChange[] {
 }
 
 /**
- * Distances, in scales, within which a row may have more weight than from far away: radii in the
+ * Distances, in spreads, within which a row may have more weight than from far away: radii in the
  * plan, and fractions of them.
  */
 function reaches(plan: Plan): readonly number[] {
@@ -272,9 +272,9 @@ function meansOf(list: unknown): readonly unknown[] {
 
 /** The size of a usual step for the estimator, per column. */
 function unitsOf({ facts, parameters }: PairFacts): Float64Array {
-  const { scale } = parameters;
+  const { spread } = parameters;
   return new Float64Array(facts.dimension).map((_, j) =>
-    (Array.isArray(scale) && facts.keys === undefined ? (scale[j] as number) : 1));
+    (Array.isArray(spread) && facts.keys === undefined ? (spread[j] as number) : 1));
 }
 
 /** The places of the contributor who changes and of all others. */

@@ -45,7 +45,7 @@ export async function searchPairs(
       continue;
     }
     const atAll = await refusedShare(crowd, facts, pool, glance);
-    // If nearly everything is refused, little can be seen. Rows that all coincide have no scale,
+    // If nearly everything is refused, little can be seen. Rows that all coincide have no spread,
     // for example.
     if (atAll > 0.9) {
       lists.push(pairsWithin(crowd, facts, 'few').slice(0, 2));

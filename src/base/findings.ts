@@ -87,8 +87,8 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
         + 'direction as variance-low and variance-high, or wait for more contributors.';
     case 'rows-trimmed':
       return 'Rows that stand apart from the others were left out. Nobody knows how far this moves '
-        + 'the answer, so it has no interval. If they are honest, give a larger scale; '
-        + 'populous-mean has an interval with scale: auto.';
+        + 'the answer, so it has no interval. If they are honest, give a larger spread; '
+        + 'populous-mean has an interval with spread: auto.';
     case 'groups-cut':
       return groupsCut(amounts);
     default:

@@ -28,8 +28,8 @@ const tailFactors = [3, 1.5, 1.1] as const;
  *   rows are removed.
  *
  * The error is bounded for every hostile share below a half that `corruption` covers. If the tails
- * of clean rows are no heavier than normal ones at `scale`, it is of the order of eta sqrt(log(1 /
- * eta)) + sqrt(d / n) scales.
+ * of clean rows are no heavier than normal ones at `spread`, it is of the order of eta sqrt(log(1 /
+ * eta)) + sqrt(d / n) spreads.
  * Every input has an answer: rows with a non-finite entry are left out, and no rows give the zero
  * vector. Deterministic. Rows count by value, so their order affects only the last digits. O(n d^2)
  * per direction.

@@ -15,7 +15,7 @@ export interface FilterOptions {
    * measured as the median of the columns' median deviations. That is correct only for rows that
    * are equally wide in every direction.
    */
-  readonly scale?: number;
+  readonly spread?: number;
 }
 
 /** The result of a filter. */
@@ -23,17 +23,17 @@ export interface Filtered {
   readonly mean: Float64Array;
   /** The share of the rows, or of their weight, that the mean uses. */
   readonly kept: number;
-  /** Variance of the kept rows, in squared scales, along the direction in which it is largest. */
+  /** Variance of the kept rows, in squared spreads, along the direction in which it is largest. */
   readonly variance: number;
   /**
    * At least half is kept, and its variance is as small as that of clean rows. A hostile share eta
-   * among the kept rows has then moved the mean by at most about sqrt(eta (variance - 1)) scales,
+   * among the kept rows has then moved the mean by at most about sqrt(eta (variance - 1)) spreads,
    * plus the effect of trimming clean rows. This holds for every choice of the hostile rows.
    */
   readonly isCertified: boolean;
 }
 
-/** Rows in scales around the columns' medians, and how much of each is still kept. */
+/** Rows in spreads around the columns' medians, and how much of each is still kept. */
 export interface Filtering {
   readonly count: number;
   readonly dimension: number;
@@ -42,7 +42,7 @@ export interface Filtering {
   /** In [0, 1], one per row. Rows too far away to be clean start with 0. */
   readonly weights: Float64Array;
   readonly origin: Float64Array;
-  readonly scale: number;
+  readonly spread: number;
   readonly corruption: number;
   /** The largest variance that clean rows may have along any direction. */
   readonly allowance: number;
@@ -66,19 +66,19 @@ const corruptionFloor = 0.01;
 /**
  * Prepares rows for the filters. A row gets weight 0 if it is farther from the columns' medians
  * than any clean row of a normal sample should be, with room for the effect of hostile rows on the
- * medians. After that, no row with weight is farther than a few sqrt(d) scales. O(n d).
+ * medians. After that, no row with weight is farther than a few sqrt(d) spreads. O(n d).
  * @throws InvalidParameterError when an option is out of its range.
  */
 export function beginFiltering(given: PointSet, options: FilterOptions): Filtering {
-  checkOptions(options, ['corruption', 'scale'], 'the filter');
-  const { corruption = 0.05, scale } = options;
+  checkOptions(options, ['corruption', 'spread'], 'the filter');
+  const { corruption = 0.05, spread } = options;
   if (!(corruption >= 0 && corruption <= 0.45)) {
     throw new InvalidParameterError(
       'the hostile share that a filter expects is in [0, 0.45]', { corruption },
     );
   }
-  if (scale !== undefined && !(scale > 0 && Number.isFinite(scale))) {
-    throw new InvalidParameterError('the scale of a filter is a positive number', { scale });
+  if (spread !== undefined && !(spread > 0 && Number.isFinite(spread))) {
+    throw new InvalidParameterError('the spread of a filter is a positive number', { spread });
   }
   const { count, dimension, values } = finiteRows(given);
   const origin = new Float64Array(dimension);
@@ -87,12 +87,12 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
     const column = columnOf({ count, dimension, values }, j);
     const middle = count === 0 ? 0 : median(column);
     origin[j] = middle;
-    if (scale === undefined && count > 0) {
+    if (spread === undefined && count > 0) {
       widths[j] = median(column.map((entry) => Math.abs(entry - middle)));
     }
   }
   // Rows that all coincide have no width, so any positive unit works.
-  const unit = scale ?? (dimension === 0 ? 1 : median(widths) / normalMedianDeviation || 1);
+  const unit = spread ?? (dimension === 0 ? 1 : median(widths) / normalMedianDeviation || 1);
   const relative = new Float64Array(count * dimension);
   for (let i = 0;
       i < relative.length; i++) relative[i] = (values[i]! - origin[i % dimension]!) / unit;
@@ -106,7 +106,7 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
     else relative.fill(0, i * dimension, (i + 1) * dimension);
   }
   return {
-    count, dimension, values: relative, weights, origin, scale: unit, corruption, kernels,
+    count, dimension, values: relative, weights, origin, spread: unit, corruption, kernels,
     allowance: allowanceOf(corruption, dimension, count),
   };
 }
@@ -145,9 +145,9 @@ export function keptMoments(
 export function endFiltering(
   filtering: Filtering, { total, mean }: KeptMoments, variance: number,
 ): Filtered {
-  const { origin, scale, count, allowance } = filtering;
+  const { origin, spread, count, allowance } = filtering;
   return {
-    mean: mean.map((entry, j) => origin[j]! + scale * entry),
+    mean: mean.map((entry, j) => origin[j]! + spread * entry),
     kept: count === 0 ? 0 : total / count,
     variance,
     isCertified: variance <= allowance && total >= keptShareMin * count,

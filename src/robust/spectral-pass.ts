@@ -19,10 +19,10 @@ export interface SpectralPassOptions {
   readonly removedShareMax?: number;
   /**
    * A public guess of the standard deviation of a clean row in every direction. It keeps the
-   * measured scale within [.7, 1.3] times the guess. In a group of a dozen rows the measured scale
-   * is too inexact alone, and hostile rows inflate it.
+   * measured spread within [.7, 1.3] times the guess. In a group of a dozen rows the measured
+   * spread is too inexact alone, and hostile rows inflate it.
    */
-  readonly scale?: number;
+  readonly spread?: number;
 }
 
 /** The mean after the pass. */
@@ -36,7 +36,7 @@ export interface SpectralPass {
   readonly reach: number;
 }
 
-const scaleRange = { low: 0.7, high: 1.3 } as const;
+const spreadRange = { low: 0.7, high: 1.3 } as const;
 
 /**
  * One hard pass of the spectral filter around a robust centre.
@@ -45,13 +45,13 @@ const scaleRange = { low: 0.7, high: 1.3 } as const;
  *   deviations by far. So no number of far rows, in any directions, reaches step 3.
  * 2. The top eigenvector of the scatter of the rest around the centre is the direction along which
  *   a coordinated share can have moved the mean most. Remove rows whose squared projection exceeds
- *   (cut * scale)^2. scale is the median absolute projection of all rows that remain.
+ *   (cut * spread)^2. spread is the median absolute projection of all rows that remain.
  * 3. Return the mean of the rest.
  *
- * The remaining hostile rows move the mean by at most (their share) * scale * (sqrt(d) + cut), and
- * along the top direction by (their share) * cut * scale. Deterministic. Ties are removed together,
- * or not at all at the removal limit, so the order of the rows does not matter. O(n d^2 + min(n,
- * d)^3).
+ * The remaining hostile rows move the mean by at most (their share) * spread * (sqrt(d) + cut), and
+ * along the top direction by (their share) * cut * spread. Deterministic. Ties are removed
+ * together, or not at all at the removal limit, so the order of the rows does not matter. O(n d^2 +
+ * min(n, d)^3).
  * @throws InvalidParameterError when an option is out of its range.
  */
 export function hardSpectralPass(
@@ -73,14 +73,14 @@ export function hardSpectralPass(
   // The median length of a standard Gaussian vector is close to sqrt(d - 2/3 + ...), to 1 % for
   // every d >= 1.
   const typical = dimension === 1 ? normalMedianDeviation : Math.sqrt(chiSquareAt(0, dimension));
-  const radialScale = trustedScale(median(radii) / typical, options.scale);
-  const reach = radialScale * (Math.sqrt(dimension) + cut);
+  const radialSpread = trustedSpread(median(radii) / typical, options.spread);
+  const reach = radialSpread * (Math.sqrt(dimension) + cut);
   let left = budget - removeBeyond(radii, reach, kept, budget);
 
   const direction = topDirection(relative, kept, dimension);
   const projections = placesAlong(relative, direction).map(Math.abs);
   const measured = median(projections.filter((_, i) => kept[i] === 1)) / normalMedianDeviation;
-  left -= removeBeyond(projections, cut * trustedScale(measured, options.scale), kept, left);
+  left -= removeBeyond(projections, cut * trustedSpread(measured, options.spread), kept, left);
   return { mean: meanAround(points, centre, kept), removed: budget - left, kept, reach };
 }
 
@@ -90,9 +90,9 @@ function squaredLength(values: Float64Array, row: number, dimension: number): nu
   return sum;
 }
 
-function trustedScale(measured: number, guess: number | undefined): number {
+function trustedSpread(measured: number, guess: number | undefined): number {
   if (guess === undefined) return measured;
-  return Math.min(Math.max(measured, scaleRange.low * guess), scaleRange.high * guess);
+  return Math.min(Math.max(measured, spreadRange.low * guess), spreadRange.high * guess);
 }
 
 /** Removes the rows whose size is above the limit, largest first. Returns how many. */
@@ -117,9 +117,9 @@ function removeBeyond(
 }
 
 function checkRanges(options: SpectralPassOptions): void {
-  checkOptions(options, ['cut', 'removedShareMax', 'scale'], 'the robust mean');
-  const { cut, removedShareMax, scale } = options;
-  for (const [name, value] of Object.entries({ cut, scale })) {
+  checkOptions(options, ['cut', 'removedShareMax', 'spread'], 'the robust mean');
+  const { cut, removedShareMax, spread } = options;
+  for (const [name, value] of Object.entries({ cut, spread })) {
     if (value === undefined || (value > 0 && Number.isFinite(value))) continue;
     throw new InvalidParameterError(
       `${name} of a spectral pass is a positive number`, { [name]: value },

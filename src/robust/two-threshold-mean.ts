@@ -13,12 +13,13 @@ const rowsLeast = 30;
 const ballQuantile = 1.6;
 const ballRounds = 4;
 /**
- * Along the widest axis, rows farther than this many scales from the mean of the rest are left out.
+ * Along the widest axis, rows farther than this many spreads from the mean of the rest are left
+ * out.
  */
 const axisThreshold = 2.1;
 const axisRounds = 5;
-/** Hostile rows may raise the measured scale to at most this many times the given one. */
-const scaleMost = 1.3;
+/** Hostile rows may raise the measured spread to at most this many times the given one. */
+const spreadMost = 1.3;
 
 /** Whether a group of this many rows is large enough for {@link twoThresholdMean}. */
 export function isLargeGroup(rows: number, dimension: number): boolean {
@@ -26,8 +27,8 @@ export function isLargeGroup(rows: number, dimension: number): boolean {
 }
 
 /**
- * Variance of {@link twoThresholdMean} times the number of rows, in squared scales, on Gaussian
- * rows of that scale. Fitted to groups of 30 to 400 rows with 1 to 20 columns, to within 10 %.
+ * Variance of {@link twoThresholdMean} times the number of rows, in squared spreads, on Gaussian
+ * rows of that spread. Fitted to groups of 30 to 400 rows with 1 to 20 columns, to within 10 %.
  */
 export function twoThresholdVariance(rows: number, dimension: number): number {
   return 1.1 + 0.3 / dimension + (1.9 * dimension) / rows;
@@ -37,16 +38,16 @@ export function twoThresholdVariance(rows: number, dimension: number): number {
  * The mean of the rows inside a ball and inside a slab across the axis in which those rows are
  * widest. Ball and slab move to the mean of their rows until they settle. So a cluster of rows at
  * the edge has no pull once it is outside. A ball that stayed around the median would keep a
- * cluster of 5 % three scales away, and lose the honest rows on the opposite side.
+ * cluster of 5 % three spreads away, and lose the honest rows on the opposite side.
  *
- * For rows with a standard deviation of about `scale` in every direction. Hostile rows at one place
- * move the mean by at most about (1.5 + .55 sqrt(d)) scales for each hostile row per honest row,
- * and by half of that if they are on both sides of the edge. Every input has an answer: rows with a
- * non-finite entry are left out, and no rows give the zero vector. Deterministic. The order of the
- * rows affects only the last digits. Not private: it summarises groups, and privacy never depends
- * on it. O(n d^2 + d^3).
+ * For rows with a standard deviation of about `spread` in every direction. Hostile rows at one
+ * place move the mean by at most about (1.5 + .55 sqrt(d)) spreads for each hostile row per honest
+ * row, and by half of that if they are on both sides of the edge. Every input has an answer: rows
+ * with a non-finite entry are left out, and no rows give the zero vector. Deterministic. The order
+ * of the rows affects only the last digits. Not private: it summarises groups, and privacy never
+ * depends on it. O(n d^2 + d^3).
  */
-export function twoThresholdMean(given: PointSet, scale: number): Float64Array {
+export function twoThresholdMean(given: PointSet, spread: number): Float64Array {
   const points = finiteRows(given);
   const { count, dimension } = points;
   const start = Float64Array.from({ length: dimension }, (_, j) =>
@@ -55,7 +56,7 @@ export function twoThresholdMean(given: PointSet, scale: number): Float64Array {
   const radii = radiiAbout(points, start);
   const reach = (deviations: number): number => Math.sqrt(chiSquareAt(deviations, dimension));
   const measured = median(radii) / reach(0);
-  const unit = Math.min(Math.max(measured, scale), scaleMost * scale);
+  const unit = Math.min(Math.max(measured, spread), spreadMost * spread);
   const { centre, keep } = movedBall(points, start, unit * reach(ballQuantile));
   return movedSlab(points, centre, keep, unit * axisThreshold);
 }

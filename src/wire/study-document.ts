@@ -105,7 +105,7 @@ export interface SharedFacts {
     | { readonly kind: 'duration'; readonly keepMs: number };
   /**
    * Keys may be excluded from later epochs if the mean of their own rows in an epoch is farther
-   * than `beyond` from a published answer. The distance is in the study's scales, or in the
+   * than `beyond` from a published answer. The distance is in the study's spreads, or in the
    * columns' units if it has none. Absent: nobody is excluded.
    * `automatic`: every such key is excluded when its epoch is released. Otherwise only those that
    * the operator measures.

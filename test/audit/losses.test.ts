@@ -228,7 +228,7 @@ describe('exact losses', () => {
   });
 
   const planFor = (
-    name: string, epsilon: number, given: Record<string, unknown> = { scale: 1 },
+    name: string, epsilon: number, given: Record<string, unknown> = { spread: 1 },
   ): readonly [Plan, StudyFacts, ParameterValues] => {
     const estimator = findEstimator(name);
     const parameters = parseParameters(estimator.parameters, given, { dimension: 1 });

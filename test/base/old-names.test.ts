@@ -24,7 +24,7 @@ describe('names of before', () => {
     const text = [
       'study: old', 'columns: [x]', 'cohort: 5000', 'epoch: { every: 1m }',
       'contribution: { reduce: mean, rowsMax: 64 }', 'participation: secret',
-      'estimator: heavy-tailed-pure', 'parameters: { scale: 1, radius: 9 }',
+      'estimator: heavy-tailed-pure', 'parameters: { spread: 1, radius: 9 }',
       'privacy: { epsilon: 1, delta: 0 }', 'budget: { epsilon: 8, delta: 0, scope: study }',
       'late: next', 'retention: release', '',
     ].join('\n');
@@ -53,11 +53,7 @@ describe('names of before', () => {
   });
 
   it('are refused by every estimator that has the new parameter', () => {
-    const inForce = ['centre-part', 'final-part', 'range-part', 'test-part', 'cap-quantile',
-      'range', 'range', 'subsamples', 'arms'];
-    const renamed = Object.entries(oldParameters).filter(([, { now }]) => inForce.includes(now!));
-    expect(renamed.map(([, { now }]) => now)).toEqual(inForce);
-    for (const [old, { now }] of renamed) {
+    for (const [old, { now }] of Object.entries(oldParameters)) {
       const having = estimators.filter(({ parameters }) =>
         parameters.some(({ name }) => name === now));
       expect(having).not.toEqual([]);

@@ -118,7 +118,7 @@ describe('the report of real tables', () => {
     expect([numbers, holds, saysWhy, saysNot]).toEqual(['2', '1.000', '1', '0']);
   });
 
-  // Columns are correlated, so rows are wider than their scale along some direction.
+  // Columns are correlated, so rows are wider than their spread along some direction.
   it('have a prime-heavy of all columns, in its interval', async () => {
     const lines = await linesFor('whole', [
       '--tables', tables, '--estimators', 'prime-heavy', '--columns', 'whole',

@@ -87,7 +87,7 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     rig.hub.evidence = async (_study, contributor) => {
       asked.push(Buffer.from(contributor).toString('hex'));
       return {
-        study: 'x', contributor: asked.at(-1)!, answer: { index: 3, epoch: 9n }, unit: 'scale',
+        study: 'x', contributor: asked.at(-1)!, answer: { index: 3, epoch: 9n }, unit: 'spread',
         truncated: false, excludedFrom: null,
         epochs: [
           { epoch: 10n, released: false, rows: 4, complete: true, distance: 6.3, farthest: 8.1 },
@@ -119,7 +119,7 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     const key = 'ab'.repeat(32);
     rig.hub.change(view.studyId, { document: { ...view.document, quarantine: { beyond: 5 } } });
     rig.hub.evidence = async () => ({
-      study: view.name, contributor: key, answer: { index: 3, epoch: 9n }, unit: 'scale',
+      study: view.name, contributor: key, answer: { index: 3, epoch: 9n }, unit: 'spread',
       truncated: false, excludedFrom: null,
       epochs: [
         { epoch: 10n, released: false, rows: 4, complete: true, distance: 6.3, farthest: 8.1 },

@@ -47,8 +47,8 @@ describe('the choice of an estimator', () => {
 
   it('has the smallest expected error of those that fit, in their unit', () => {
     for (const corruption of [0, 0.05, 0.1]) {
-      for (const scale of [1, 'auto']) {
-        const { candidates, estimator } = chosen({ parameters: { corruption, scale } });
+      for (const spread of [1, 'auto']) {
+        const { candidates, estimator } = chosen({ parameters: { corruption, spread } });
         const fit = candidates.filter(({ excluded }) => excluded === null);
         const least = fit.reduce((best, each) =>
           (each.expectedError! < best.expectedError! ? each : best));
@@ -63,10 +63,10 @@ describe('the choice of an estimator', () => {
     expect(assumes.length).toBeGreaterThan(10);
     expect(plan.expectedError(0.05).total)
       .toBe(candidates.find(({ excluded }) => excluded === null)!.expectedError);
-    expect(parameters['scale']).toBe('auto');
+    expect(parameters['spread']).toBe('auto');
     expect(candidates.map(({ estimator: { name }, excluded }) => [name, excluded])).toEqual([
       ['robust-mean', null],
-      ['prime-heavy', 'it needs a scale'],
+      ['prime-heavy', 'it needs a spread'],
       ['mean', 'it promises nothing when 5 % of the contributors lie'],
     ]);
   });
@@ -86,7 +86,7 @@ describe('the choice of an estimator', () => {
 
   it('refuses wrong questions and parameters by name', () => {
     expect(() => found({ question: 'meen' as 'mean' })).toThrow(/question is one of.*mean/);
-    expect(() => found({ parameters: { scal: 1 } })).toThrow(/takes "scal": did you mean "scale"/);
+    expect(() => found({ parameters: { spred: 1 } })).toThrow(/takes "spred": did you mean "spread"/);
     expect(() => found({ parameters: { corruption: 0.6 } })).toThrow(/corruption is a share/);
     expect(() => found({ parameters: { shape: 'round' } })).toThrow(/shape is any or light/);
     expect(() => found({ parameters: { shape: 'normal' } })).toThrow(/normal is now light/);

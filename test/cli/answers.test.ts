@@ -82,7 +82,7 @@ describe('an answer with more than its numbers', () => {
       group: null, columns: ['x', 'y'], count: 2_000, values: new Float64Array(4_000),
       isWhole: true,
     };
-    const parameters = parseParameters(real.parameters, { scale: 1 }, { dimension: 2 });
+    const parameters = parseParameters(real.parameters, { spread: 1 }, { dimension: 2 });
     const work = (label: string): WorkRandom => seededRandom(utf8(label));
     const { result } = await estimateRows(table, {
       estimator: given, parameters, cohort: undefined, participation: 'public',

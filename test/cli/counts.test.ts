@@ -129,7 +129,7 @@ describe('labels of a study', () => {
 
   it('are the columns where the estimator has none, is not known, or does not take these '
     + 'parameters', () => {
-    expect(labelsOf({ columns: study.columns, parameters: { scale: 1 }, estimator: 'mean' }))
+    expect(labelsOf({ columns: study.columns, parameters: { spread: 1 }, estimator: 'mean' }))
       .toEqual(study.columns);
     expect(labelsOf({ ...study, estimator: 'from-the-future' })).toEqual(study.columns);
     expect(labelsOf({ ...study, parameters: { column: 'x' }, estimator: 'quantile' }))

@@ -67,7 +67,7 @@ describe('--csv', () => {
       ['bars', Buffer.from(written('|', '.', ','))],
       ['tabs', Buffer.from(written('\t', '.', ''))],
     ];
-    const words = ['--columns', 'x', '--epsilon', '4', '--delta', '1e-6', '--set', 'scale=200'];
+    const words = ['--columns', 'x', '--epsilon', '4', '--delta', '1e-6', '--set', 'spread=200'];
     const environment = { KEELSON_INSECURE_SEED: 'forms' };
     const answers = [];
     for (const [name, bytes, csv] of forms) {

@@ -255,7 +255,7 @@ describe('columns that have no one number or text for each row', () => {
   it.each([
     ['a date or time', { type: 'INT64', converted_type: 'TIMESTAMP_MILLIS' }, [new Date(0)]],
     ['a date or time', { type: 'INT32', converted_type: 'DATE' }, [new Date(0)]],
-    ['a decimal', { type: 'INT32', converted_type: 'DECIMAL', scale: 2, precision: 4 }, [1.5]],
+    ['a decimal', { type: 'INT32', converted_type: 'DECIMAL', spread: 2, precision: 4 }, [1.5]],
     ['bytes that are not marked', { type: 'BYTE_ARRAY' }, [new Uint8Array(2)]],
     ['bytes that are not marked', { type: 'BYTE_ARRAY', converted_type: 'JSON' }, [{ a: 1 }]],
   ] as const)('are refused, in Parquet: %s', async (what, element, data) => {

@@ -23,7 +23,7 @@ const truth = [0, 1].map((column) =>
 const csv = `x,y\n${rows.map((row) => row.join(',')).join('\n')}\n`;
 const csvPath = place('rows.csv', csv);
 
-const privacy = ['--epsilon', '4', '--delta', '1e-6', '--set', 'scale=1,40'];
+const privacy = ['--epsilon', '4', '--delta', '1e-6', '--set', 'spread=1,40'];
 const seeded = { environment: { KEELSON_INSECURE_SEED: 'a test' } };
 const run = (
   input: string, extra: readonly string[] = [], options: Parameters<typeof keelson>[1] = seeded,
@@ -51,7 +51,7 @@ describe('keelson estimate', () => {
     expect(result).toMatchObject({
       estimator: 'mean', outcome: 'value', charged: true, shape: [2], rows: 2_000, dimension: 2,
       columns: ['x', 'y'], privacy: { epsilon: 4, delta: 1e-6 }, uncertainty: { kind: 'gaussian' },
-      parameters: { scale: [1, 40] }, insecure: true,
+      parameters: { spread: [1, 40] }, insecure: true,
     });
     expect(Object.keys(result['privacy'] as object))
       .toEqual(['epsilon', 'delta', 'rho', 'neighbours']);
@@ -181,7 +181,7 @@ describe('keelson estimate', () => {
   });
 
   it('prints a table for people', async () => {
-    const byRho = ['--epsilon', 'rho=0.1', '--delta', '1e-6', '--set', 'scale=1,40'];
+    const byRho = ['--epsilon', 'rho=0.1', '--delta', '1e-6', '--set', 'spread=1,40'];
     const { status, stdout } =
       await keelson(['estimate', 'mean', csvPath, ...byRho], seeded);
     expect(status).toBe(0);
@@ -211,7 +211,7 @@ describe('the input of keelson estimate', () => {
 
   it('may be the flights of the package, in all columns or some, in either '
     + 'place', { tags: ['long'] }, async () => {
-    const flags = ['--epsilon', '1', '--delta', '1e-6', '--set', 'scale=40,600', '--json'];
+    const flags = ['--epsilon', '1', '--delta', '1e-6', '--set', 'spread=40,600', '--json'];
     const { status, stdout, stderr } =
       await keelson(['estimate', 'mean', 'flights', ...flags], seeded);
     expect(status, stderr).toBe(0);
@@ -224,7 +224,7 @@ describe('the input of keelson estimate', () => {
     expect(Math.abs(both.estimate[1]! - meanOf(columns.distance))).toBeLessThan(20);
     const one = await keelson([
       'estimate', 'mean', 'flights', '--columns', 'distance_miles', '--epsilon', '1',
-      '--delta', '1e-6', '--set', 'scale=600', '--json',
+      '--delta', '1e-6', '--set', 'spread=600', '--json',
     ], seeded);
     expect(parsed(one.stdout)['columns']).toEqual(['distance_miles']);
     expect(Math.abs(parsed(one.stdout).estimate[0]! - meanOf(columns.distance))).toBeLessThan(20);
@@ -265,7 +265,7 @@ describe('keelson estimate auto', () => {
 
   it('chooses the same for every set of rows', { tags: ['long'] }, async () => {
     const far = place('far.csv', `x,y\n${rows.map((_, i) => `${1e6 * i},7`).join('\n')}\n`);
-    const flags = ['--set', 'scale=1,40'];
+    const flags = ['--set', 'spread=1,40'];
     const [one, other] = [await auto(csvPath, flags), await auto(far, flags)];
     expect([one['estimator'], one['choice']]).toEqual([other['estimator'], other['choice']]);
   });
@@ -285,7 +285,7 @@ describe('keelson estimate auto', () => {
 describe('exit status of keelson estimate', () => {
   it('is 1 and charges nothing when the plan is infeasible', async () => {
     const tiny = [
-      '--epsilon', '0.01', '--delta', '1e-9', '--set', 'scale=1',
+      '--epsilon', '0.01', '--delta', '1e-9', '--set', 'spread=1',
         '--cohort', '2', '--participation', 'secret', '--json',
     ];
     const { status, stdout } = await keelson(['estimate', 'mean', '-', ...tiny], {
@@ -313,13 +313,13 @@ describe('exit status of keelson estimate', () => {
     ['an unknown parameter', [...onRows, ...privacy, '--set', 'sclae=1'], 'sclae'],
     ['a parameter without value', [...onRows, ...privacy, '--set', 'x'], '--set takes key=value'],
     [
-      'a scale that is neither a number nor auto',
-      [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=wide'],
+      'a spread that is neither a number nor auto',
+      [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'spread=wide'],
       'auto, a positive number',
     ],
     [
-      'a scale of another dimension',
-      [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1,2,3'], 'scale',
+      'a spread of another dimension',
+      [...onRows, '--epsilon', '1', '--delta', '1e-6', '--set', 'spread=1,2,3'], 'spread',
     ],
     ['no epsilon', [...onRows, '--delta', '1e-6'], '--epsilon is missing'],
     ['epsilon and rho', [...onRows, ...privacy, '--epsilon', 'rho=1'], '--epsilon is given 2'],

@@ -63,19 +63,19 @@ describe('keelson init', () => {
     const flags = ['--question', 'mean', '--columns', 'minutes,kilometres', ...people];
     expect(await written('mean.yaml', ...flags)).toMatchObject({
       study: 'mean', columns: ['minutes', 'kilometres'], cohort: 5000, epoch: { every: '1d' },
-      estimator: 'robust-mean', parameters: { scale: 'auto', corruption: 0.05 },
+      estimator: 'robust-mean', parameters: { spread: 'auto', corruption: 0.05 },
       privacy: { epsilon: 1, delta: 1e-6 }, budget: { epsilon: 8, delta: 1e-5, scope: 'study' },
     });
     const ranges = ['--range', 'minutes=0..120', '--range', 'kilometres=-6..60', '--epsilon', '2'];
     expect(await written('ranges.yaml', ...flags, ...ranges, '--every', '1h')).toMatchObject({
-      epoch: { every: '1h' }, parameters: { scale: [40, 22] }, privacy: { epsilon: 2 },
+      epoch: { every: '1h' }, parameters: { spread: [40, 22] }, privacy: { epsilon: 2 },
     });
   });
 
   it('asks for a mean of skewed columns', async () => {
     const flags = ['--question', 'skewed-mean', '--columns', 'income', '--range', '0..240000'];
     expect(await written('income.yaml', ...flags, '--cohort', '800')).toMatchObject({
-      estimator: 'prime-heavy', parameters: { scale: [80000], corruption: 0.05 },
+      estimator: 'prime-heavy', parameters: { spread: [80000], corruption: 0.05 },
       contribution: { reduce: 'mean' },
     });
   });
@@ -107,11 +107,11 @@ describe('keelson init', () => {
     });
     const vary = ['--question', 'covariance', '--columns', 'a,b', '--cohort', '20000'];
     expect(await written('vary.yaml', ...vary))
-      .toMatchObject({ estimator: 'stable-covariance', parameters: { scale: 'auto' } });
+      .toMatchObject({ estimator: 'stable-covariance', parameters: { spread: 'auto' } });
     const many = Array.from({ length: 20 }, (_, i) => `c${i}`).join(',');
     const wide = ['--question', 'covariance', '--columns', many, '--cohort', '1000000'];
     expect(await written('wide.yaml', ...wide, '--range', '-2..2')).toMatchObject({
-      estimator: 'covariance', parameters: { scale: Array.from({ length: 20 }, () => 1.33) },
+      estimator: 'covariance', parameters: { spread: Array.from({ length: 20 }, () => 1.33) },
     });
   });
 
@@ -375,7 +375,7 @@ describe('keelson init in a terminal', () => {
     });
     expect(run.stderr).toContain('columns of the file: minutes, a, b');
     expect(await accepted('default.yaml')).toMatchObject({
-      columns: ['minutes', 'a, b'], parameters: { scale: 'auto' }, epoch: { every: '1d' },
+      columns: ['minutes', 'a, b'], parameters: { spread: 'auto' }, epoch: { every: '1d' },
     });
   });
 

@@ -75,7 +75,7 @@ describe('times in milliseconds, in a file', () => {
   it('have their own mean, given a range and without', async () => {
     const ranged = await estimate('mean', csv, '--set', `range=${yearStart}..${yearEnd}`);
     expectNear(ranged.estimate, [mean], week);
-    expectNear((await estimate('mean', csv, '--set', 'scale=1e10')).estimate, [mean], week);
+    expectNear((await estimate('mean', csv, '--set', 'spread=1e10')).estimate, [mean], week);
     expectNear((await estimate('robust-mean', csv)).estimate, [mean], 4 * week);
   });
 
@@ -159,7 +159,7 @@ describe('numbers beyond 2^64', () => {
         + 'number of at most 2^64'],
     ] as const) {
       expect(await refusal(
-        'estimate', 'mean', file, '--set', 'scale=1', '--epsilon', '1', '--delta', '1e-6',
+        'estimate', 'mean', file, '--set', 'spread=1', '--epsilon', '1', '--delta', '1e-6',
       )).toContain(text);
     }
   });
@@ -176,10 +176,10 @@ describe('numbers beyond 2^64', () => {
     ['tukey-median', 'radius=1e20', 'parameters.radius'],
   ])('are no parameters of %s: %s', async (estimator, set, path) => {
     const columns = estimator === 'ratio' ? '2' : '1';
-    const scale = estimator === 'tukey-median' ? ['--set', 'scale=1'] : [];
+    const spread = estimator === 'tukey-median' ? ['--set', 'spread=1'] : [];
     const told = await refusal('plan', estimator,
       '--cohort', '2000', '--participation', 'secret', '--columns', columns,
-      '--epsilon', '1', '--delta', '1e-6', '--set', set, ...scale);
+      '--epsilon', '1', '--delta', '1e-6', '--set', set, ...spread);
     expect(told).toMatch(new RegExp(`${path} is .*2\\^64 \\(1\\.8e19\\)`, 's'));
   });
 

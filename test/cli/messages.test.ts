@@ -62,9 +62,9 @@ describe('did you mean', () => {
         .toContain('no estimator "robust-meen": did you mean "robust-mean"?');
     }
     const misspelt =
-      await refusal('estimate', 'mean', rows, ...target, '--set', 'scal=1');
+      await refusal('estimate', 'mean', rows, ...target, '--set', 'spred=1');
     expect(misspelt)
-      .toContain('parameters.scal is not a parameter of this estimator: did you mean "scale"?');
+      .toContain('parameters.spred is not a parameter of this estimator: did you mean "spread"?');
     expect(await refusal('estimators', 'zzz')).toContain('choose one of mean, robust-mean');
   });
 
@@ -160,7 +160,7 @@ describe('files that commands take', () => {
       expect(await refusal(...words)).toContain(`${file} is not UTF-8 text`);
     }
     const set =
-      await refusal('estimate', 'mean', file, ...target, '--set', `scale=@${folder}`);
+      await refusal('estimate', 'mean', file, ...target, '--set', `spread=@${folder}`);
     expect(set).toContain(`${folder}: it is a folder`);
   });
 
@@ -181,8 +181,8 @@ describe('files that commands take', () => {
   it('an empty file of a setting does not mean the default', async () => {
     const words = ['estimate', 'mean', write('four.csv', 'x\n1\n'), ...target, '--set'];
     const file = write('nothing', '');
-    expect(await refusal(...words, `scale=@${file}`)).toContain('nothing holds no value for scale');
-    expect(await refusal(...words, 'scale=@')).toContain('--set scale=@ names no file');
+    expect(await refusal(...words, `spread=@${file}`)).toContain('nothing holds no value for spread');
+    expect(await refusal(...words, 'spread=@')).toContain('--set spread=@ names no file');
     expect(await refusal(...words, '__proto__=1'))
       .toContain('parameters.__proto__ is not a parameter');
     expect(await refusal('plan', write('nothing.yaml', ''))).toContain('the file is empty');

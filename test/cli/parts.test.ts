@@ -36,9 +36,9 @@ describe('parts of an estimate', () => {
       { heads: ['mean', 'x', 'y'], rows: [['', '1', '2']] },
       { heads: ['covariance', 'x', 'y'], rows: [['x', '3', '4'], ['y', '4', '5']] },
     ]);
-    const two = { estimate: [1, 2, 3, 4], parts: [{ name: 'scales', shape: [2, 1, 2] }] };
+    const two = { estimate: [1, 2, 3, 4], parts: [{ name: 'spreads', shape: [2, 1, 2] }] };
     expect(tablesOf(two, ['x']).map(({ heads }) => heads))
-      .toEqual([['scales 1', '1', '2'], ['scales 2', '1', '2']]);
+      .toEqual([['spreads 1', '1', '2'], ['spreads 2', '1', '2']]);
     const wide = {
       estimate: new Array<number>(81).fill(0), parts: [{ name: 'wide', shape: [1, 81] }],
     };

@@ -10,7 +10,7 @@ import { keelson } from '../support/command.js';
 import { sampleParameters, sampleSettings } from '../support/sample-parameters.js';
 
 const facts = ['--columns', '2', '--epsilon', '1', '--delta', '1e-6'];
-const base = [...facts, '--set', 'scale=1'];
+const base = [...facts, '--set', 'spread=1'];
 
 interface PlanFacts {
   minimumCohort: number;
@@ -121,7 +121,7 @@ describe('keelson plan', () => {
 
   it('says that not one release fits a small budget, with status 1', async () => {
     const mean = ['plan', 'mean',
-      '--cohort', '3000', '--participation', 'secret', '--columns', '2', '--set', 'scale=1'];
+      '--cohort', '3000', '--participation', 'secret', '--columns', '2', '--set', 'spread=1'];
     const approximate = ['--epsilon', '2', '--delta', '1e-6'];
     for (const budget of [['1'], ['2', '--budget-delta', '1e-9']]) {
       const words = [...mean, ...approximate, '--budget-epsilon', ...budget];
@@ -146,7 +146,7 @@ describe('keelson plan', () => {
   });
 
   it('grows the noise as epsilon shrinks and accepts rho in its place', async () => {
-    const one = ['--columns', '1', '--delta', '1e-6', '--set', 'scale=1'];
+    const one = ['--columns', '1', '--delta', '1e-6', '--set', 'spread=1'];
     const at = (words: readonly string[]) => plan(['mean',
       '--cohort', '3000', '--participation', 'secret', ...one, ...words]);
     const wide = await at(['--epsilon', '0.5']);
@@ -219,11 +219,11 @@ describe('the unit of expected errors', () => {
     const size = [
       '--cohort', '3000', '--participation', 'secret', '--columns', '1',
       '--epsilon', '1', '--delta', '1e-6'];
-    const mean = await keelson(['plan', 'mean', ...size, '--set', 'scale=1']);
-    expect(mean.stdout).toMatch(/errors are in scales\n$/);
+    const mean = await keelson(['plan', 'mean', ...size, '--set', 'spread=1']);
+    expect(mean.stdout).toMatch(/errors are in spreads\n$/);
     const count = await keelson(['plan', 'count', ...size]);
     expect(count.stdout).toContain('errorsAreIn');
-    expect(count.stdout).not.toContain('errors are in scales');
+    expect(count.stdout).not.toContain('errors are in spreads');
   });
 });
 
@@ -300,7 +300,7 @@ describe('commands that serve others', () => {
     expect(privacy).toMatchObject({ delta: 0 });
     expect(privacy.epsilon).toBeLessThanOrEqual(1);
     expect(budget).toMatchObject({ releases: 10, binds: 'epsilon' });
-    const none = await keelson(['plan', 'robust-mean', ...pure, '--set', 'scale=1']);
+    const none = await keelson(['plan', 'robust-mean', ...pure, '--set', 'spread=1']);
     expect(none.status).toBe(1);
   });
 });

@@ -13,7 +13,7 @@ const run = (words: readonly string[], input = '') =>
 
 const rows = `x\n${Array.from({ length: 3_000 }, (_, i) => String(i % 7)).join('\n')}\n`;
 const estimate = [
-  'estimate', 'mean', '-', '--epsilon', '2', '--delta', '1e-6', '--set', 'scale=2',
+  'estimate', 'mean', '-', '--epsilon', '2', '--delta', '1e-6', '--set', 'spread=2',
 ];
 
 const releases = `${(await sampleLog(2)).lines.join('\n')}\n`;

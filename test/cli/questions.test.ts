@@ -23,7 +23,7 @@ questions:
   late: { estimator: count, where: { late: true }, part: 20 }
   regions: { estimator: count, by: { column: region, groupsMax: 1 }, part: 30 }
   delays: { estimator: robust-mean, columns: [minutes], where: { late: true },
-    parameters: { scale: 20, corruption: 0.02 } }
+    parameters: { spread: 20, corruption: 0.02 } }
 privacy: { epsilon: 8, delta: 1e-6 }
 budget: { epsilon: 40, delta: 1e-5 }
 `);
@@ -73,7 +73,7 @@ describe('a study of several questions on the command line', () => {
     expect(text).toMatch(/^late +count +20 % +0/m);
     expect(text).toMatch(/^regions +count +2 +30 % +0/m);
     expect(text).toMatch(/^delays +robust-mean +50 % +0\.\d+ +0\.\d+$/m);
-    expect(text).toMatch(/^delays +scales$/m);
+    expect(text).toMatch(/^delays +spreads$/m);
     expect(text.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 

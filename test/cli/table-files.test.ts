@@ -88,7 +88,7 @@ describe('files with typed columns of their own', () => {
   });
 
   it('give the release of the CSV, byte for byte', { tags: ['long'] }, async () => {
-    const words = ['--epsilon', '4', '--delta', '1e-6', '--set', 'scale=2', '--columns', 'stops',
+    const words = ['--epsilon', '4', '--delta', '1e-6', '--set', 'spread=2', '--columns', 'stops',
       '--contributor', 'id', '--json'];
     const environment = { KEELSON_INSECURE_SEED: 'tables' };
     const releases = await Promise.all([csv, ...forms.map(([, make]) => make())].map((path) =>
@@ -118,7 +118,7 @@ describe('files with typed columns of their own', () => {
     const path = place(end, bytes([{ name: 'x', type: 'double', values: [1, null, 3] }]));
     expect([...(await batchesOf(path, { missing: 'cells' }))[0]!.values]).toEqual([1, NaN, 3]);
     expect(await refusal(path)).toContain(', row 2, column 1 ("x"): the cell is empty');
-    const words = ['--epsilon', '1', '--delta', '1e-6', '--set', 'scale=1',
+    const words = ['--epsilon', '1', '--delta', '1e-6', '--set', 'spread=1',
       '--cohort', '2000', '--participation', 'secret'];
     const { stderr } = await keelson(['estimate', 'mean', path, ...words]);
     expect(stderr).toBe('');

@@ -206,6 +206,6 @@ describe('the columns of a study file', () => {
     await expect(parametersOfTypes('mean', {}, ['region'], own)).rejects
       .toThrow('columns.region is a category, and mean works out numbers');
     await expect(parametersOfTypes('auto', {}, ['region'], own)).rejects.toThrow('is a category');
-    expect(await parametersOfTypes('mean', { scale: 3 }, ['x'], undefined)).toEqual({ scale: 3 });
+    expect(await parametersOfTypes('mean', { spread: 3 }, ['x'], undefined)).toEqual({ spread: 3 });
   });
 });

@@ -35,7 +35,7 @@ describe('a finding in words', () => {
     expect(findingText(finding('direction-unseen'), names))
       .toMatch(/^In some direction .* noise hides how much\. .* variance-low and variance-high/);
     expect(findingText(finding('rows-trimmed'), names))
-      .toMatch(/left out\. .* it has no interval\. If they are honest, .* scale: auto\.$/);
+      .toMatch(/left out\. .* it has no interval\. If they are honest, .* spread: auto\.$/);
     expect(findingText(finding('groups-cut', [], [912.4, 31.2, 2]), names))
       .toMatch(/^Between 881 and 944 people have more groups than the 2 that count for one per/);
     expect(findingText(finding('groups-cut', [], [-40, 31.2, 2]), names))

@@ -16,7 +16,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: {},
     dimension: 2,
     cohort: 4_000,
-    scale: 1,
+    spread: 1,
     // Rows of the line through (1, 2), on whole numbers.
     honest: (data) => {
       const step = 1 + data.below(50);
@@ -30,7 +30,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: { 'variance-low': 1, 'variance-high': 100 },
     dimension: 2,
     cohort: 4_000,
-    scale: 9,
+    spread: 9,
     honest: (data) => data.normals(2).map((entry) => 3 * entry),
     truth: () => [9, 0, 0, 9],
     location: false,
@@ -39,7 +39,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: {},
     dimension: 2,
     cohort: 3_000,
-    scale: 9,
+    spread: 9,
     honest: (data) => data.normals(2).map((entry) => 3 * entry),
     truth: () => [9, 0, 0, 9],
     location: false,
@@ -50,7 +50,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     cohort: 8_000,
     // Total variation is at most sqrt(|m|^2 + |F|^2 / 2) / 2: between 2 and 2.8 times smaller than
     // the distance of the vectors, for rows of variance 1.
-    scale: 2.4,
+    spread: 2.4,
     honest: (data) => data.normals(2),
     truth: () => [0, 0, 1, 0, 0, 1],
     location: false,
@@ -59,7 +59,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: {},
     dimension: 2,
     cohort: 6_000,
-    scale: 9,
+    spread: 9,
     honest: (data) => data.normals(2).map((entry) => 3 * entry),
     truth: () => [9, 0, 0, 9],
     location: false,
@@ -69,7 +69,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     honestRounds: 40,
     dimension: 2,
     cohort: 24_000,
-    scale: 1,
+    spread: 1,
     honest: (data) => data.normals(2),
     truth: () => [
       ...new Array<number>(8).fill(0), 3, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 3, 0, 0, 0, 0,
@@ -80,7 +80,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: { components: 1 },
     dimension: 1,
     cohort: 6_000,
-    scale: 3,
+    spread: 3,
     honest: (data) => Float64Array.of(3 * data.normal()),
     truth: () => [1, 0, 3],
     location: false,
@@ -92,7 +92,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     dimension: 2,
     cohort: 10_000,
     // Total variation again, as for gaussian.
-    scale: 2.4,
+    spread: 2.4,
     honest: (data) => data.normals(2),
     truth: () => [1, 0, 0, 1, 0, 0, 1],
     location: false,
@@ -107,7 +107,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     },
     dimension: 1,
     cohort: 4_000,
-    scale: 1,
+    spread: 1,
     honest: (data) => Float64Array.of(3 * data.normal()),
     truth: () => [1],
     location: false,
@@ -119,28 +119,28 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
 /** Other forms of the same estimators. */
 export const forms: readonly (readonly [string, ComplianceSample, form?: string])[] = [
   ['robust-mean', {
-    ...locationSample, parameters: { scale: 3, shape: 'light' },
+    ...locationSample, parameters: { spread: 3, shape: 'light' },
   }, ' for normal rows'],
-  ['stable-mean', { ...locationSample, parameters: { scale: 3, variant: 'reference' } }],
+  ['stable-mean', { ...locationSample, parameters: { spread: 3, variant: 'reference' } }],
   ['heavy-tailed', {
-    ...locationSample, parameters: { scale: 3, variant: 'groups' }, dimension: 1,
+    ...locationSample, parameters: { spread: 3, variant: 'groups' }, dimension: 1,
     honest: (data) => Float64Array.of(3 * data.normal()),
   }, ' from groups'],
   ['heavy-tailed', {
-    ...locationSample, parameters: { scale: 3, radius: 100, variant: 'candidates' }, dimension: 1,
+    ...locationSample, parameters: { spread: 3, radius: 100, variant: 'candidates' }, dimension: 1,
     cohort: 6_000, honest: (data) => Float64Array.of(3 * data.normal()), location: false,
   }, ' by candidates'],
   ['prime', {
-    ...locationSample, parameters: { scale: 3, directions: 'one' },
+    ...locationSample, parameters: { spread: 3, directions: 'one' },
   }, ' in one direction'],
   ...['all', 'one'].map((directions): readonly [string, ComplianceSample, string] => ['prime', {
     ...locationSample,
-    parameters: { scale: 3, corruption: 0.2, rounds: 2, variant: 'reference', directions },
+    parameters: { spread: 3, corruption: 0.2, rounds: 2, variant: 'reference', directions },
   }, ` in its reference variant${directions === 'one' ? ', in one direction' : ''}`]),
   // The bound on what clipping does allows for heavy tails, of which normal rows have none: a high
   // moment says so.
   ['prime-heavy', {
     ...locationSample, cohort: 20_000,
-    parameters: { scale: 3, corruption: 0.1, rounds: 2, moment: 8, variant: 'reference' },
+    parameters: { spread: 3, corruption: 0.1, rounds: 2, moment: 8, variant: 'reference' },
   }],
 ];

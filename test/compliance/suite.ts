@@ -32,7 +32,7 @@ export interface ComplianceSample {
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly dimension: number;
   readonly cohort: number;
-  readonly scale: number;
+  readonly spread: number;
   /** Rows of one honest contributor around zero, in data units. */
   honest(data: DataSource): Float64Array;
   /**
@@ -72,10 +72,10 @@ export interface ComplianceSample {
 const roundingError = 1e-12;
 
 export const locationSample: ComplianceSample = {
-  parameters: { scale: 3 },
+  parameters: { spread: 3 },
   dimension: 2,
   cohort: 4_000,
-  scale: 3,
+  spread: 3,
   honest: (data) => data.normals(2).map((entry) => 3 * entry),
   truth: (dimension) => new Array<number>(dimension).fill(0),
   location: true,
@@ -138,7 +138,7 @@ const columnNames = ['first', 'second', 'third'] as const;
 
 /** Every estimator passes this; what it promises beyond is in its own tests. */
 export function complianceSuite(estimator: Estimator, sample: ComplianceSample): void {
-  const { dimension, cohort, scale } = sample;
+  const { dimension, cohort, spread } = sample;
   /** Of tests that release the whole sample twice or more. */
   const tags = sample.isLarge === true ? ['slow'] : [];
   const parse = (raw: Readonly<Record<string, unknown>>): ParameterValues =>
@@ -177,11 +177,11 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       work: seededRandom(utf8('work')),
     });
 
-  /** Euclidean error in units of scale; undefined when refused. */
+  /** Euclidean error in units of spread; undefined when refused. */
   const errorOf = (outcome: Outcome, list: readonly Entry[], shift = 0): number | undefined => {
     if (outcome.kind === 'refused') return undefined;
     const truth = sample.truth(dimension, list.map(({ row }) => row));
-    return Math.hypot(...truth.map((value, j) => (outcome.estimate[j]! - value - shift) / scale));
+    return Math.hypot(...truth.map((value, j) => (outcome.estimate[j]! - value - shift) / spread));
   };
 
   const measured = async (
@@ -416,7 +416,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     it('costs no more than it charges on neighbours of honest rows, call by call', async () => {
       const data = dataSource(`${estimator.name} pairs`);
       const list = entries(data, cohort);
-      const far = { ...list[0]!, row: list[0]!.row.map((entry) => entry + 1e6 * scale) };
+      const far = { ...list[0]!, row: list[0]!.row.map((entry) => entry + 1e6 * spread) };
       const left = contributorsOf(list);
       const pairs = [
         { name: 'one far away', left, right: contributorsOf([far, ...list.slice(1)]) },
@@ -478,7 +478,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
       const said = plan.expectedError(share).total;
       for (const shift of share === 0 ? [] : [1, 1.8, 4, 1e6]) {
         const row = (data: DataSource): Float64Array =>
-          sample.honest(data).map((entry) => entry + shift * scale);
+          sample.honest(data).map((entry) => entry + shift * spread);
         const { rms, answered } = await measured(plan, `shift ${shift}`, cohort, 4, { share, row });
         expect(answered).toBeGreaterThanOrEqual(3);
         expect(rms).toBeLessThan(1.5 * said + roundingError);
@@ -488,7 +488,7 @@ export function complianceSuite(estimator: Estimator, sample: ComplianceSample):
     it.runIf(sample.location)('is as good far from the origin, and with a constant '
       + 'column', async () => {
       const data = dataSource(`${estimator.name} far`);
-      const shift = 1e6 * scale;
+      const shift = 1e6 * spread;
       const far = entries(data, cohort).map(
         ({ assignmentHash, row }) => ({ assignmentHash, row: row.map((entry) => entry + shift) }),
       );

@@ -76,14 +76,14 @@ const sets: Readonly<Record<string, (data: DataSource) => Float64Array>> = {
 
 /** Other forms, with loops of their own. */
 const forms: readonly (readonly [string, object])[] = [
-  ['covariance', { scale: 3 }],
-  ['gaussian', { scale: 3 }],
+  ['covariance', { spread: 3 }],
+  ['gaussian', { spread: 3 }],
   ['gaussian', { local: 'robust', corruption: 0.05 }],
-  ['populous-mean', { scale: 'auto' }],
+  ['populous-mean', { spread: 'auto' }],
   ['prime', { directions: 'one' }],
   ['prime', { variant: 'reference', corruption: 0.2, rounds: 2 }],
   ['stable-mean', { variant: 'reference' }],
-  ['stable-mean', { scale: 'auto', variant: 'reference', recentre: 'yes' }],
+  ['stable-mean', { spread: 'auto', variant: 'reference', recentre: 'yes' }],
 ];
 
 /**
@@ -92,7 +92,7 @@ const forms: readonly (readonly [string, object])[] = [
  */
 const decidedByReleases = new Set(['stable-covariance', 'stable-moments']);
 
-/** Their centre counts as many bins as the released scale makes of the range of the rows. */
+/** Their centre counts as many bins as the released spread makes of the range of the rows. */
 const scaledByPairs = new Set(['covariance', 'gaussian']);
 
 /**
@@ -114,8 +114,8 @@ function expectSameWork(
   // steps.
   const isDecided = decidedByReleases.has(name) || plan.work !== undefined;
   if (isDecided || neighbour === 'missing') return;
-  // A released scale decides how many bins the centre counts. The form with a scale is compared.
-  if (scaledByPairs.has(name) && plan.facts['scale'] === 'found privately') return;
+  // A released spread decides how many bins the centre counts. The form with a spread is compared.
+  if (scaledByPairs.has(name) && plan.facts['spread'] === 'found privately') return;
   for (const [call, count] of Object.entries(after.calls)) {
     const was = before.calls[call]!;
     expect(Math.abs(count - was), `calls of Math.${call}: ${was} and ${count}`)
@@ -167,7 +167,7 @@ describe('planned work', () => {
   it('cannot be made endless by a radius', () => {
     const estimator = findEstimator('stable-mean');
     const facts = factsOf(dimension, 10_000);
-    const set = { scale: 1, radius: 100, variant: 'reference' };
+    const set = { spread: 1, radius: 100, variant: 'reference' };
     const plan = estimator.plan(parseParameters(estimator.parameters, set, facts), facts);
     expect(plan).toMatchObject({
       kind: 'infeasible', remedy: 'a radius of at most 9.82, or none: the default is 4.91',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { placingOf } from '../../dashboard/lab/rows.js';
-import { limitsInScales, verdictOf, type Answer } from '../../dashboard/lab/model.js';
+import { limitsInSpreads, verdictOf, type Answer } from '../../dashboard/lab/model.js';
 
 const answer = (error: number | null, promised: number | null = 0.3): Answer => ({
   estimator: 'mean', outcome: error === null ? 'refused' : 'value', estimate: null, error, promised,
@@ -9,7 +9,7 @@ const answer = (error: number | null, promised: number | null = 0.3): Answer => 
 it('rates an answer by its error, also where a promise is kept', () => {
   const errors = [0.1, 0.4, 2, null];
   const of = (error: number, promised?: number | null) =>
-    verdictOf(answer(error, promised), errors, limitsInScales);
+    verdictOf(answer(error, promised), errors, limitsInSpreads);
   expect(of(0.1)).toEqual({
     text: 'close, best of 4', tone: 'good',
     promise: 'Its plan expects 0.300 and promises twice that: kept.',
@@ -21,7 +21,7 @@ it('rates an answer by its error, also where a promise is kept', () => {
   });
   expect(of(2).promise).toContain('broken');
   expect(of(2, null).promise).toBe('Its plan promises nothing at this hostile share.');
-  expect(verdictOf(answer(null), errors, limitsInScales).text).toBe('refused to answer');
+  expect(verdictOf(answer(null), errors, limitsInSpreads).text).toBe('refused to answer');
   expect(verdictOf(answer(50), [], null)).toMatchObject({ text: 'not rated', tone: 'quiet' });
 });
 

@@ -27,7 +27,7 @@ describe('what a person asks', () => {
   it('is the same after it was in an address, and as usual where the address is wrong', () => {
     const asked: Asked = {
       ...usual, question: 'covariance', people: 123, columns: 7, epsilon: 0.3, delta: 0,
-      hostile: 0.1, epochs: 365, every: '7d', scale: 2.5, error: 0.01,
+      hostile: 0.1, epochs: 365, every: '7d', spread: 2.5, error: 0.01,
     };
     expect(askedOf(hashOf(asked))).toEqual(asked);
     expect(hashOf(usual)).toBe('');
@@ -99,5 +99,5 @@ it('shows shares as per cent, with the unit', () => {
     .toBe('1.23\u00a0% of the people');
   expect(errorText(0.1, 'half the width of the range, over all keys'))
     .toBe('5\u00a0% of the people');
-  expect(errorText(0.25, 'scales')).toBe('0.25 scales');
+  expect(errorText(0.25, 'spreads')).toBe('0.25 spreads');
 });

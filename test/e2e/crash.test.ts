@@ -146,7 +146,7 @@ function expectToTell(release: JsonLine, entries: readonly JournalEntry[]): void
 it('keeps every acknowledged row, once, in journal and answer, when it is killed under '
   + 'load', async () => {
   const study = stage.write('crash.yaml', meanStudy('crash', {
-    columns: '[side, serial]', cohort: '100', epoch: '{ every: 4s }', parameters: '{ scale: 1 }',
+    columns: '[side, serial]', cohort: '100', epoch: '{ every: 4s }', parameters: '{ spread: 1 }',
     // However many epochs a busy machine needs.
     budget: '{ epsilon: 100, delta: 1e-3, scope: study }',
     privacy: '{ epsilon: 8, delta: 1e-6 }', contribution: '{ reduce: mean, rowsMax: 60000 }',

@@ -71,7 +71,7 @@ describe('keelson demo --json', () => {
         epsilonSpent: aNumber, epsilonLeft: aNumber, contributors: aNumber,
       });
       expect(Number(line['contributors'])).toBeLessThanOrEqual(400);
-      // A tenth moves four scales in each of two columns, less what came late.
+      // A tenth moves four spreads in each of two columns, less what came late.
       expect(Number(line['naiveError'])).toBeGreaterThan(0.1);
     }
   });

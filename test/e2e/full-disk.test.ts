@@ -45,7 +45,7 @@ const title = (name: string): string =>
 const columns = 400;
 const smallStudy = (): string => stage.write('small.yaml', meanStudy('small', {
   columns: `[${Array.from({ length: columns }, (_, i) => `c${i}`).join(', ')}]`,
-  cohort: '100000', parameters: '{ scale: 1 }', epoch: '{ every: 2s }',
+  cohort: '100000', parameters: '{ spread: 1 }', epoch: '{ every: 2s }',
   privacy: '{ epsilon: 0.5, delta: 1e-7 }', contribution: '{ reduce: mean, rowsMax: 60000 }',
   retention: '30d',
 }));

@@ -32,7 +32,7 @@ describe('keelson lab --json', () => {
       .toEqual([['shift', 0], ['shift', 0.2], ['malformed', 0], ['malformed', 0.2]]);
     expect(rows.map(({ answers }) => answers.map(({ estimator }) => estimator)))
       .toEqual(Array(4).fill(['mean']));
-    // A fifth that moves four scales in two columns; what comes late does not count.
+    // A fifth that moves four spreads in two columns; what comes late does not count.
     expect(rows[1]!.baselines['naive-mean']).toBeGreaterThan(0.5);
     expect(rows[1]!.baselines['robust-filter']).toBeLessThan(0.5);
     expect(rows[3]!.baselines['naive-mean']).toBeLessThan(0.3);

@@ -83,7 +83,7 @@ it('excludes a key with far rows from the next epochs, also after SIGKILL', asyn
   const entries = await excluded();
   expect(entries).toMatchObject([{ study: 'watched', contributor: liar.publicKey, beyond: 30 }]);
   expect(Number(entries[0]!.fromEpoch)).toBe(Number(first) + 2);
-  // Its row, 200 scales of 20 minutes from an answer near 9.
+  // Its row, 200 spreads of 20 minutes from an answer near 9.
   expect(entries[0]!.distance).toBeGreaterThan(150);
   expect(entries[0]!.distance).toBeLessThan(250);
 

@@ -38,7 +38,7 @@ questions:
     by: { column: region, groupsMax: 1 }, parameters: { range: 0..240 } }
   typical-by-region: { estimator: robust-mean, columns: [minutes],
     by: { column: region, groupsMax: 1 }, part: 40,
-    parameters: { scale: 20, corruption: 0.01, range: 0..240 } }
+    parameters: { spread: 20, corruption: 0.01, range: 0..240 } }
   time: { estimator: sum, columns: [minutes] }
   late-share: { estimator: share, columns: [late], reduce: one }
   per-stop: { estimator: ratio, columns: [minutes, stops], parameters: { cap: [240, 20] } }

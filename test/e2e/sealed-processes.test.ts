@@ -37,7 +37,7 @@ const marked = 6;
 /** Rows of four columns, with bits that nothing else has. */
 const rows = Array.from({ length: 54 }, (_, i) =>
   Array.from({ length: columns }, (__, j) => 21.234_567_891_23 + 0.357_913_791_379 * (i + 5 * j)));
-const question = 'estimator: mean\nparameters: { scale: [4, 4, 4, 4] }';
+const question = 'estimator: mean\nparameters: { spread: [4, 4, 4, 4] }';
 const study = {
   question, columns: '[a, b, c, d]', cohort: rows.length,
   // So little noise that a few people have a mean, and the servers run the whole program.

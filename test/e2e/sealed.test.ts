@@ -173,7 +173,7 @@ describe('three servers', () => {
 
   it('find a mean, and count rows beyond the range as at its end', slow, async () => {
     await begin({
-      question: 'estimator: mean\nparameters: { scale: [4] }', sealed: '  range: [[0, 64]]',
+      question: 'estimator: mean\nparameters: { spread: [4] }', sealed: '  range: [[0, 64]]',
       cohort: 300,
     });
     // The ball leaves the two liars out.
@@ -194,7 +194,7 @@ describe('three servers', () => {
 
   it('find a robust mean, which a crowd of liars hardly moves', slow, async () => {
     await begin({
-      question: 'estimator: robust-mean\nparameters: { scale: [4], shape: light }',
+      question: 'estimator: robust-mean\nparameters: { spread: [4], shape: light }',
       sealed: '  range: [[0, 64]]', cohort: 630,
     });
     // The mean of honest rows is 25.5 and their deviation 3.5. Liars move a plain mean by 1.2.
@@ -214,7 +214,7 @@ describe('a sealed study of several questions', () => {
       columns: '{ minutes: { type: number, low: 0, high: 64, optional: true }, '
         + 'by: { type: text, bytes: 8, optional: true } }',
       question: `questions:
-  minutes: { estimator: mean, columns: [minutes], parameters: { scale: [4] } }
+  minutes: { estimator: mean, columns: [minutes], parameters: { spread: [4] } }
   means: { estimator: count, by: { column: by, groups: [bus, car], groupsMax: 1 } }
 contribution: { rowsMax: 1 }`,
       cohort: 40, epsilon: 50,

@@ -8,7 +8,7 @@ const random = seededRandom(new Uint8Array(32));
 const rows = Array.from({ length: 4_000 }, () =>
   [100 + 2 * (random.uniform() - 0.5), -5 + 0.2 * (random.uniform() - 0.5)]);
 const asked = {
-  estimator: estimators.mean, rows, epsilon: 2, delta: 1e-6, parameters: { scale: [1, 0.1] },
+  estimator: estimators.mean, rows, epsilon: 2, delta: 1e-6, parameters: { spread: [1, 0.1] },
   participation: 'public',
 } as const;
 
@@ -48,7 +48,7 @@ describe('estimate', () => {
       .toThrow('row 1 holds something that is not a number');
     await expect(wrong({ rows: [] })).rejects.toThrow('there are no rows');
     await expect(wrong({ epsilon: 0 })).rejects.toThrow('epsilon must be at least');
-    await expect(wrong({ parameters: { scael: 1 } })).rejects.toThrow('did you mean');
+    await expect(wrong({ parameters: { spraed: 1 } })).rejects.toThrow('did you mean');
     await expect(wrong({ epsilonn: 1 })).rejects.toThrow('did you mean');
   });
 
@@ -67,7 +67,7 @@ describe('plan', () => {
   it('plans what estimate runs, from public numbers', () => {
     const options = {
       estimator: estimators.mean, columns: 2, cohort: 4_000, epsilon: 2, delta: 1e-6,
-      parameters: { scale: 1 }, participation: 'secret',
+      parameters: { spread: 1 }, participation: 'secret',
     } as const;
     const found = plan(options);
     if (found.kind !== 'plan') throw new Error(found.reason);

@@ -14,7 +14,7 @@ import { dataSource, shuffled } from '../support/data.js';
 import { opened } from '../support/opened.js';
 
 const specs: readonly ParameterSpec[] = [
-  { name: 'scale', type: 'scale', description: 'a scale' },
+  { name: 'spread', type: 'positive', description: 'a spread' },
   { name: 'share', type: 'number', default: 0.5, minimum: 0, maximum: 1, description: 'a share' },
   { name: 'groups', type: 'integer', optional: true, minimum: 2, description: 'groups' },
   { name: 'local', type: 'choice', choices: ['a', 'b'], default: 'a', description: 'a choice' },
@@ -23,30 +23,30 @@ const specs: readonly ParameterSpec[] = [
 const facts = { dimension: 3 };
 
 describe('parseParameters', () => {
-  it('fills in defaults, spreads a scale over the columns and reads text', () => {
-    expect(parseParameters(specs, { scale: '2', share: '0.25', fast: 'true' }, facts))
-      .toEqual({ scale: [2, 2, 2], share: 0.25, local: 'a', fast: true });
-    expect(parseParameters(specs, { scale: [1, 2, 3], groups: 7 }, facts))
-      .toMatchObject({ scale: [1, 2, 3], groups: 7 });
-    expect(parseParameters(specs, { scale: '1,2,3' }, facts)).toMatchObject({ scale: [1, 2, 3] });
+  it('fills in defaults, repeats a spread for every column and reads text', () => {
+    expect(parseParameters(specs, { spread: '2', share: '0.25', fast: 'true' }, facts))
+      .toEqual({ spread: [2, 2, 2], share: 0.25, local: 'a', fast: true });
+    expect(parseParameters(specs, { spread: [1, 2, 3], groups: 7 }, facts))
+      .toMatchObject({ spread: [1, 2, 3], groups: 7 });
+    expect(parseParameters(specs, { spread: '1,2,3' }, facts)).toMatchObject({ spread: [1, 2, 3] });
   });
 
   it.each([
-    [{}, /parameters.scale is missing.*a positive number, or 3 of them/],
-    [{ scale: 0 }, /parameters.scale is 0: give a positive number/],
-    [{ scale: [1, 2] }, /parameters.scale is \[1,2\]/],
-    [{ scale: [1, 2, -3] }, /positive/],
-    [{ scale: 'auto' }, /parameters.scale is "auto"/],
-    [{ scale: NaN }, /positive/],
-    [{ scale: Infinity }, /positive/],
-    [{ scale: 1, share: 1.5 }, /parameters.share is 1.5: give a number from 0 up to 1/],
-    [{ scale: 1, share: [0.5] }, /parameters.share/],
-    [{ scale: 1, share: '' }, /parameters.share/],
-    [{ scale: 1, groups: 2.5 }, /parameters.groups is 2.5: give a whole number from 2/],
-    [{ scale: 1, groups: 1 }, /whole number from 2/],
-    [{ scale: 1, local: 'c' }, /parameters.local is "c": give one of a, b/],
-    [{ scale: 1, fast: 1 }, /true or false/],
-    [{ scale: 1, shares: 1 }, /parameters.shares is not a parameter.*did you mean "share"/],
+    [{}, /parameters.spread is missing.*a positive number, or 3 of them/],
+    [{ spread: 0 }, /parameters.spread is 0: give a positive number/],
+    [{ spread: [1, 2] }, /parameters.spread is \[1,2\]/],
+    [{ spread: [1, 2, -3] }, /positive/],
+    [{ spread: 'auto' }, /parameters.spread is "auto"/],
+    [{ spread: NaN }, /positive/],
+    [{ spread: Infinity }, /positive/],
+    [{ spread: 1, share: 1.5 }, /parameters.share is 1.5: give a number from 0 up to 1/],
+    [{ spread: 1, share: [0.5] }, /parameters.share/],
+    [{ spread: 1, share: '' }, /parameters.share/],
+    [{ spread: 1, groups: 2.5 }, /parameters.groups is 2.5: give a whole number from 2/],
+    [{ spread: 1, groups: 1 }, /whole number from 2/],
+    [{ spread: 1, local: 'c' }, /parameters.local is "c": give one of a, b/],
+    [{ spread: 1, fast: 1 }, /true or false/],
+    [{ spread: 1, shares: 1 }, /parameters.shares is not a parameter.*did you mean "share"/],
   ])('refuses %j with the path, the value and the rule', (raw, message) => {
     expect(() => parseParameters(specs, raw, facts)).toThrow(InvalidParameterError);
     expect(() => parseParameters(specs, raw, facts)).toThrow(message);
@@ -77,7 +77,7 @@ describe('parseParameters', () => {
 
   it('does not hold more of a long value than fits a line', () => {
     try {
-      parseParameters(specs, { scale: 'x'.repeat(10_000) }, facts);
+      parseParameters(specs, { spread: 'x'.repeat(10_000) }, facts);
       expect.unreachable();
     } catch (error) {
       expect((error as Error).message.length).toBeLessThan(300);

@@ -9,15 +9,15 @@ import { factsOf, planOf, releaseOf } from '../support/offline.js';
 type Raw = Readonly<Record<string, unknown>>;
 
 /**
- * Estimators in each of their forms. Those without a scale find it, which takes contributors too.
+ * Estimators in each of their forms. Those without a spread find it, which takes contributors too.
  */
 const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
-  ['heavy-tailed', { scale: 1 }, 20_000],
-  ['heavy-tailed', { scale: 1, arms: 'one' }, 20_000],
-  ['heavy-tailed', { scale: 1, centre: 'subsample-means', subsamples: 1 }, 100_000],
-  ['heavy-tailed', { scale: 1, variant: 'candidates', radius: 100 }, 20_000],
-  ['populous-mean', { scale: 1, subsamples: 600 }, 50_000],
-  ['populous-mean', { scale: 1, local: 'mean', corruption: 0 }, 50_000],
+  ['heavy-tailed', { spread: 1 }, 20_000],
+  ['heavy-tailed', { spread: 1, arms: 'one' }, 20_000],
+  ['heavy-tailed', { spread: 1, centre: 'subsample-means', subsamples: 1 }, 100_000],
+  ['heavy-tailed', { spread: 1, variant: 'candidates', radius: 100 }, 20_000],
+  ['populous-mean', { spread: 1, subsamples: 600 }, 50_000],
+  ['populous-mean', { spread: 1, local: 'mean', corruption: 0 }, 50_000],
   ['subspace', { unit: 1 }, 20_000],
   ['subspace', { unit: 1, form: 'affine' }, 20_000],
   ['covariance', { 'variance-low': 0.1, 'variance-high': 10 }, 20_000],
@@ -33,7 +33,7 @@ const forms: readonly (readonly [name: string, raw: Raw, cohort: number])[] = [
   ['prime', {}, 20_000],
   ['prime', { variant: 'reference', corruption: 0.2 }, 60_000],
   ['prime', { variant: 'reference', corruption: 0.2, directions: 'one' }, 60_000],
-  ['prime-heavy', { scale: 1 }, 20_000],
+  ['prime-heavy', { spread: 1 }, 20_000],
   ['stable-mean', {}, 20_000],
   ['stable-mean', { variant: 'reference' }, 20_000],
   ['stable-covariance', {}, 40_000],
@@ -56,7 +56,7 @@ function pureFacts(cohort: number): ReturnType<typeof factsOf> {
 
 /** Something to do about it, in words that stand in every remedy. */
 const remedies =
-  /a cohort of \d+|epsilon|corruption|radius|columns|delta|bounds|scale|arms: split/;
+  /a cohort of \d+|epsilon|corruption|radius|columns|delta|bounds|spread|arms: split/;
 const advice = /plan for|wait|raise|lower|change|give|larger|smaller/;
 
 describe('what would have been needed', () => {
@@ -96,11 +96,11 @@ describe('what would have been needed', () => {
 
   it('is named where privacy is pure, too', () => {
     const { reason, remedy, cohortNeeded } =
-      infeasible('heavy-tailed', { scale: 1, radius: 10 }, pureFacts(60));
+      infeasible('heavy-tailed', { spread: 1, radius: 10 }, pureFacts(60));
     expect(reason).toMatch(/60/);
     expect(cohortNeeded).toBeGreaterThan(60);
     expect(remedy).toContain(`a cohort of ${cohortNeeded}`);
-    expect(planOf('heavy-tailed', { scale: 1, radius: 10 }, pureFacts(cohortNeeded!)).kind)
+    expect(planOf('heavy-tailed', { spread: 1, radius: 10 }, pureFacts(cohortNeeded!)).kind)
       .toBe('plan');
   });
 
@@ -113,7 +113,7 @@ describe('what would have been needed', () => {
     }
     expect(
       infeasible(
-        'heavy-tailed', { scale: 1, centre: 'subsample-means', arms: 'one' },
+        'heavy-tailed', { spread: 1, centre: 'subsample-means', arms: 'one' },
         factsOf(dimension, 50_000, 1),
       ).remedy,
     )

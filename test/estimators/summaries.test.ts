@@ -170,10 +170,10 @@ describe('groups that are summarised in several places', () => {
     }));
 
   it.each([
-    ['populous-mean', { scale: 3 }],
-    ['populous-mean', { scale: 'auto' }],
-    ['populous-mean', { scale: 3, local: 'mean', corruption: 0 }],
-    ['mean', { scale: 3 }],
+    ['populous-mean', { spread: 3 }],
+    ['populous-mean', { spread: 'auto' }],
+    ['populous-mean', { spread: 3, local: 'mean', corruption: 0 }],
+    ['mean', { spread: 3 }],
     ['subspace', {}],
   ])('are released as if summarised in one: %s %o', async (name, parameters) => {
     const cohort = 6_000;
@@ -202,7 +202,7 @@ describe('groups that are summarised in several places', () => {
   it('keep pairs that were split between places', () => {
     const summary = (): Summary =>
       groupRowsSummary(2, (rows) => Float64Array.of(rows.count, ...rows.values.slice(0, 2)));
-    const base = planOf('populous-mean', { scale: 3 }, factsOf(2, 6_000));
+    const base = planOf('populous-mean', { spread: 3 }, factsOf(2, 6_000));
     const plan = {
       ...base, arms: [{ ...base.arms[0]!, unit: 'pair' as const, groups: 4, slots: 20 }],
       summary,
@@ -218,8 +218,8 @@ describe('groups that are summarised in several places', () => {
   });
 
   it('refuse to be merged with groups of another plan', () => {
-    const [one, two] = [3, 4].map((scale) => planOf('mean', { scale }, factsOf(2, 6_000)));
-    const three = planOf('populous-mean', { scale: 3 }, factsOf(2, 6_000));
+    const [one, two] = [3, 4].map((spread) => planOf('mean', { spread }, factsOf(2, 6_000)));
+    const three = planOf('populous-mean', { spread: 3 }, factsOf(2, 6_000));
     expect(() => mergeGroups(one!, 2, createGroups(one!, 2), createGroups(three, 2)))
       .toThrow(InvalidParameterError);
     expect(() => mergeGroups(one!, 2, createGroups(one!, 2), createGroups(two!, 2))).not.toThrow();

@@ -28,7 +28,7 @@ async function refusal(call: () => unknown): Promise<string> {
 const target = privacyTarget({ epsilon: 2, delta: 1e-6 });
 const facts = { dimension: 2, cohort: 5_000, participation: 'secret', target } as const;
 const mean = findEstimator('mean');
-const parameters = parseParameters(mean.parameters, { scale: 1 }, facts);
+const parameters = parseParameters(mean.parameters, { spread: 1 }, facts);
 const plan = mean.plan(parameters, facts);
 const planOf = (estimator: library.Estimator): Call =>
   untyped((...args: Parameters<typeof estimator.plan>) => estimator.plan(...args));
@@ -86,12 +86,12 @@ describe('points', () => {
 
   it('come with options that are known', async () => {
     const points = pointSet([[1, 2], [3, 4]]);
-    expect(await refusal(() => untyped(robustMeanWithoutPrivacy)(points, { scael: 1 })))
-      .toBe('the robust mean has no option scael: did you mean "scale"?');
+    expect(await refusal(() => untyped(robustMeanWithoutPrivacy)(points, { spraed: 1 })))
+      .toBe('the robust mean has no option spraed: did you mean "spread"?');
     expect(await refusal(() => untyped(filteredMean)(points, { corrupton: 0.1 })))
       .toBe('the filter has no option corrupton: did you mean "corruption"?');
     expect(await refusal(() => untyped(multiplicativeFilter)(points, { zzz: 0.1 })))
-      .toBe('the filter has no option zzz: there are corruption, scale');
+      .toBe('the filter has no option zzz: there are corruption, spread');
     expect(await refusal(() => untyped(filteredMean)(points, 0.1))).toContain('are an object');
   });
 });
@@ -137,10 +137,10 @@ describe('plans and offline runs', () => {
   it('parameters that were not parsed are refused by name', async () => {
     const remedy =
       'give what parseParameters(estimator.parameters, { ... }, { dimension }) returns';
-    expect(await refusal(() => planOf(mean)({ scale: 1 }, facts)))
-      .toBe(`parameters.scale of mean is not parsed: ${remedy}`);
+    expect(await refusal(() => planOf(mean)({ spread: 1 }, facts)))
+      .toBe(`parameters.spread of mean is not parsed: ${remedy}`);
     expect(await refusal(() => planOf(mean)(undefined, facts))).toContain(remedy);
-    expect(await refusal(() => untyped(parseParameters)(mean.parameters, { scale: 1 })))
+    expect(await refusal(() => untyped(parseParameters)(mean.parameters, { spread: 1 })))
       .toContain('the third argument is { dimension }');
   });
 

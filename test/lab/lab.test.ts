@@ -60,7 +60,7 @@ describe('the lab\'s own reckoning', () => {
     expect(reach).toBeLessThan(60);
   });
 
-  it('has people whose rows are the same in every study, and of about one scale', () => {
+  it('has people whose rows are the same in every study, and of about one spread', () => {
     for (const data of labData) {
       const source = data.source(500, new Uint8Array(32).fill(7));
       expect(source(3, 2n, 'one')).toEqual(source(3, 2n, 'other'));
@@ -69,8 +69,8 @@ describe('the lab\'s own reckoning', () => {
       const firsts = Array.from({ length: 500 }, (_, i) => source(i, 1n, 's')[0]!);
       const mean = firsts.reduce((sum, value) => sum + value / 500, 0);
       const spread = Math.sqrt(firsts.reduce((sum, value) => sum + (value - mean) ** 2 / 500, 0));
-      expect(spread / data.scale[0]!).toBeGreaterThan(0.4);
-      expect(spread / data.scale[0]!).toBeLessThan(2.5);
+      expect(spread / data.spread[0]!).toBeGreaterThan(0.4);
+      expect(spread / data.spread[0]!).toBeLessThan(2.5);
     }
   });
 });

@@ -272,7 +272,7 @@ describe('release log', () => {
       const mismatch = '2 answers-mismatch';
       expect(await faultOf(only('delays', { question: 'delay' }))).toBe(mismatch);
       expect(await faultOf(only('delays', { estimator: 'mean' }))).toBe(mismatch);
-      expect(await faultOf(only('delays', { parameters: '{"scale":[40]}' }))).toBe(mismatch);
+      expect(await faultOf(only('delays', { parameters: '{"spread":[40]}' }))).toBe(mismatch);
       expect(await faultOf(only('delays', { rhoAmount: 1n }))).toBe(mismatch);
       expect(await faultOf(only('quiet', { deltaAmount: 1n }))).toBe(mismatch);
       const wide = { ...answersBody.answers[0]!.outcome as ValueOutcome, spread: [40, 1] };

@@ -19,7 +19,7 @@ export const allRowsUnclipped: PlantedBug = {
   make(facts, planted) {
     const { dimension } = facts;
     const { events, distance, clipped, ...rest } = allRowsDesign(facts);
-    const [centre, scale] = [new Float64Array(dimension), new Float64Array(dimension).fill(1)];
+    const [centre, spread] = [new Float64Array(dimension), new Float64Array(dimension).fill(1)];
     const plan = smallPlan({
       facts,
       length: dimension,
@@ -29,7 +29,7 @@ export const allRowsUnclipped: PlantedBug = {
         const draws = { mechanisms, compute: inlineCompute() };
         if (!planted) {
           const all = await releaseAllRows(
-            draws, { ...rest, events, distance, clipped }, pool, centre, scale,
+            draws, { ...rest, events, distance, clipped }, pool, centre, spread,
           );
           return all.map(({ moved }) => [...moved]);
         }

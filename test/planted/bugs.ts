@@ -24,7 +24,7 @@ import type { Mechanisms } from '../../src/privacy/mechanisms/contract.js';
 import { allRowsUnclipped } from './all-rows-bug.js';
 import { binCounts, intoBall, intoCube, smallPlan, sumOf, tightGaussian } from './build.js';
 import { countsBugs } from './counts-bugs.js';
-import { trueScaleOfGroups } from './groups-bug.js';
+import { trueSpreadOfGroups } from './groups-bug.js';
 import { keyedBugs } from './keyed-bugs.js';
 import { keysBugs } from './keys-bugs.js';
 import { momentsBugs } from './moments-bugs.js';
@@ -32,7 +32,7 @@ import { trueCountsRadius } from './radius-bug.js';
 import { twiceDrawnCells } from './range-bug.js';
 import { reductionBugs } from './reduction-bugs.js';
 import { runningBugs } from './running-bugs.js';
-import { scaleBugs } from './scale-bugs.js';
+import { spreadBugs } from './spread-bugs.js';
 import { shapeBugs } from './shape-bugs.js';
 
 /** A mistake that papers, or people, have made; and the same estimator without it. */
@@ -484,7 +484,7 @@ const uncertifiedWeights: PlantedBug = {
 export const plantedBugs: readonly PlantedBug[] = [
   halfNoise, unclipped, oneCoordinate, noProjection, noThreshold, upperTriangle, turnedTriangle,
   redrawn, reused, dataDependentBins, steepScores, listedBuckets, uncertifiedWeights,
-  ...scaleBugs, allRowsUnclipped, trueCountsRadius, trueScaleOfGroups, twiceDrawnCells,
+  ...spreadBugs, allRowsUnclipped, trueCountsRadius, trueSpreadOfGroups, twiceDrawnCells,
   ...shapeBugs, ...momentsBugs, ...countsBugs, ...keyedBugs, ...keysBugs, ...reductionBugs,
   ...runningBugs,
 ];

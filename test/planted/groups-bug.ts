@@ -8,7 +8,7 @@ import { smallPlan } from './build.js';
  * Groups brought to one size by the largest of all of them, before the histograms of a map. One
  * group then moves all others from bin to bin.
  */
-export const trueScaleOfGroups: PlantedBug = {
+export const trueSpreadOfGroups: PlantedBug = {
   name: 'groups scaled by the true largest of them',
   epsilon: 4,
   delta: 0.05,

@@ -12,7 +12,7 @@ import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import { recordingMechanisms } from '../support/recording-mechanisms.js';
 
 const dimension = 3;
-const scale = [1, 0.25, 40];
+const spread = [1, 0.25, 40];
 const pool = createComputePool(2);
 afterAll(() => pool.close());
 
@@ -23,7 +23,7 @@ function rowsOf(count: number): RowBlock {
   const shared = sharedDoubles(count * dimension);
   const odd = [Number.NaN, Infinity, -1e300, 1e17, -0];
   shared.set(values.map((entry, at) =>
-    (at % 997 === 0 ? odd[at % odd.length]! : entry * scale[at % dimension]!)));
+    (at % 997 === 0 ? odd[at % odd.length]! : entry * spread[at % dimension]!)));
   return { count, dimension, values: shared };
 }
 
@@ -36,8 +36,8 @@ interface Drawn {
 async function drawn(rows: RowBlock, runner: KernelRunner | null): Promise<Drawn> {
   const events = centreEvents({ cohort: 'rows', dimension, rho: 0.02, delta: 1e-7 });
   const { mechanisms, recorded } = recordingMechanisms(events);
-  const centre = runner === null ? privateCentre(mechanisms, Sensitive.of(rows), dimension, scale)
-    : await privateCentreOn(runner, mechanisms, Sensitive.of(rows), dimension, scale);
+  const centre = runner === null ? privateCentre(mechanisms, Sensitive.of(rows), dimension, spread)
+    : await privateCentreOn(runner, mechanisms, Sensitive.of(rows), dimension, spread);
   const [bins, ...scores] = recorded.map(({ content }) => content);
   const inOrder = (bins as ReadonlyMap<number, number>[]).map((one) =>
     [...one].sort(([left], [right]) => left - right));

@@ -7,7 +7,7 @@ import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import {
   equalPairsEvent, privateDiscreteColumns, showsEqualPairs,
 } from '../../src/privacy/stages/equal-pairs.js';
-import type { RowsToPair } from '../../src/privacy/stages/scale-pairs.js';
+import type { RowsToPair } from '../../src/privacy/stages/spread-pairs.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { dataSource } from '../support/data.js';
 import { recordingMechanisms } from '../support/recording-mechanisms.js';

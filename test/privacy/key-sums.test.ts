@@ -222,8 +222,8 @@ describe('the draw of counts and sums', () => {
   });
 
   it('keeps the keys that the histogram would keep, whatever their sums are', () => {
-    const kept = (scale: number): readonly unknown[] => drawn(
-      event, tableOf(people, sums.map((own) => own.map((sum) => sum * scale))), foundKeys(names),
+    const kept = (factor: number): readonly unknown[] => drawn(
+      event, tableOf(people, sums.map((own) => own.map((sum) => sum * factor))), foundKeys(names),
       'same',
     ).map(({ key, noisyCount }) => [key, noisyCount]);
     expect(kept(-1)).toEqual(kept(1));

@@ -169,7 +169,7 @@ describe('masks', () => {
     expect(variance / (4 * 0.01)).toBeLessThan(1.2);
   });
 
-  it('are rounded far above the digits of doubles, on the scale of their own rows', () => {
+  it('are rounded far above the digits of doubles, on the spread of their own rows', () => {
     const drawn = draw(wishart, [1e12, 1e-3, 1e-3, 1e-12], 'round');
     for (const at of [0, 1, 3]) {
       const [i, j] = [at >> 1, at & 1];

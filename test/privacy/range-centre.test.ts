@@ -15,8 +15,8 @@ import { recordingMechanisms } from '../support/recording-mechanisms.js';
 const compute = inlineCompute();
 const rho = 0.01;
 const range = { low: Float64Array.of(-30, 100), high: Float64Array.of(50, 900) };
-const scale = Float64Array.of(1, 10);
-const cells = rangeCells(range, scale);
+const spread = Float64Array.of(1, 10);
+const cells = rangeCells(range, spread);
 const drawn = rangeCentreEvents({ cohort: 'rows', rho, cells });
 const events = [drawn.counts!, drawn.median];
 
@@ -26,7 +26,7 @@ function block(rows: readonly (readonly number[])[]): RowBlock {
 
 async function centreOf(rows: RowBlock, seed: string): Promise<Float64Array> {
   const found = await privateCentreInRange(
-    compute, createMechanisms(events, seededNoise(seed)), Sensitive.of(rows), scale, cells,
+    compute, createMechanisms(events, seededNoise(seed)), Sensitive.of(rows), spread, cells,
     drawn,
   );
   if (found.value.kind === 'failed') throw new Error('no centre');
@@ -41,7 +41,7 @@ describe('a private centre inside public bounds', () => {
     expect(cost.delta).toBe(0n);
   });
 
-  it('has four scales in a cell, and the same number of cells in each column', () => {
+  it('has four spreads in a cell, and the same number of cells in each column', () => {
     expect(cells.cells).toBe(20);
     expect(drawn.counts!.dimension).toBe(40);
     expect(widestRange(2)).toBe(2 ** 18);
@@ -81,7 +81,7 @@ describe('a private centre inside public bounds', () => {
       for (const rows of [[...base, [entry(), entry()]], [...base, ...next]]) {
         const { mechanisms, recorded } = recordingMechanisms(events);
         await privateCentreInRange(
-          compute, mechanisms, Sensitive.of(block(rows)), scale, cells, drawn,
+          compute, mechanisms, Sensitive.of(block(rows)), spread, cells, drawn,
         );
         both.push(recorded);
       }

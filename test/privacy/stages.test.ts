@@ -29,11 +29,11 @@ function gaussianRows(count: number, centre: readonly number[], seed: string): n
 }
 
 function drawCentre(
-  rows: RowBlock, scale: number | readonly number[] = 1, seed = 'centre',
+  rows: RowBlock, spread: number | readonly number[] = 1, seed = 'centre',
 ): Centre {
   const events = centreEvents({ ...asked, dimension: rows.dimension });
   return privateCentre(
-    createMechanisms(events, seededNoise(seed)), Sensitive.of(rows), rows.dimension, scale,
+    createMechanisms(events, seededNoise(seed)), Sensitive.of(rows), rows.dimension, spread,
   ).value;
 }
 
@@ -55,7 +55,7 @@ describe('the private centre', () => {
     centre.forEach((entry, j) => expect(Math.abs(entry - middle[j]!)).toBeLessThan(0.6));
   });
 
-  it('works in the scale of each column', () => {
+  it('works in the spread of each column', () => {
     const rows = gaussianRows(2000, [5, -3], 'scale').map(([x, y]) => [x! * 1000, y! / 1000]);
     const centre = found(drawCentre(block(rows), [1000, 0.001]));
     expect(Math.abs(centre[0]! / 1000 - 5)).toBeLessThan(0.3);

@@ -23,7 +23,7 @@ export interface Cell {
   readonly name: string;
   /** A registered one; or `auto`, which is what is recommended for a covariance. */
   readonly estimator: string;
-  readonly scale: 'found' | 'given' | 'none';
+  readonly spread: 'found' | 'given' | 'none';
   readonly rows: string;
   readonly attack: string;
   readonly columns: number;
@@ -48,14 +48,14 @@ export interface RowOptions extends Partial<Omit<Limits, 'error' | 'width'>> {
 }
 
 /**
- * A row of the table: `estimator scale peoplexcolumns rows attack`, and parameters as
+ * A row of the table: `estimator spread peoplexcolumns rows attack`, and parameters as
  * `name=value`; the limits on error and width; options.
  */
 export type Row = readonly [string, number, number | null, RowOptions?];
 
 const hypotheses = [-2, 0, 2].map((mean) => ({ normal: { mean, deviation: 1 } }));
 
-/** What an estimator must be told besides the scale. */
+/** What an estimator must be told besides the spread. */
 const needed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   count: { threshold: 0.5 },
   share: { threshold: 0.5 },
@@ -68,14 +68,14 @@ const needed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 /** The parameters of a cell: what must be given, and what its name adds. */
-export function settingsOf({ estimator, scale, set }: Cell): Readonly<Record<string, unknown>> {
+export function settingsOf({ estimator, spread, set }: Cell): Readonly<Record<string, unknown>> {
   const radius = set['variant'] === 'candidates' ? { radius: 100 } : {};
-  return { ...needed[estimator], ...radius, ...(scale === 'given' ? { scale: 1 } : {}), ...set };
+  return { ...needed[estimator], ...radius, ...(spread === 'given' ? { spread: 1 } : {}), ...set };
 }
 
 function cellOf([name, error, width, options = {}]: Row): Cell {
-  const [estimator, scale, size, rows, attack, ...more] = name.split(' ') as
-    [string, Cell['scale'], string, string, string, ...string[]];
+  const [estimator, spread, size, rows, attack, ...more] = name.split(' ') as
+    [string, Cell['spread'], string, string, string, ...string[]];
   const [people, columns] = size.split('x').map(Number) as [number, number];
   const set = Object.fromEntries(more.map((text) => {
     const [key, value] = text.split('=') as [string, string];
@@ -84,7 +84,7 @@ function cellOf([name, error, width, options = {}]: Row): Cell {
   const { epsilon = 1, ...parameters } = set;
   const { removed = 0.001, answered = 1, finite = 1 } = options;
   return {
-    name, estimator, rows, attack, columns, people, scale, epsilon: Number(epsilon),
+    name, estimator, rows, attack, columns, people, spread, epsilon: Number(epsilon),
     corruption: Number(set['corruption'] ?? 0.05), set: parameters, seeds: options.seeds ?? 3,
     limits: { error, width, removed, answered, finite },
     missed: options.missed ?? [], isQuick: options.quick ?? false,

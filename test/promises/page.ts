@@ -11,7 +11,7 @@ widens one does nothing else, and says why.
 
 | column | what it is |
 |---|---|
-| estimator, scale | whether the scale is found privately or given; \`auto\` is what is recommended for a covariance |
+| estimator, spread | whether the spread is found privately or given; \`auto\` is what is recommended for a covariance |
 | rows, attack | shapes and attacks of \`bench/accuracy\`. One row in twenty is hostile under attack, or the stated corruption. \`line\` and \`stones\` are in \`test/promises\` |
 | error | median distance of the answers from the truth, with its limit. Means: in deviations along uncorrelated directions, from the mean of the honest rows. Covariances: Frobenius norm of the error where that of honest rows is I, over sqrt(d). Counts and totals: the largest error, in a share of all people. Quantiles: in deviations. Mixtures: total variation. Moments: the largest error of a skewness or kurtosis |
 | held | of the intervals with both ends finite, how many hold the truth, which for clean means is that of the long run: \`interval95\`, and under attack \`intervalIfFalse95\`. An open end is neither held nor missed. So few may miss that 95 % intervals would miss more once in 1,000 times |
@@ -35,12 +35,12 @@ export function rowOf(cell: Cell, figures: Figures): string {
   const { limits, missed } = cell;
   const marked = (name: Asked, text: string): string =>
     (missed.includes(name) ? `**${text}**` : text);
-  const [estimator, scale, size, ...rest] = cell.name.split(' ');
+  const [estimator, spread, size, ...rest] = cell.name.split(' ');
   const usual = (value: number, limit: number, common: number): string =>
     (limit === common ? short(value) : beside(value, limit));
   const { held, closed, finite } = figures;
   return `| ${[
-    estimator, scale, size, rest.join(' '),
+    estimator, spread, size, rest.join(' '),
     marked('error', beside(figures.error, limits.error)),
     marked('held', held === null ? '-' : `${Math.round(held * closed)} of ${closed}`),
     marked('finite', finite === null ? '-' : usual(finite, limits.finite, 1)),
@@ -56,7 +56,7 @@ export function pageOf(measured: readonly (readonly [Cell, Figures])[]): string 
   return [
     intro,
     `${measured.length} rows, of which ${missing} miss something that they must keep.`, '',
-    '| estimator | scale | people x columns | rows, attack | error / limit | held | finite | '
+    '| estimator | spread | people x columns | rows, attack | error / limit | held | finite | '
       + 'width / limit | left out | answers |',
     '|---|---|---|---|---|---|---|---|---|---|',
     ...measured.map(([cell, figures]) => rowOf(cell, figures)), '',

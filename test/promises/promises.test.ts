@@ -9,14 +9,14 @@ import { figuresOfRow, rowOf, rowsOfPage } from './page.js';
 import { missesMax, surpriseOf } from './verdict.js';
 
 describe('the table of promises', () => {
-  it('has every estimator, with the scale found and given where it can be found', () => {
+  it('has every estimator, with the spread found and given where it can be found', () => {
     for (const { name, parameters } of estimators) {
       const own = new Set(cells.filter(({ estimator }) => estimator === name)
-        .map(({ scale }) => scale));
+        .map(({ spread }) => spread));
       expect(own.size, name).toBeGreaterThan(0);
-      const scale = parameters.find((parameter) => parameter.name === 'scale');
-      if (scale !== undefined) expect(own, name).toContain('given');
-      if (scale?.default === 'auto') expect(own, name).toContain('found');
+      const spread = parameters.find((parameter) => parameter.name === 'spread');
+      if (spread !== undefined) expect(own, name).toContain('given');
+      if (spread?.default === 'auto') expect(own, name).toContain('found');
     }
   });
 

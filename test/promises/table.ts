@@ -197,7 +197,7 @@ export const table: readonly Row[] = [
 
   ['heavy-tailed given 20000x1 likert none radius=1 variant=candidates', 0.1, 0.2, { finite: 0 }],
 
-  ['heavy-tailed given 20000x4 pareto none scale=.1', 0.095, 0.018, { finite: 0 }],
+  ['heavy-tailed given 20000x4 pareto none spread=.1', 0.095, 0.018, { finite: 0 }],
 
   ['covariance found 20000x5 normal none', 0.03, 0.14],
   ['covariance found 20000x5 exponential none', 0.07, 0.87, { finite: 0.27 }],

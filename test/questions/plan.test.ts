@@ -131,8 +131,8 @@ describe('the plan of several questions', () => {
     const pure = { find: () => pureEstimator(3), plan: planWithin };
     const found = planQuestions(
       [
-        { ...counts, parameters: parsed('mean', { scale: 1 }), part: 30 },
-        { ...counts, name: 'other', parameters: parsed('mean', { scale: 1 }), part: 70 },
+        { ...counts, parameters: parsed('mean', { spread: 1 }), part: 30 },
+        { ...counts, name: 'other', parameters: parsed('mean', { spread: 1 }), part: 70 },
       ],
       { ...facts, target: resolvePureTarget({ epsilon: 1, delta: 0 }) }, pure,
     ) as QuestionsPlan;
@@ -153,16 +153,16 @@ describe('a question without a plan', () => {
 
   it('is named', () => {
     expect(reasonFor({
-      estimator: 'robust-mean', parameters: parsed('robust-mean', { scale: 1 }),
+      estimator: 'robust-mean', parameters: parsed('robust-mean', { spread: 1 }),
     }, 50)).toMatch(/^questions\.open: /);
     expect(reasonFor({
       by: { columns: ['region'], groupsMax: 1 }, estimator: 'robust-mean',
-      parameters: parsed('robust-mean', { scale: 1 }),
+      parameters: parsed('robust-mean', { spread: 1 }),
     }, 50)).toMatch(/^questions\.open: answers need keys of \d+ people/);
     const discover = { top: 100, prefilter: 2 };
     expect(reasonFor({
       by: { columns: ['region'], groupsMax: 1, discover }, estimator: 'robust-mean',
-      parameters: parsed('robust-mean', { scale: 1 }),
+      parameters: parsed('robust-mean', { spread: 1 }),
     })).toMatch(/^questions\.open: robust-mean cannot split .* discovered/);
     expect(reasonFor({
       by: { columns: ['region'], groupsMax: 32, discover }, estimator: 'count',

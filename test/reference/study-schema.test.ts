@@ -58,7 +58,7 @@ describe('the JSON Schema of study files', () => {
       'a budget above what can be counted', 'a delta of 0', 'a column twice',
       'a column that cannot be printed', 'an epoch that is too short', 'an epoch of both kinds',
       'an epoch of neither kind', 'a count with secret participation',
-      'a scale of another dimension', 'a budget without delta', 'a budget smaller than a release',
+      'a spread of another dimension', 'a budget without delta', 'a budget smaller than a release',
       'a budget that is twice stated', 'an unknown population',
     ]);
   });

@@ -37,7 +37,7 @@ export interface Form {
   readonly dimension: number;
   readonly cohort: number;
   /** How far apart rows are, in data units. */
-  readonly scale: number;
+  readonly spread: number;
   readonly row: (data: DataSource) => Float64Array;
   /** The law of the answer, one term for each number. */
   readonly terms: readonly Term[];
@@ -118,8 +118,9 @@ const sumMoves = {
   'shifted by up to 1e15': 'a total moves by the shift of all who came',
 } as const;
 const ofMedian = 'it is a median, which of as many 0 as 1 is anything between';
-const manyScales = 'its groups are told apart to 2^-20 scales, so that rows are to be within 2^32 '
-  + 'scales of zero: beyond it refuses';
+const manySpreads =
+  'its groups are told apart to 2^-20 spreads, so that rows are to be within 2^32 '
+  + 'spreads of zero: beyond it refuses';
 const ofRadius = {
   'shifted by thousands and millions': 'its radius is about zero, which is a public place',
   'shifted by up to 1e15': 'its radius is about zero, which is a public place',
@@ -217,7 +218,7 @@ function lawOf(estimator: string, d: number, sample: ComplianceSample): Law {
       terms: locations(d), exact: meansOf, exempt: { 'columns of 0 and 1': ofMedian },
     };
     case 'populous-mean': return {
-      terms: locations(d), exact: meansOf, exempt: { 'shifted by up to 1e15': manyScales },
+      terms: locations(d), exact: meansOf, exempt: { 'shifted by up to 1e15': manySpreads },
     };
     default: return { terms: locations(d), exact: meansOf, exempt: {} };
   }
@@ -232,12 +233,12 @@ function formOf(
   estimator: string, label: string, sample: ComplianceSample,
   more: { readonly parameters?: Form['parameters']; readonly exempt?: Form['exempt'] } = {},
 ): Form {
-  const { dimension, cohort, scale, parameters } = sample;
+  const { dimension, cohort, spread, parameters } = sample;
   const law = lawOf(estimator, dimension, sample);
   const isHeavy = heavy.has(estimator) || label.startsWith('reference')
     || label === 'robust groups';
   return {
-    estimator, label, dimension, cohort, scale, isHeavy, terms: law.terms,
+    estimator, label, dimension, cohort, spread, isHeavy, terms: law.terms,
     parameters: more.parameters ?? parameters,
     exact: law.exact ?? ((rows) => sample.truth(dimension, rows)),
     row: (data) => sample.honest(data),
@@ -245,8 +246,8 @@ function formOf(
   };
 }
 
-const hasFoundScale = (name: string): boolean => findEstimator(name).parameters.some((spec) =>
-  spec.name === 'scale' && spec.choices?.includes('auto') === true);
+const hasFoundSpread = (name: string): boolean => findEstimator(name).parameters.some((spec) =>
+  spec.name === 'spread' && spec.choices?.includes('auto') === true);
 
 const wordOf = ({ variant, shape, directions }: Form['parameters']): string => {
   const words = [variant, shape, directions === 'one' ? 'one direction' : undefined]
@@ -254,15 +255,15 @@ const wordOf = ({ variant, shape, directions }: Form['parameters']): string => {
   return words.length === 0 ? 'groups' : words.join(', ');
 };
 
-/** The samples of test/compliance, the same with the scale left to find, and other forms. */
+/** The samples of test/compliance, the same with the spread left to find, and other forms. */
 export const forms: readonly Form[] = [
   ...estimators.map(({ name }) => formOf(name, '', {
     ...samples[name]!,
     // A default in data units has to move as well.
     parameters: { ...(name === 'subspace' ? { unit: 1 } : {}), ...samples[name]!.parameters },
   })),
-  ...estimators.filter(({ name }) => hasFoundScale(name) && 'scale' in samples[name]!.parameters)
-    .map(({ name }) => formOf(name, 'scale found', {
+  ...estimators.filter(({ name }) => hasFoundSpread(name) && 'spread' in samples[name]!.parameters)
+    .map(({ name }) => formOf(name, 'spread found', {
       ...samples[name]!, cohort: 8_000,
     }, { parameters: {} })),
   ...complianceForms.map(([name, sample]) => formOf(name, wordOf(sample.parameters), sample)),
@@ -275,18 +276,18 @@ export const forms: readonly Form[] = [
     ...samples['gaussian']!, cohort: 30_000, parameters: { local: 'robust' },
   }),
   formOf('mean', 'range', { ...samples['mean']!, parameters: { range: '-20..20' } }),
-  formOf('robust-mean', 'range and scale', {
-    ...samples['robust-mean']!, parameters: { range: '-200..200', scale: 3 },
+  formOf('robust-mean', 'range and spread', {
+    ...samples['robust-mean']!, parameters: { range: '-200..200', spread: 3 },
   }),
   formOf('tukey-median', 'radius', {
-    ...samples['tukey-median']!, parameters: { radius: 50, scale: 3 },
+    ...samples['tukey-median']!, parameters: { radius: 50, spread: 3 },
   }, { exempt: {
     ...ofRadius, 'the first column times a power of two': 'one radius is for all columns',
     'columns of 0 and 1': ofMedian,
   } }),
   formOf('heavy-tailed', 'groups, radius', {
     ...complianceForms.find(([name]) => name === 'heavy-tailed')![1],
-    parameters: { radius: 50, scale: 3, variant: 'groups' },
+    parameters: { radius: 50, spread: 3, variant: 'groups' },
   }),
   formOf('sum', 'cap found', {
     ...samples['sum']!, dimension: 1, honest: (data) => Float64Array.of(50 * data.uniform()),

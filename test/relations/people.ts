@@ -117,7 +117,7 @@ export const questions: readonly WayQuestion[] = [
   },
   {
     name: 'robust', estimator: 'robust-mean', columns: ['minutes', 'score'], reduce: 'mean',
-    parameters: { scale: '35,1.5' },
+    parameters: { spread: '35,1.5' },
   },
   {
     name: 'by-region', estimator: 'mean', columns: ['minutes'], reduce: 'mean', by: 'region',

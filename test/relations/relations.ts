@@ -259,8 +259,8 @@ export const relations: Readonly<Record<RelationName, Relation>> = {
       : `${reasonOf(plus!)}, then ${reasonOf(minus!)}, with other numbers`;
   },
   'a constant column': (form) => first([0, 1].map((constant) => () =>
-    nearExact(form, withColumn(sampleOf(form), () => constant * form.scale), true))),
-  'a constant far away': (form) => nearOrTold(form, 1e6 * form.scale),
+    nearExact(form, withColumn(sampleOf(form), () => constant * form.spread), true))),
+  'a constant far away': (form) => nearOrTold(form, 1e6 * form.spread),
   'columns of 0 and 1': (form) =>
     nearExact(form, withColumn(sampleOf(form), (_, i) => i % 2), true),
   'planned for a tenth': (form) => nearExact(form, {

@@ -26,7 +26,7 @@ export interface Asked {
   readonly cohort: number;
   readonly epsilon: number;
   readonly noise: string;
-  /** What `Form.scale` is after moves. */
+  /** What `Form.spread` is after moves. */
   readonly unit: number;
 }
 
@@ -36,7 +36,7 @@ export function sampleOf(form: Form, count = form.cohort): Asked {
   const hashes = rows.map(() => data.assignmentHash());
   return {
     parameters: form.parameters, rows, hashes, cohort: count, epsilon: 2, noise: 'relations',
-    unit: form.scale,
+    unit: form.spread,
   };
 }
 
@@ -99,7 +99,7 @@ function movedValue(value: unknown, { factors, shifts }: Move, type: string): un
       return ends.join('..');
     });
   }
-  if (type === 'scale') {
+  if (type === 'positive') {
     return factors.map((_, j) => at(Array.isArray(value) ? value[j] : value, j));
   }
   if (Array.isArray(value)) return value.map((one) => at(one, 0));

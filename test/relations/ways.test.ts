@@ -208,7 +208,7 @@ describe('rows of numbers, one for each person', () => {
   };
 
   it.each([
-    ['mean', 'range=-1..240'], ['robust-mean', 'scale=35,2'], ['sum', 'cap=240,20'],
+    ['mean', 'range=-1..240'], ['robust-mean', 'spread=35,2'], ['sum', 'cap=240,20'],
   ])('are the same in a file of NumPy, for %s', async (estimator, parameter) => {
     const answers = [];
     for (const [, file] of Object.entries(inOneFile)) {

@@ -48,7 +48,7 @@ describe('robust means of the library', () => {
       expect(() => estimate(short)).toThrow(expect.objectContaining({ code: 'invalid-input' }));
     }
     for (const options of [
-      { cut: 0 }, { scale: -1 }, { scale: Infinity }, { removedShareMax: 0.5 },
+      { cut: 0 }, { spread: -1 }, { spread: Infinity }, { removedShareMax: 0.5 },
       { removedShareMax: NaN },
     ]) {
       expect(() => robustMeanWithoutPrivacy(pointSet(rows), options))

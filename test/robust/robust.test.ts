@@ -17,8 +17,8 @@ const estimators: readonly {
   { name: 'geometricMedian', run: (rows, dimension) => geometricMedian(pointSet(rows, dimension)) },
   { name: 'robustMeanWithoutPrivacy', run: (rows, dimension) =>
     robustMeanWithoutPrivacy(pointSet(rows, dimension)) },
-  { name: 'robustMeanWithoutPrivacy with a scale', run: (rows, dimension) =>
-    robustMeanWithoutPrivacy(pointSet(rows, dimension), { scale: 1, cut: 2.5 }) },
+  { name: 'robustMeanWithoutPrivacy with a spread', run: (rows, dimension) =>
+    robustMeanWithoutPrivacy(pointSet(rows, dimension), { spread: 1, cut: 2.5 }) },
   { name: 'twoCutMean', run: (rows, dimension) => twoThresholdMean(pointSet(rows, dimension), 1) },
   { name: 'trimmedMean', run: (rows, dimension) => trimmedMean(pointSet(rows, dimension), 0.25) },
 ];
@@ -125,7 +125,7 @@ describe('hardSpectralPass', () => {
     const data = dataSource('pass');
     const rows = contaminated(data, 400, 5, 0.1, 4);
     const points = pointSet(rows, 5);
-    const pass = hardSpectralPass(points, geometricMedian(points), { scale: 1 });
+    const pass = hardSpectralPass(points, geometricMedian(points), { spread: 1 });
     expect(pass.removed).toBeGreaterThanOrEqual(40);
     expect(pass.removed).toBeLessThan(55);
     expect(norm(pass.mean)).toBeLessThan(0.2);
@@ -144,7 +144,7 @@ describe('hardSpectralPass', () => {
     // Wide enough for the radial cut to miss them: only the direction tells.
     const moved =
       rows.map((row, i) => (i < 3 ? row.map((entry, j) => (j === 7 ? 7 : entry * 0.3)) : row));
-    const pass = hardSpectralPass(pointSet(moved, 60), new Float64Array(60), { scale: 1 });
+    const pass = hardSpectralPass(pointSet(moved, 60), new Float64Array(60), { spread: 1 });
     expect(pass.removed).toBeGreaterThanOrEqual(3);
     expect(Math.abs(pass.mean[7]!)).toBeLessThan(1);
   });
@@ -174,7 +174,7 @@ describe('twoCutMean', () => {
     for (const away of [3, 3.6]) {
       const ours = bias((points) => twoThresholdMean(points, 1), away, 4);
       const fixed = bias(
-        (points) => robustMeanWithoutPrivacy(points, { scale: 1, cut: 2.5 }), away, 4,
+        (points) => robustMeanWithoutPrivacy(points, { spread: 1, cut: 2.5 }), away, 4,
       );
       expect(ours).toBeLessThan(0.75 * fixed);
     }

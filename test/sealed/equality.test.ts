@@ -69,12 +69,12 @@ const countsIn = (bins: readonly number[]): number[] =>
 
 /** What the mean opens, in the clear. */
 function clearMean(
-  rows: readonly Uint32Array[], { bits, scaleBits, lows }: ColumnGrid, radiusSteps: number,
+  rows: readonly Uint32Array[], { bits, spreadBits, lows }: ColumnGrid, radiusSteps: number,
 ): ReadonlyMap<string, number[]> {
   const columns = Array.from(lows, (_, j) => rows.map((row) => row[j]!));
   const coarse = columns.map((column) =>
     countsIn(column.map((entry) => Math.floor(entry / 2 ** (bits - 6)))));
-  const width = 2 ** (scaleBits - 2);
+  const width = 2 ** (spreadBits - 2);
   const fullest = coarse.map((counts) => {
     const end = [0, 63].find((bin) => 2 * counts[bin]! > rows.length);
     return end ?? 1 + counts.slice(1, 63).indexOf(Math.max(...counts.slice(1, 63)));
@@ -126,13 +126,13 @@ describe('what is opened, less its noise', () => {
     // Any values below 2^bits can be sent: near a crowd, at the ends of the range, or anywhere.
     const study = fc.record({
       bits: fc.constantFrom(8, 13, 16, 20), dimension: fc.integer({ min: 1, max: 3 }),
-      inScales: fc.constantFrom(2, 4, 7.5), radius: fc.constantFrom(0.5, 3, 6),
+      inSpreads: fc.constantFrom(2, 4, 7.5), radius: fc.constantFrom(0.5, 3, 6),
       people: fc.integer({ min: 1, max: 70 }), seed: fc.nat(),
     });
     await fc.assert(fc.asyncProperty(study, async (asked) => {
-      const { bits, dimension, inScales, radius, people, seed } = asked;
+      const { bits, dimension, inSpreads, radius, people, seed } = asked;
       const grid = columnGrid(
-        Array.from({ length: dimension }, () => [0, inScales] as const),
+        Array.from({ length: dimension }, () => [0, inSpreads] as const),
         new Array<number>(dimension).fill(1), bits,
       );
       const top = 2 ** bits - 1;
@@ -148,7 +148,7 @@ describe('what is opened, less its noise', () => {
         party, mechanisms: exactMechanisms(party, opened[party.server]!, program.events),
         rows: shares[party.server]!,
       }));
-      const clear = clearMean(rows, grid, Math.floor(radius * 2 ** grid.scaleBits));
+      const clear = clearMean(rows, grid, Math.floor(radius * 2 ** grid.spreadBits));
       for (const each of opened) expect(new Map([...each].sort())).toEqual(clear);
     }), { numRuns: 12, seed: 22 });
   });
@@ -158,14 +158,14 @@ describe('what is opened, less its noise', () => {
   }, async () => {
     const study = fc.record({
       bits: fc.constantFrom(8, 13, 16, 20), dimension: fc.integer({ min: 1, max: 4 }),
-      inScales: fc.constantFrom(6, 7, 7.5), radius: fc.constantFrom(2, 3.5, 4),
+      inSpreads: fc.constantFrom(6, 7, 7.5), radius: fc.constantFrom(2, 3.5, 4),
       people: fc.integer({ min: 60, max: 700 }), seed: fc.nat(),
     });
     const seen = new Set<string>();
     await fc.assert(fc.asyncProperty(study, async (asked) => {
-      const { bits, dimension, inScales, radius, people, seed } = asked;
+      const { bits, dimension, inSpreads, radius, people, seed } = asked;
       const grid = columnGrid(
-        Array.from({ length: dimension }, () => [0, inScales] as const),
+        Array.from({ length: dimension }, () => [0, inSpreads] as const),
         new Array<number>(dimension).fill(1), bits,
       );
       const options = { grid, radius, corruption: 0.2 };
@@ -179,7 +179,7 @@ describe('what is opened, less its noise', () => {
         ? Uint32Array.from({ length: dimension }, (__, j) =>
           [0, top, Math.floor(data.uniform() * top), top >> 1][(i + j) % 4]!)
         : program.valuesOf(Array.from(data.normals(dimension), (entry) =>
-          inScales / 2 + (i % 7 === 5 ? 3 / Math.sqrt(dimension) : 0.7 * entry)))));
+          inSpreads / 2 + (i % 7 === 5 ? 3 / Math.sqrt(dimension) : 0.7 * entry)))));
       const exact = new Map<string, number[]>();
       const outcome = await clearRobustMean(publicCode, design, {
         values: rows.flatMap((row) => [...row]), count: people,

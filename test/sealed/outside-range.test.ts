@@ -99,8 +99,8 @@ describe('a sealed mean of rows that its ball leaves out', () => {
 describe('the grid of a sealed column', () => {
   it.each([
     [[0, 1], 0.25], [[-2, 3], 2], [[0.1, 0.3], 0.01], [[-7, 24], 1], [[0, 496], 1.0001],
-  ] as const)('holds the range %j with a scale of %f', (range, scale) => {
-    const own = columnGrid([range], [scale], 16);
+  ] as const)('holds the range %j with a spread of %f', (range, spread) => {
+    const own = columnGrid([range], [spread], 16);
     const bin = (value: number): number => stepsOfRow([value], own)[0]! >>> 10;
     for (const inside of [...range, (range[0] + range[1]) / 2, ...gridRange(own)[0]!.slice(0, 1)]) {
       expect(bin(inside)).toBeGreaterThan(0);

@@ -136,7 +136,7 @@ describe('sealed programs', () => {
     const plain = await answerOf(sealedMean(facts, { grid }), values);
     const errorOf = ({ estimate }: { readonly estimate: readonly number[] }): number =>
       Math.hypot((estimate[0]! - 30) / 5, (estimate[1]! - 100) / 8);
-    // The liars move a mean by .35 scales. Sampling is .03 scales, noise .01.
+    // The liars move a mean by .35 spreads. Sampling is .03 spreads, noise .01.
     expect(errorOf(plain)).toBeGreaterThan(0.25);
     expect(errorOf(answer)).toBeLessThan(0.1);
     expect(answer.findings?.map(({ reason }) => reason)).toContain('cluster-apart');
@@ -166,7 +166,7 @@ describe('sealed programs', () => {
   });
 
   const asked = (parameters: ParameterValues): SharedQuestion => ({
-    estimator: 'robust-mean', parameters: { scale: [5, 8], corruption: 0.1, ...parameters },
+    estimator: 'robust-mean', parameters: { spread: [5, 8], corruption: 0.1, ...parameters },
     columns: 2, sealed: { bits: 16, range: [[0, 128], [0, 200]] },
   });
 
@@ -184,7 +184,7 @@ describe('sealed programs', () => {
   it.each<[ParameterValues, string]>([
     [{ shape: 'any' }, 'parameters.shape'],
     [{ shape: 'light', 'centre-part': 0.3 }, 'parameters.centre-part'],
-    [{ shape: 'light', scale: 'auto' }, 'parameters.scale'],
+    [{ shape: 'light', spread: 'auto' }, 'parameters.spread'],
   ])('of a study file: the robust mean refuses %o', (parameters, path) => {
     expect(() => sealedProgramOf(sealedFacts(2, people, 5), asked(parameters))).toThrow(
       expect.objectContaining({ details: expect.objectContaining({ path }) as unknown }) as Error,

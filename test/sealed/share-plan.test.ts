@@ -8,7 +8,7 @@ import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { sealedFacts } from '../support/sealed-rows.js';
 
 const range = [[0, 64], [-32, 32]] as const;
-const numbers: ParameterValues = { scale: [4, 4] };
+const numbers: ParameterValues = { spread: [4, 4] };
 const asked = (
   estimator: string, parameters: ParameterValues,
   sealed: SharedQuestion['sealed'] = { bits: 16, range },
@@ -75,7 +75,7 @@ describe('what a client shares from the facts alone', () => {
     ['no program', asked('robust-covariance', {}), 'estimator'],
     ['no range', asked('mean', numbers, { bits: 16 }), 'sealed.range'],
     ['a range too few', asked('mean', numbers, { bits: 16, range: [[0, 1]] }), 'sealed.range'],
-    ['a scale to be found', asked('mean', { scale: 'auto' }), 'parameters.scale'],
+    ['a spread to be found', asked('mean', { spread: 'auto' }), 'parameters.spread'],
     ['another shape', asked('robust-mean', { ...numbers, shape: 'any' }), 'parameters.shape'],
     ['a range beside that of the rows', asked('robust-mean', {
       ...numbers, shape: 'light', corruption: 0.05, range: [0, 1],

@@ -147,13 +147,13 @@ describe('an entry that a server cannot use', () => {
 describe('the grid of columns', () => {
   it('is the finest on which every range fits', () => {
     const grid = columnGrid([[0, 480], [0, 256]], [2, 8], 16);
-    expect(grid.scaleBits).toBe(8);
+    expect(grid.spreadBits).toBe(8);
     expect(grid.steps).toEqual(Float64Array.of(2 / 256, 8 / 256));
     expect(stepsOfRow([0, 256], grid)).toEqual(Uint32Array.of(1024, 9216));
     // The first and the last 1024 steps are for what is outside.
     expect(stepsOfRow([-1, 1e300], grid)).toEqual(Uint32Array.of(1023, 64_512));
     expect(stepsOfRow([-Infinity, Infinity], grid)).toEqual(Uint32Array.of(1023, 64_512));
-    expect(columnGrid([[0, 496]], [2], 16).scaleBits).toBe(7);
+    expect(columnGrid([[0, 496]], [2], 16).spreadBits).toBe(7);
   });
 
   it.each<[string, () => unknown]>([
@@ -161,7 +161,7 @@ describe('the grid of columns', () => {
     ['a range beyond what rows hold', () => columnGrid([[0, 1e20]], [1e18], 16)],
     ['too few bits', () => columnGrid([[0, 20]], [1], 8)],
     ['a range that falls', () => columnGrid([[1, 0]], [1], 16)],
-    ['a scale too few', () => columnGrid([[0, 1], [0, 1]], [1], 16)],
+    ['a spread too few', () => columnGrid([[0, 1], [0, 1]], [1], 16)],
     ['a row of another length', () => stepsOfRow([1], columnGrid([[0, 1], [0, 1]], [1, 1]))],
     ['a row with no number', () => stepsOfRow([NaN], columnGrid([[0, 1]], [1]))],
   ])('refuses %s', (_, work) => {

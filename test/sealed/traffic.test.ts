@@ -112,8 +112,8 @@ ${['1', '2', '3'].map((name) => `    - { name: s${name}, url: 'wss://${name}.exa
     expect(counted).not.toHaveProperty('roundsBetweenServersAtMost');
     expect(counted).not.toHaveProperty('countedRange');
     const robust = factsOf(
-      2_000, 'estimator: robust-mean\nparameters: { scale: [4], shape: light }');
-    // With 2^11 steps to a scale of 4, the range has 2^15 steps, and the grid 62 * 2^10.
+      2_000, 'estimator: robust-mean\nparameters: { spread: [4], shape: light }');
+    // With 2^11 steps to a spread of 4, the range has 2^15 steps, and the grid 62 * 2^10.
     expect(robust['countedRange']).toBe('0 to 124');
     expect(robust['clippedReportedFrom']).toBeLessThan(2_000 / 10);
     expect(robust['roundsBetweenServersAtMost'])

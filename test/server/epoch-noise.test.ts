@@ -7,7 +7,7 @@ import { define, keyOf } from '../support/hub-bench.js';
 
 const facts = {
   estimator: 'populous-mean', cohort: 8_000,
-  parameters: { scale: [1, 1], corruption: 0, local: 'mean' },
+  parameters: { spread: [1, 1], corruption: 0, local: 'mean' },
 } as const;
 const setupOf = (epoch: bigint): EpochSetup => {
   const { document, target } = define(facts);

@@ -22,11 +22,12 @@ it('measures a contributor\'s own rows against the newest answer, whatever anybo
   const { outcome } = decodeReleaseBody(release!.body).answers[0]!;
   if (outcome.kind !== 'value') throw new Error('the epoch was to have an answer');
   const [minutes, miles] = outcome.estimate as [number, number];
-  // Two rows at one and at three scales of minutes: their mean is at two.
+  // Two rows at one and at three spreads of minutes: their mean is at two.
   const values = Float64Array.of(minutes + 40, miles, minutes + 120, miles);
   await hub.submit(batchOf(studyId, 5, 2n, { sequence: 2n, values }));
   const alone = await hub.evidence!(studyId, keyOf(5));
-  expect(alone).toMatchObject({ answer: { index: 0, epoch: 1n }, unit: 'scale', truncated: false });
+  expect(alone)
+    .toMatchObject({ answer: { index: 0, epoch: 1n }, unit: 'spread', truncated: false });
   // The rows of the first epoch are deleted with its release.
   expect(alone.epochs).toEqual([
     { epoch: 2n, released: false, rows: 2, complete: true, distance: 2, farthest: 3 },

@@ -82,8 +82,8 @@ describe('a contributor with very many rows', () => {
   afterEach(() => bench.close());
 
   it.each([
-    ['populous-mean', { scale: [40, 600], corruption: 0.05 }],
-    ['populous-mean', { scale: [40, 600], corruption: 0, local: 'mean' }],
+    ['populous-mean', { spread: [40, 600], corruption: 0.05 }],
+    ['populous-mean', { spread: [40, 600], corruption: 0, local: 'mean' }],
     ['subspace', { unit: 1, corruption: 0.01 }],
   ])('changes one group and no other through the server: %s '
     + '%o', { tags: ['long'] }, async (estimator, given) => {

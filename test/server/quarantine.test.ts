@@ -21,8 +21,8 @@ afterEach(() => bench.close());
 
 type Hub = Awaited<ReturnType<Bench['start']>>;
 
-/** One released epoch, then rows of key 5 so many scales from its answer in the open one. */
-async function apart(hub: Hub, scales: number): Promise<string> {
+/** One released epoch, then rows of key 5 so many spreads from its answer in the open one. */
+async function apart(hub: Hub, spreads: number): Promise<string> {
   const { studyId } = hub.studies()[0]!;
   await contribute(hub, studyId, 300, 1n);
   await bench.clock.advance(everyMs);
@@ -31,7 +31,7 @@ async function apart(hub: Hub, scales: number): Promise<string> {
   const { outcome } = decodeReleaseBody(release!.body).answers[0]!;
   if (outcome.kind !== 'value') throw new Error('the epoch was to have an answer');
   const [minutes, miles] = outcome.estimate as [number, number];
-  const values = Float64Array.of(minutes + 40 * scales, miles);
+  const values = Float64Array.of(minutes + 40 * spreads, miles);
   expect((await hub.submit(batchOf(studyId, 5, 2n, { sequence: 2n, values }))).verdict)
     .toBe('accepted');
   return studyId;
@@ -170,11 +170,11 @@ it('is refused where the absence of a key would show, or would change the promis
 
 describe('the automatic rule', () => {
   const automatic = { beyond: 8, automatic: true } as const;
-  /** Key 5 so many scales from the answer of the epoch in which it says so. */
-  async function far(hub: Hub, scales: number, epoch: bigint): Promise<string> {
+  /** Key 5 so many spreads from the answer of the epoch in which it says so. */
+  async function far(hub: Hub, spreads: number, epoch: bigint): Promise<string> {
     const { studyId } = hub.studies()[0]!;
     // The answer of flights' like is near (12, 730) whatever one of 300 says.
-    const values = Float64Array.of(12 + 40 * scales, 730);
+    const values = Float64Array.of(12 + 40 * spreads, 730);
     await hub.submit(batchOf(studyId, 5, epoch, { sequence: epoch, values }));
     await Promise.all(Array.from({ length: 300 }, (_, i) => i).filter((key) => key !== 5)
       .map((key) => hub.submit(batchOf(studyId, key, epoch))));
@@ -279,7 +279,7 @@ describe('in a study of several questions, with texts and optional columns', () 
       name: 'delays', estimator: 'mean', columns: ['minutes'], reduce: 'mean', part: 50,
       where: [{ column: 'app', is: 'maps' }],
       parameters: parseParameters(
-        findEstimator('mean').parameters, { scale: 40, corruption: 0.05 }, { dimension: 1 }),
+        findEstimator('mean').parameters, { spread: 40, corruption: 0.05 }, { dimension: 1 }),
     },
   ], { columns: ['minutes', 'app'], types, quarantine: { beyond: 8 } }));
 

@@ -31,13 +31,13 @@ const asked = (...members: readonly string[]): string =>
   `questions:\n  q: { ${members.join(', ')} }`;
 const count = (...members: readonly string[]): string => asked('estimator: count', ...members);
 const mean = (...members: readonly string[]): string =>
-  asked('estimator: robust-mean', 'columns: [minutes]', 'parameters: { scale: 40 }', ...members);
+  asked('estimator: robust-mean', 'columns: [minutes]', 'parameters: { spread: 40 }', ...members);
 
 describe('the questions of a study file', () => {
   it('become facts of version 2, with every default written out', () => {
     const document = parse(`questions:
   delays: { estimator: robust-mean, columns: [minutes], where: { late: true }, part: 40,
-    parameters: { scale: 40 } }
+    parameters: { spread: 40 } }
   regions: { estimator: count, by: { column: region, groupsMax: 2 }, where: {
     minutes: { at-least: 5, below: 60 }, region: { in: [north, other] }, stops: { not: 3 } } }
   busy: { estimator: histogram, columns: [minutes, region], parameters: { column: region } }
@@ -48,7 +48,7 @@ describe('the questions of a study file', () => {
     expect(document.questions).toMatchObject([
       {
         name: 'delays', estimator: 'robust-mean', columns: ['minutes'], part: 40, reduce: 'mean',
-        where: [{ column: 'late', is: true }], parameters: { scale: [40] },
+        where: [{ column: 'late', is: true }], parameters: { spread: [40] },
       },
       {
         name: 'regions', estimator: 'count', columns: [], part: 15, reduce: 'one',
@@ -97,7 +97,7 @@ describe('the questions of a study file', () => {
   it.each<[string, string, string]>([
     ['an estimator beside them', `${count()}\nestimator: mean`,
       'estimator is given beside questions; write it in a question'],
-    ['parameters beside them', `${count()}\nparameters: { scale: 1 }`,
+    ['parameters beside them', `${count()}\nparameters: { spread: 1 }`,
       'parameters is given beside questions; write it in a question'],
     ['a quarantine', `${count()}\nquarantine: { beyond: 3 }`,
       'quarantine compares rows with answers, and an answer of count is not one number for each '
@@ -119,16 +119,16 @@ describe('the questions of a study file', () => {
     ['a common word for one', asked('estimator: median'),
       'questions.q.estimator cannot be used: there is no estimator "median": write quantile with '
       + 'probabilities [0.5]'],
-    ['a wrong parameter', mean('part: 5').replace('scale: 40', 'scale: 40, scle: 3'),
-      'questions.q.parameters.scle cannot be used'],
+    ['a wrong parameter', mean('part: 5').replace('spread: 40', 'spread: 40, spred: 3'),
+      'questions.q.parameters.spred cannot be used'],
     ['a parameter that is missing', asked('estimator: histogram', 'columns: [minutes]'),
       'questions.q.parameters.'],
     ['a misspelt column', count('where: { minuts: 3 }'),
       'questions.q.where names minuts, and the study has no such column; did you mean'],
     ['a category in a mean', asked('estimator: mean', 'columns: [region]',
-      'parameters: { scale: 1 }'),
+      'parameters: { spread: 1 }'),
     'columns.region is a category, and mean works out numbers'],
-    ['no columns for a mean', asked('estimator: mean', 'parameters: { scale: 1 }'),
+    ['no columns for a mean', asked('estimator: mean', 'parameters: { spread: 1 }'),
       'questions.q.columns are missing, and mean works out numbers; name the columns'],
     ['a threshold without a column', count('parameters: { threshold: 3 }'),
       'questions.q.columns are missing'],
@@ -219,7 +219,7 @@ describe('running totals in a study file', () => {
   const own = { budget: 'budget: { epsilon: 4, delta: 1e-5, scope: contributor }' };
   const two = `questions:
   regions: { estimator: count, by: { column: region, groupsMax: 2 } }
-  delays: { estimator: robust-mean, columns: [minutes], parameters: { scale: 40 } }`;
+  delays: { estimator: robust-mean, columns: [minutes], parameters: { spread: 40 } }`;
   const running = (text: string) => ({ ...own, running: `running: ${text}` });
 
   it('become facts, and are read back', () => {

@@ -33,7 +33,7 @@ const late: Question = {
 };
 const middle: Question = {
   ...asked, name: 'middle', estimator: 'mean', part: 40, reduce: 'one',
-  parameters: parseParameters(findEstimator('mean').parameters, { scale: 5 }, { dimension: 1 }),
+  parameters: parseParameters(findEstimator('mean').parameters, { spread: 5 }, { dimension: 1 }),
 };
 
 const regions: Question = {

@@ -72,7 +72,7 @@ async function lifeWith(
 }
 
 const grouped: Partial<ShortFacts> = {
-  estimator: 'populous-mean', parameters: { scale: [40, 600], corruption: 0.05, local: 'robust' },
+  estimator: 'populous-mean', parameters: { spread: [40, 600], corruption: 0.05, local: 'robust' },
   cohort: 1_500, privacy: { epsilon: 8, delta: 1e-6 },
   budget: { epsilon: 40, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };

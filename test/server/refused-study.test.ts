@@ -236,17 +236,21 @@ describe('a study that cannot go on with what the store holds of it', () => {
   });
 });
 
-it('leaves an earlier study whose facts have old names, by name, and its ledger can be read',
-  async () => {
-    const lines = readFileSync(new URL('../log/before/rides.log', import.meta.url), 'utf8');
+it.each([
+  ['rides', 'rides-questions', 'questions[0].by.keysMax is now groupsMax'],
+  ['flights', 'flights-robust', 'scale is now spread'],
+] as const)(
+  'leaves an earlier study whose facts have old names, by name, and its ledger can be read: %s',
+  async (log, study, renamed) => {
+    const lines = readFileSync(new URL(`../log/before/${log}.log`, import.meta.url), 'utf8');
     const { facts } = decodeLogLine(lines.slice(0, lines.indexOf('\n'))) as
       { readonly facts: Uint8Array };
     const { budget, charge } = define();
     const record = await studyId(facts, signing);
     const store = await bench.store();
     await store.registerStudy({
-      studyId: record, name: 'rides-questions', document: fromUtf8(facts),
-      budget: { ...budget, key: 'study:rides-questions' }, nowMs: 0,
+      studyId: record, name: study, document: fromUtf8(facts),
+      budget: { ...budget, key: `study:${study}` }, nowMs: 0,
     });
     await store.openEpoch({
       studyId: record, epoch: 1n, opensAtMs: 0, closesAtMs: everyMs, ...charge, rowsMax: 1,
@@ -256,11 +260,11 @@ it('leaves an earlier study whose facts have old names, by name, and its ledger 
     expect(hub.studies().map(({ name }) => name)).toEqual(['delays']);
     expect(bench.logged).toContainEqual({
       text: expect.stringContaining('cannot be continued') as string,
-      fields: { study: 'rides-questions', err: expect.objectContaining({
-        code: 'invalid-study',
-        message: expect.stringContaining('questions[0].by.keysMax is now groupsMax') as string,
+      fields: { study, err: expect.objectContaining({
+        code: 'invalid-study', message: expect.stringContaining(renamed) as string,
       }) as Error },
     });
-    expect((await hub.balances()).map(({ key }) => key)).toContain('study:rides-questions');
+    expect((await hub.balances()).map(({ key }) => key)).toContain(`study:${study}`);
     await hub.close();
-  });
+  },
+);

@@ -25,6 +25,8 @@ describe('a study file with old names', () => {
     ['parameters below each other',
       'estimator: spectral-filter\nparameters:\n  corruption: 0.1 # few',
       'estimator: prime\nparameters:\n  directions: one\n  corruption: 0.1 # few'],
+    ['a guess of a deviation', 'estimator: mean\nparameters: { scale: [40] }   # why',
+      'estimator: mean\nparameters: { spread: [40] }   # why'],
     ['two ends on a line', 'estimator: quantile\nparameters: { low: -1e3, high: 20 }   # why',
       'estimator: quantile\nparameters: { range: -1e3..20 }   # why'],
     ['two ends below each other',
@@ -63,11 +65,11 @@ describe('a study file with old names', () => {
     ['questions.one.share is now part', split,
       'questions:\n  one: { estimator: count, share: 40 }',
       'questions:\n  one: { estimator: count, part: 40 }'],
-    ['admission.keys is now contributorKeys', `${head}estimator: mean\nparameters: { scale: 1 }\n`,
+    ['admission.keys is now contributorKeys', `${head}estimator: mean\nparameters: { spread: 1 }\n`,
       `admission: { keys: ["${'1f'.repeat(32)}"] }`,
       `admission: { contributorKeys: ["${'1f'.repeat(32)}"] }`],
     ['admission.rate.keys is now contributorKeys',
-      `${head}estimator: mean\nparameters: { scale: 1 }\nparticipation: public\n`,
+      `${head}estimator: mean\nparameters: { spread: 1 }\nparticipation: public\n`,
       'admission: { rate: { keys: 9, per: 1h } }',
       'admission: { rate: { contributorKeys: 9, per: 1h } }'],
   ])('refuses an old key by its new one, and rewrites it: %s', (refusal, begin, before, after) => {
@@ -80,9 +82,11 @@ describe('a study file with old names', () => {
   it('says the line of each, and what it cannot rewrite', () => {
     const text = 'study: a\nestimator: heavy-tailed-1d\nparameters:\n  scale: 1\n  privacy: pure\n';
     const { text: now, found } = rewriteStudyText(text, 'a.yaml');
-    expect(now).toBe(text.replace('heavy-tailed-1d', 'heavy-tailed'));
+    expect(now)
+      .toBe(text.replace('heavy-tailed-1d', 'heavy-tailed').replace('scale', 'spread'));
     expect(found).toEqual([
       { line: 2, text: 'heavy-tailed-1d is now heavy-tailed with one column', isRewritten: true },
+      { line: 4, text: 'scale is now spread', isRewritten: true },
       {
         line: 5, text: 'privacy is gone: a delta of 0 asks for pure privacy', isRewritten: false,
       },

@@ -27,12 +27,12 @@ const rich = { cohort: 40, epsilon: 45 };
 const crowdOf = (liars: number): readonly number[] =>
   Array.from({ length: 60 }, (_, i) => (i < liars ? 36.1 : [20.1, 28.1][i % 2]!));
 const mean: Crowd = {
-  ...rich, question: 'estimator: mean\nparameters: { scale: [4] }', people: crowdOf(0),
+  ...rich, question: 'estimator: mean\nparameters: { spread: [4] }', people: crowdOf(0),
 };
 /** Liars stand apart: histograms of the distance and along an axis are opened, too. */
 const robustMean: Crowd = {
   ...rich, people: crowdOf(18),
-  question: 'estimator: robust-mean\nparameters: { scale: [4], shape: light, corruption: 0.2 }',
+  question: 'estimator: robust-mean\nparameters: { spread: [4], shape: light, corruption: 0.2 }',
 };
 
 const text = ({ buffer, byteOffset, length }: Uint8Array): string =>

@@ -17,7 +17,7 @@ const columns = '{ minutes: { type: number, low: 0, high: 64 }, '
   + 'open: { type: number, optional: true }, app: { type: text, bytes: 8, optional: true } }';
 const question = `questions:
   long: { estimator: count, columns: [minutes], parameters: { threshold: 25 }, part: 20 }
-  kilometres: { estimator: mean, columns: [kilometres], parameters: { scale: [2] }, part: 40 }
+  kilometres: { estimator: mean, columns: [kilometres], parameters: { spread: [2] }, part: 40 }
   by-car: { estimator: count, where: { by: car }, part: 20 }
   means: { estimator: count, by: { column: by, groupsMax: 1 }, part: 20 }
 contribution: { rowsMax: 1 }`;
@@ -140,9 +140,9 @@ describe('a question that no sealed program answers', () => {
       'late: { estimator: share, columns: [minutes], parameters: { threshold: 25 } }',
       'questions.late: share cannot be asked of sealed rows; choose one of count, '],
     ['a column without a range', 'late: { estimator: mean, columns: [open], '
-      + 'parameters: { scale: [1] } }', 'questions.late: a sealed mean needs the range'],
+      + 'parameters: { spread: [1] } }', 'questions.late: a sealed mean needs the range'],
     ['answers for each key', 'late: { estimator: mean, columns: [minutes], '
-      + 'parameters: { scale: [1] }, by: { column: by, groupsMax: 1 } }',
+      + 'parameters: { spread: [1] }, by: { column: by, groupsMax: 1 } }',
     'questions.late: a sealed mean has no answer for each group'],
     ['keys that are found', 'late: { estimator: count, '
       + 'by: { column: app, groupsMax: 1, discover: true, top: 5 } }',

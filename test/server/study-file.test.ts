@@ -48,7 +48,7 @@ describe('a study file', () => {
 
   it('excludes no keys by itself where liars could move the answer away from honest keys', () => {
     const refused = (
-      estimator: string, beyond: number, parameters = '{ scale: 10, corruption: 0.05 }',
+      estimator: string, beyond: number, parameters = '{ spread: 10, corruption: 0.05 }',
     ): string => {
       try {
         parse(fileWith({
@@ -72,7 +72,7 @@ describe('a study file', () => {
 
   it('says how many honest keys an automatic quarantine excludes', () => {
     const expected = (beyond: number) => quarantineBound(parse(fileWith({
-      estimator: 'estimator: robust-mean', parameters: 'parameters: { scale: 10 }',
+      estimator: 'estimator: robust-mean', parameters: 'parameters: { spread: 10 }',
       quarantine: `quarantine: { beyond: ${beyond}, automatic: true }`,
       columns: 'columns: [minutes]', cohort: 'cohort: 20000',
     })))!;
@@ -125,7 +125,7 @@ describe('a study file', () => {
       wireForm: 'short',
       questions: [{
         name: 'answer', estimator: 'mean', columns: ['minutes', 'miles'], where: [],
-        parameters: expect.objectContaining({ scale: [40, 600], corruption: 0.05 }) as unknown,
+        parameters: expect.objectContaining({ spread: [40, 600], corruption: 0.05 }) as unknown,
         reduce: 'mean', part: 100,
       }],
       privacy: { epsilon: 1, delta: 1e-6 },

@@ -11,7 +11,7 @@ const commutes = {
   },
   questions: {
     late: { estimator: 'count', where: { late: true }, by: { column: 'region', groupsMax: 1 } },
-    travel: { estimator: 'mean', columns: ['minutes'], parameters: { scale: 20 } },
+    travel: { estimator: 'mean', columns: ['minutes'], parameters: { spread: 20 } },
   },
   privacy: { epsilon: 1, delta: 1e-6 }, budget: { epsilon: 8, delta: 1e-5 },
 } as const;
@@ -37,7 +37,7 @@ describe('a study in code', () => {
     ['a function as a column', { ...commutes, columns: { minutes: () => 0 } }],
     ['a list that is none', { ...commutes, columns: { length: 3 } }],
     ['a parameter that is no number',
-      { ...commutes, questions: { a: { estimator: 'mean', parameters: { scale: NaN } } } }],
+      { ...commutes, questions: { a: { estimator: 'mean', parameters: { spread: NaN } } } }],
   ])('is refused for %s', (_what, given) => {
     expect(refusalOf(() => study(given as unknown as StudyInput)).code).toBe('invalid-study');
   });
@@ -47,7 +47,7 @@ describe('a study in code', () => {
     const { study: name, cohort, epoch, privacy, budget } = commutes;
     const made = study({
       study: name, cohort, epoch, privacy, budget, columns: names, estimator: 'mean',
-      parameters: { scale: 1 },
+      parameters: { spread: 1 },
     });
     names.push('later');
     expect(made.document.columns).toEqual(['minutes', 'km']);

@@ -67,8 +67,8 @@ async function withoutLeavers(
 
 describe('withdrawing from an open epoch', () => {
   it.each([
-    ['mean', { scale: [40, 600] }, 'no restart'], ['mean', { scale: [40, 600] }, 'a restart'],
-    ['populous-mean', { scale: [40, 600] }, 'no restart'],
+    ['mean', { spread: [40, 600] }, 'no restart'], ['mean', { spread: [40, 600] }, 'a restart'],
+    ['populous-mean', { spread: [40, 600] }, 'no restart'],
   ])('gives the release that it would have been, bit for bit: %s, %j, '
     + '%s', { tags: ['long'] }, async (estimator, parameters, restart) => {
     const definition = define({

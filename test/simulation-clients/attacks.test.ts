@@ -17,15 +17,15 @@ import { context as signatureContext, contributor } from '../support/wire-sample
 const seed = utf8('attacks');
 const columns = 3;
 const centre = [10, -5, 1000];
-const scale = [2, 3, 400];
-const source = gaussianSource({ mean: centre, standardDeviation: scale, rows: 4, seed });
+const spread = [2, 3, 400];
+const source = gaussianSource({ mean: centre, standardDeviation: spread, rows: 4, seed });
 
 const contextOf = (index: number, epoch = 1n): AttackContext => ({
-  columns, scale, centre, strength: 4, age: 0,
+  columns, spread, centre, strength: 4, age: 0,
   shared: seededRandom(seed).fork('agreed'), own: seededRandom(seed).fork(`${index} ${epoch}`),
 });
 
-/** The reduced rows of 400 contributors under an attack, in scales about the centre. */
+/** The reduced rows of 400 contributors under an attack, in spreads about the centre. */
 function attacked(attack: RowAttack, strength = attack.defaultStrength): number[][] {
   return Array.from({ length: 400 }, (_, index) => {
     const rows = source(index, 1n, 's');
@@ -35,7 +35,7 @@ function attacked(attack: RowAttack, strength = attack.defaultStrength): number[
     expect(rows).toEqual(before);
     expect(attack.apply(rows, { ...contextOf(index), strength })).toEqual(after);
     return [...reduceRows(after, columns, 'mean')].map((value, column) =>
-      (value - centre[column]!) / scale[column]!);
+      (value - centre[column]!) / spread[column]!);
   });
 }
 
@@ -53,7 +53,8 @@ describe('attacks on the numbers', () => {
     for (const attack of rowAttacks.filter((one) => one.name !== 'nan')) attacked(attack);
   });
 
-  // Means of 400 contributors of 4 rows: standard error 1/40 of a scale, so 0.13 is past 5 of them.
+  // Means of 400 contributors of 4 rows: standard error 1/40 of a spread, so 0.13 is past 5 of
+  // them.
   it('shift moves every column by the strength and keeps the cloud', () => {
     const rows = attacked(named('shift'));
     meanOf(rows).forEach((value) => expect(value).toBeCloseTo(4, 0));
@@ -67,7 +68,7 @@ describe('attacks on the numbers', () => {
     spreadOf(rows).forEach((value) => expect(Math.abs(value - 0.5)).toBeLessThan(0.1));
     const other = named('direction').apply(source(7, 9n, 's'), contextOf(7, 9n));
     const shiftBy = [...other].slice(0, columns)
-      .map((value, i) => (value - source(7, 9n, 's')[i]!) / scale[i]!);
+      .map((value, i) => (value - source(7, 9n, 's')[i]!) / spread[i]!);
     expect(shiftBy.reduce((sum, value, i) => sum + value * meanOf(rows)[i]!, 0))
       .toBeGreaterThan(14);
   });
@@ -113,7 +114,7 @@ describe('attacks on the numbers', () => {
     const rows = source(3, 1n, 's');
     const moved = (age: number): number[] =>
       [...named('slow-drift').apply(rows, { ...contextOf(3), strength: 0.25, age })]
-        .slice(0, columns).map((value, i) => (value - rows[i]!) / scale[i]!);
+        .slice(0, columns).map((value, i) => (value - rows[i]!) / spread[i]!);
     expect(Math.hypot(...moved(0))).toBeCloseTo(0.25, 9);
     moved(7).forEach((value, i) => expect(value).toBeCloseTo(8 * moved(0)[i]!, 9));
   });
@@ -260,10 +261,11 @@ describe('sources and truth', () => {
     const rows =
       Array.from({ length: 2000 }, (_, index) => [...source(index, 5n, 's')].slice(0, columns));
     meanOf(rows)
-      .forEach((value, i) => expect(Math.abs(value - centre[i]!)).toBeLessThan(0.13 * scale[i]!));
-    // The standard error of a standard deviation is 1/63 of it: a scale 10 % off is past 6 of them.
+      .forEach((value, i) => expect(Math.abs(value - centre[i]!)).toBeLessThan(0.13 * spread[i]!));
+    // The standard error of a standard deviation is 1/63 of it: a spread 10 % off is past 6 of
+    // them.
     spreadOf(rows)
-      .forEach((value, i) => expect(Math.abs(value / scale[i]! - 1)).toBeLessThan(0.08));
+      .forEach((value, i) => expect(Math.abs(value / spread[i]! - 1)).toBeLessThan(0.08));
   });
 
   it('knows what honest and naive means are, as the server reduces', () => {

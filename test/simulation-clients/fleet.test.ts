@@ -98,7 +98,7 @@ describe('a fleet against the real listener', () => {
     }
     sums.honest.forEach((value, i) => expect(truth.honestMean[i]).toBeCloseTo(value, 8));
     sums.all.forEach((value, i) => expect(truth.naiveMean[i]).toBeCloseTo(value, 8));
-    // A quarter moved by 4 scales of 40 and 600: the naive mean is one whole scale off.
+    // A quarter moved by 4 spreads of 40 and 600: the naive mean is one whole spread off.
     expect(truth.naiveMean[0]! - truth.honestMean[0]!).toBeGreaterThan(25);
     expect(running.truth('flight-delays', 6n)).toBeNull();
   });
@@ -301,7 +301,7 @@ describe('a fleet against the real listener', () => {
     expect(ended).toEqual(['flight-delays key-not-allowed']);
   });
 
-  it('attacks a study that states no scale by the spread of honest rows', async () => {
+  it('attacks a study that states no spread by the spread of honest rows', async () => {
     await serve([ofShortFacts({ ...shortFacts, parameters: {} })]);
     const running = start({ hostileShare: 0.25, attack: 'shift', strength: 100 });
     await until(() => running.statistics().accepted === 40);

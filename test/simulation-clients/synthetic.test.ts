@@ -52,7 +52,7 @@ describe('made-up rows', () => {
     expect(mean(valuesOf(study('histogram', { column: 0, edges: [100, 120, 140] }), 0)))
       .toBeCloseTo(120, -1);
     expect(mean(valuesOf(study('count', { column: 0, threshold: 1000 }), 0))).toBeCloseTo(1000, -3);
-    expect(mean(valuesOf(study('mean', { scale: [2, 500] }), 1))).toBeCloseTo(1000, -3);
+    expect(mean(valuesOf(study('mean', { spread: [2, 500] }), 1))).toBeCloseTo(1000, -3);
     const hypotheses = JSON.stringify([
       { normal: { mean: 70, deviation: 1 } }, { normal: { mean: 0, deviation: 1 } },
     ]);

@@ -14,7 +14,7 @@ import { without } from './without.js';
 
 const unit = 2n ** 64n;
 const sampleFacts: ShortFacts = {
-  ...shortFacts, estimator: 'prime', parameters: { scale: [20, 300], corruption: 0.05 },
+  ...shortFacts, estimator: 'prime', parameters: { spread: [20, 300], corruption: 0.05 },
   budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
 };
 

@@ -38,7 +38,7 @@ export function studyDocument(overrides: Partial<ShortFacts> = {}): StudyDocumen
     epoch: { everyMs },
     contribution: { reduce: 'mean', rowsMax: 8 },
     estimator: 'mean',
-    parameters: { scale: [40, 600], corruption: 0.05, 'centre-part': 0.2 },
+    parameters: { spread: [40, 600], corruption: 0.05, 'centre-part': 0.2 },
     privacy: { epsilon: 2, delta: 1e-6 },
     budget: { epsilon: 16, delta: 1e-5, rule: 'zcdp', scope: 'study' },
     admission: { kind: 'open' },
@@ -248,7 +248,7 @@ export function batchOf(
   };
 }
 
-/** Spread like the data that the test study was made for: around (12, 730), one scale wide. */
+/** Spread like the data that the test study was made for: around (12, 730), one spread wide. */
 export function rowOf(contributor: number): Float64Array {
   const digest = signing.sha512(keyOf(contributor));
   const uniform = (at: number): number => new DataView(digest.buffer).getUint32(at) / 2 ** 32 - 0.5;

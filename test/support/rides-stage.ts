@@ -11,7 +11,7 @@ const plain = {
 export const ridesQuestions: readonly Question[] = [
   {
     ...plain, name: 'delays', estimator: 'robust-mean', columns: ['minutes'], part: 40,
-    parameters: { scale: 40, corruption: 0.05 }, reduce: 'mean',
+    parameters: { spread: 40, corruption: 0.05 }, reduce: 'mean',
     where: [{ column: 'late', is: true }, { column: 'minutes', atLeast: 5 }],
   },
   { ...plain, name: 'regions', by: { columns: ['region'], groupsMax: 2 } },

@@ -1,5 +1,5 @@
 /**
- * Parameters with which an estimator can be planned in two columns; those that take a scale need
+ * Parameters with which an estimator can be planned in two columns; those that take a spread need
  * nothing else.
  */
 const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
@@ -24,7 +24,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 };
 
 export function sampleParameters(estimator: string): Readonly<Record<string, unknown>> {
-  return samples[estimator] ?? { scale: 1 };
+  return samples[estimator] ?? { spread: 1 };
 }
 
 /** The same as a command line takes them. */

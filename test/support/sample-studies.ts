@@ -24,7 +24,7 @@ const made: readonly (readonly [string, string, string, Partial<typeof usual>?])
     columns: '[first, second, third, fourth]', cohort: '200000',
     privacy: '{ epsilon: 2, delta: 1e-6 }',
   }],
-  ['commute-middle', 'tukey-median', '{ scale: [15, 8], radius: 240 }', {
+  ['commute-middle', 'tukey-median', '{ spread: [15, 8], radius: 240 }', {
     columns: '[minutes, kilometres]', cohort: '3000', contribution: rows,
     privacy: '{ epsilon: 1, delta: 0 }',
     budget: '{ epsilon: 10, delta: 0, scope: study, rule: pure }',
@@ -42,26 +42,26 @@ const made: readonly (readonly [string, string, string, Partial<typeof usual>?])
     + 'masses: [0.09, 0.52, 0.2, 0.13, 0.05, 0.01] } }] }',
   { columns: '[delay_minutes]', cohort: '5000' }],
   ['delay-tails', 'stable-moments', '{ condition: 100, corruption: 0 }'],
-  ['flights-covariance', 'covariance', '{ scale: auto }'],
+  ['flights-covariance', 'covariance', '{ spread: auto }'],
   ['flights-covariance-robust', 'stable-covariance', '{ corruption: 0.05, condition: 100 }', {
     cohort: '20000', contribution: rows, privacy: '{ epsilon: 2, delta: 1e-6 }',
     budget: '{ epsilon: 16, delta: 1e-5, scope: study }',
   }],
   ['flights-gaussian', 'gaussian', '{ variance-low: 1, variance-high: 10000000 }'],
-  ['flights-heavy-tailed', 'heavy-tailed', '{ scale: [40, 600], moment: 2 }',
+  ['flights-heavy-tailed', 'heavy-tailed', '{ spread: [40, 600], moment: 2 }',
     { cohort: '3000', contribution: rows }],
   ['flights-mixture', 'mixture', '{ components: 3, resolution: 1 }', { cohort: '100000' }],
-  ['flights-populous', 'populous-mean', '{ scale: [20, 300], corruption: 0.1 }', {
+  ['flights-populous', 'populous-mean', '{ spread: [20, 300], corruption: 0.1 }', {
     cohort: '3000', contribution: rows, privacy: '{ epsilon: 2, delta: 1e-6 }',
     budget: '{ epsilon: 16, delta: 1e-5, scope: study }',
   }],
-  ['flights-prime', 'prime', '{ scale: [20, 300], corruption: 0.05 }',
+  ['flights-prime', 'prime', '{ spread: [20, 300], corruption: 0.05 }',
     { cohort: '3000', contribution: rows }],
-  ['flights-prime-heavy', 'prime-heavy', '{ scale: [40, 600], corruption: 0.05 }',
+  ['flights-prime-heavy', 'prime-heavy', '{ spread: [40, 600], corruption: 0.05 }',
     { cohort: '3000', contribution: rows }],
-  ['flights-stable', 'stable-mean', '{ scale: [40, 700], corruption: 0.1 }',
+  ['flights-stable', 'stable-mean', '{ spread: [40, 700], corruption: 0.1 }',
     { cohort: '20000', contribution: rows }],
-  ['flights-stable-weights', 'stable-mean', '{ scale: [40, 700], corruption: 0.1, '
+  ['flights-stable-weights', 'stable-mean', '{ spread: [40, 700], corruption: 0.1, '
     + 'variant: reference }', { contribution: rows }],
   ['movements-subspace', 'subspace', '{ unit: 1, form: linear, corruption: 0.01 }', {
     columns: '[arrivals, departures, movements]', cohort: '3000',
@@ -71,7 +71,7 @@ const made: readonly (readonly [string, string, string, Partial<typeof usual>?])
     columns: '[delay_minutes]', cohort: '2000', privacy: '{ epsilon: 0.5, delta: 1e-7 }',
     budget: '{ epsilon: 5, delta: 1e-5, scope: study }',
   }],
-  ['sensors-resilient', 'resilience', '{ scale: [3, 10], corruption: 0.05 }',
+  ['sensors-resilient', 'resilience', '{ spread: [3, 10], corruption: 0.05 }',
     { columns: '[celsius, percent]', cohort: '5000', contribution: rows }],
   ['shape-without-bounds', 'subsample-covariance', '{ mask: wishart }', {
     columns: '[first, second, third]', cohort: '100000',

@@ -10,7 +10,7 @@ const small: StudyFacts = {
   epoch: '{ every: 1s }',
   contribution: '{ reduce: mean, rowsMax: 64 }',
   estimator: 'mean',
-  parameters: '{ scale: [20, 300] }',
+  parameters: '{ spread: [20, 300] }',
   privacy: '{ epsilon: 8, delta: 1e-6 }',
   budget: '{ epsilon: 100, delta: 1e-5, scope: study }',
   late: 'next',
@@ -28,7 +28,7 @@ export function populousStudy(name: string, facts: StudyFacts = {}): string {
   return meanStudy(name, {
     cohort: '300',
     estimator: 'populous-mean',
-    parameters: '{ scale: [20, 300], corruption: 0.05 }',
+    parameters: '{ spread: [20, 300], corruption: 0.05 }',
     privacy: '{ epsilon: 12, delta: 1e-6 }',
     budget: '{ epsilon: 100, delta: 1e-5, scope: study }',
     ...facts,

@@ -74,7 +74,7 @@ export const tinyRuns: readonly TinyRun[] = [
       /^WebSocket +\d+ +\d+$/, /^once +\d+ +\d+$/, / once \/ WebSocket, main thread +\d\.\d\d /,
     ],
   },
-  { bench: 'rows mean', lines: [/ scale 1: \d/, / scale auto: \d/] },
+  { bench: 'rows mean', lines: [/ spread 1: \d/, / spread auto: \d/] },
   { bench: 'rows prime', lines: [/ 4 +given +\d/, / 4 +auto +\d/] },
   {
     // The figures are there where python3 has numpy.

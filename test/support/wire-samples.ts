@@ -126,7 +126,7 @@ export const answersBody: ReleaseBody = {
   participation: 'secret',
   answers: [
     {
-      question: 'delays', estimator: 'prime', parameters: '{"corruption":0.1,"scale":[40]}',
+      question: 'delays', estimator: 'prime', parameters: '{"corruption":0.1,"spread":[40]}',
       outcome: said({
         kind: 'value', estimate: [8.25], shape: [1], spread: [40],
         uncertainty: { kind: 'gaussian', standardDeviation: [0.5] },
@@ -151,7 +151,7 @@ export const answersBody: ReleaseBody = {
       rhoAmount: unit / 200n, deltaAmount: 3_000_000_000_000n,
     },
     {
-      question: 'quiet', estimator: 'prime', parameters: '{"corruption":0.1,"scale":[1]}',
+      question: 'quiet', estimator: 'prime', parameters: '{"corruption":0.1,"spread":[1]}',
       outcome: { kind: 'refused', reason: 'subsamples-disagree', text: 'groups of rows disagree' },
       rhoAmount: unit / 200n, deltaAmount: 2_223_372_036_855n,
     },

@@ -5,7 +5,7 @@ const lines = {
   cohort: 'cohort: 3000',
   epoch: 'epoch: { every: 10s }',
   estimator: 'estimator: mean',
-  parameters: 'parameters: { scale: [40, 600] }',
+  parameters: 'parameters: { spread: [40, 600] }',
   privacy: 'privacy: { epsilon: 1, delta: 1e-6 }',
   budget: 'budget: { epsilon: 8, delta: 1e-5 }',
 };
@@ -103,16 +103,17 @@ export const wrongStudies: readonly (readonly [
     estimator: 'estimator: meen',
   }, 'estimator', ['there is no estimator "meen"', 'mean', 'line 5']],
   [
-    'an unknown parameter', { parameters: 'parameters: { scale: 40, trim: 1 }' }, 'parameters.trim',
+    'an unknown parameter', { parameters: 'parameters: { spread: 40, trim: 1 }' },
+      'parameters.trim',
     ['line 6'],
   ],
   [
-    'a parameter out of range', { parameters: 'parameters: { scale: -1 }' }, 'parameters.scale',
+    'a parameter out of range', { parameters: 'parameters: { spread: -1 }' }, 'parameters.spread',
     ['positive'],
   ],
-  ['a scale of another dimension', {
-    parameters: 'parameters: { scale: [1, 2, 3] }',
-  }, 'parameters.scale', ['2 of them']],
+  ['a spread of another dimension', {
+    parameters: 'parameters: { spread: [1, 2, 3] }',
+  }, 'parameters.spread', ['2 of them']],
   [
     'a budget without delta', { budget: 'budget: { epsilon: 8 }' }, 'budget',
     ['epsilon and delta, or population'],

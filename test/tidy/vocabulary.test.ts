@@ -17,7 +17,7 @@ interface Row {
 /**
  * One word per thing. Not checked, because each has another meaning somewhere: look (filter
  * round), cut (threshold), gate (detection threshold), profile (projected histogram), middle
- * (median), spread (scale), spare and carry (reallocated), scene (lab configuration).
+ * (median), spare and carry (reallocated), scene (lab configuration).
  */
 const rows: readonly Row[] = [
   { name: /^[A-Z]\w*Asked$/, now: '...Options for a type', where: /^(src|server|client|cli)\// },

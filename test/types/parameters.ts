@@ -8,12 +8,12 @@ const asked = { ...alone, columns: 2 };
 const rows = [[1, 2]];
 
 export function findsMisspeltParameters(): void {
-  plan({ ...asked, estimator: mean, parameters: { scale: [2, 0.5] } });
-  plan({ ...asked, estimator: mean, parameters: { scale: 'auto', range: '0..1' } });
+  plan({ ...asked, estimator: mean, parameters: { spread: [2, 0.5] } });
+  plan({ ...asked, estimator: mean, parameters: { spread: 'auto', range: '0..1' } });
   // @ts-expect-error A parameter that the estimator does not have.
-  plan({ ...asked, estimator: mean, parameters: { scal: 2 } });
+  plan({ ...asked, estimator: mean, parameters: { spred: 2 } });
   // @ts-expect-error A word that it does not take.
-  plan({ ...asked, estimator: mean, parameters: { scale: 'wide' } });
+  plan({ ...asked, estimator: mean, parameters: { spread: 'wide' } });
   // @ts-expect-error A range without two ends.
   plan({ ...asked, estimator: mean, parameters: { range: '5' } });
   // @ts-expect-error One that must be given.
@@ -22,6 +22,6 @@ export function findsMisspeltParameters(): void {
   // @ts-expect-error A parameter that the estimator does not have.
   void estimate({ ...alone, rows, estimator: quantile, parameters: { range: '0..9', celsl: 9 } });
   // Of an estimator that is known only when the program runs, any.
-  void estimate({ ...alone, rows, estimator: findEstimator('mean'), parameters: { scal: 2 } });
+  void estimate({ ...alone, rows, estimator: findEstimator('mean'), parameters: { spred: 2 } });
   void chooseEstimator(asked);
 }

@@ -46,12 +46,12 @@ export function findsMisspeltNames(): void {
   // @ts-expect-error A key that a study does not have.
   study({ ...shared, study: 'a', columns: ['minutes'], estimator: 'mean', cohorts: 3 });
   const one = { ...shared, study: 'a', columns: ['minutes'] } as const;
-  study({ ...one, estimator: 'mean', parameters: { scale: 20 } });
+  study({ ...one, estimator: 'mean', parameters: { spread: 20 } });
   study({ ...one, estimator: 'histogram', parameters: { column: 'minutes', edges: [0, 9] } });
   // @ts-expect-error A parameter that the estimator does not have.
-  study({ ...one, estimator: 'mean', parameters: { scal: 20 } });
+  study({ ...one, estimator: 'mean', parameters: { spred: 20 } });
   // @ts-expect-error A value that it does not take.
-  study({ ...one, estimator: 'mean', parameters: { scale: 'wide' } });
+  study({ ...one, estimator: 'mean', parameters: { spread: 'wide' } });
   // @ts-expect-error An estimator that there is not.
   study({ ...one, estimator: 'meen' });
   // @ts-expect-error A length of time without a unit.

@@ -22,8 +22,8 @@ const written = process.env['KEELSON_WRITE_VECTORS'] === '1';
 const known = written ? {} : JSON.parse(readFileSync(path, 'utf8')) as Record<string, string>;
 
 /**
- * The seeds of forms that were estimators of their own. Their bytes are as they were then, so that
- * these forms are the same releases.
+ * The seeds of forms that were estimators of their own, and of cases with another name. Their bytes
+ * are as they were then, so that these are the same releases.
  */
 const seededAs: Readonly<Record<string, string>> = {
   'stable-mean': 'stable-mean-dual',
@@ -33,6 +33,7 @@ const seededAs: Readonly<Record<string, string>> = {
   'heavy-tailed by candidates': 'heavy-tailed-pure',
   'subsample-covariance': 'covariance from groups',
   'prime in its reference variant, in one direction': 'spectral-filter in its reference variant',
+  'spread found': 'scale found',
 };
 
 interface Case {
@@ -45,7 +46,7 @@ interface Case {
 
 /** One row in twenty is far off, all in the same place. */
 const withLiars = (sample: ComplianceSample): Case['row'] => (data, i) =>
-  (i % 20 === 7 ? sample.honest(data).fill(6 * sample.scale) : sample.honest(data));
+  (i % 20 === 7 ? sample.honest(data).fill(6 * sample.spread) : sample.honest(data));
 
 /** Rows in integers, far from zero. */
 const inIntegers = (sample: ComplianceSample): Case['row'] => (data) =>
@@ -54,7 +55,8 @@ const inIntegers = (sample: ComplianceSample): Case['row'] => (data) =>
 function casesOf(estimator: string, sample: ComplianceSample, form: string): Case[] {
   const name = `${estimator}${form}`;
   const caseOf = (of: string, row: Case['row'], own = sample): Case => ({
-    name: `${name}, ${of}`, seed: `${seededAs[name] ?? name}, ${of}`, estimator, sample: own, row,
+    name: `${name}, ${of}`, seed: `${seededAs[name] ?? name}, ${seededAs[of] ?? of}`,
+    estimator, sample: own, row,
   });
   const honest: Case['row'] = (data) => sample.honest(data);
   const cases = [
@@ -64,10 +66,11 @@ function casesOf(estimator: string, sample: ComplianceSample, form: string): Cas
   const isVariant = form !== '' && (seededAs[name] ?? name).includes(' ');
   if (!sample.location || isVariant) return cases;
   cases.push(caseOf('integers', inIntegers(sample)));
-  const takes = findEstimator(estimator).parameters.find((parameter) => parameter.name === 'scale');
+  const takes =
+    findEstimator(estimator).parameters.find((parameter) => parameter.name === 'spread');
   if (takes?.choices?.includes('auto') !== true) return cases;
-  const parameters = { ...sample.parameters, scale: 'auto' };
-  return [...cases, caseOf('scale found', honest, { ...sample, parameters })];
+  const parameters = { ...sample.parameters, spread: 'auto' };
+  return [...cases, caseOf('spread found', honest, { ...sample, parameters })];
 }
 
 const cases: readonly Case[] = [

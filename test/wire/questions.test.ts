@@ -19,7 +19,7 @@ const types: readonly ColumnType[] = [
 ];
 
 const base: Question = {
-  name: 'delays', estimator: 'robust-mean', parameters: { scale: 40 }, columns: ['minutes'],
+  name: 'delays', estimator: 'robust-mean', parameters: { spread: 40 }, columns: ['minutes'],
   where: [{ column: 'late', is: true }], reduce: 'mean', part: 40,
 };
 const regions: Question = {
@@ -53,7 +53,7 @@ describe('facts with a list of questions', () => {
     expect(decodeStudyDocument(facts)).toEqual(many);
     expect(decodeContributorFacts(facts)).toEqual(many);
     expect(fromUtf8(facts)).toContain('"questions":[{"columns":["minutes"],"estimator":'
-      + '"robust-mean","name":"delays","parameters":{"scale":40},"part":40,"reduce":"mean",'
+      + '"robust-mean","name":"delays","parameters":{"spread":40},"part":40,"reduce":"mean",'
       + '"where":[{"column":"late","is":true}]}');
   });
 

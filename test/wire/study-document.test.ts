@@ -28,7 +28,7 @@ const others: readonly StudyDocument[] = ([
   { ...shortFacts, participation: 'public',
     admission: { kind: 'rate', contributorKeys: 10, perMs: 60_000 } },
   { ...shortFacts, retention: { kind: 'duration', keepMs: 86_400_000 }, parameters: {} },
-  { ...shortFacts, parameters: { local: 'robust', exact: true, scale: 3 }, columns: ['größe'] },
+  { ...shortFacts, parameters: { local: 'robust', exact: true, spread: 3 }, columns: ['größe'] },
 ] satisfies readonly ShortFacts[]).map(ofShortFacts);
 
 /** The sample with one place changed; undefined removes it. */
@@ -134,7 +134,7 @@ describe('study document', () => {
     ['contribution.rowsMax', 0],
     ['estimator', 5],
     ['parameters', []],
-    ['parameters.scale', [1, '2']],
+    ['parameters.spread', [1, '2']],
     ['parameters.corruption', null],
     ['parameters.deep', { a: 1 }],
     ['privacy.epsilon', 0],

@@ -94,7 +94,7 @@ columns: [minutes, kilometres]
 cohort: ${people}
 epoch: { every: ${epochSeconds}s }
 estimator: robust-mean
-parameters: { scale: [8, 4], shape: light, corruption: 0.1 }
+parameters: { spread: [8, 4], shape: light, corruption: 0.1 }
 privacy: { epsilon: 4, delta: 1e-6 }
 budget: { epsilon: 8, delta: 1e-5${keep ? `, per: ${2 * epochSeconds}s` : ''} }
 sealed:

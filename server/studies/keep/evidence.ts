@@ -3,7 +3,7 @@ import type { StudyView } from '../contract.js';
 import type { Store } from '../../store/contract.js';
 import type { ContributorEvidence, EpochEvidence } from '../evidence-contract.js';
 import { journalPages } from './journal-pages.js';
-import { newestPoint, OwnRows, scaleOf } from './own-rows.js';
+import { newestPoint, OwnRows, spreadOf } from './own-rows.js';
 
 /** Most epochs that are read, newest first, and most journal entries in all. */
 const epochsMax = 8;
@@ -31,7 +31,7 @@ export async function gatherEvidence(
   const { studyId, document } = view;
   const key = toHex(contributor);
   const answer = await newestPoint(store, view, view.releaseCount);
-  const scale = scaleOf(document);
+  const spread = spreadOf(document);
   const { retention } = document;
   const keepMs = retention.kind === 'release' ? 0 : retention.keepMs;
   const stays = (endMs: number): boolean => until === undefined || endMs > until;
@@ -58,7 +58,7 @@ export async function gatherEvidence(
   const evidence = {
     study: view.name, contributor: key,
     answer: answer === null ? null : { index: answer.index, epoch: answer.epoch },
-    unit: scale === null ? 'columns' as const : 'scale' as const, epochs, truncated: left <= 0,
+    unit: spread === null ? 'columns' as const : 'spread' as const, epochs, truncated: left <= 0,
     excludedFrom: (await store.quarantineOf?.(studyId, key))?.fromEpoch ?? null,
   };
   return { evidence, distance };

@@ -24,8 +24,8 @@ export interface PublishedPoint {
   readonly question: Question;
   /** One number for each column of the question. */
   readonly point: readonly number[];
-  /** As `scaleOf`. */
-  readonly scale: readonly number[] | null;
+  /** As `spreadOf`. */
+  readonly spread: readonly number[] | null;
 }
 
 /**
@@ -39,7 +39,7 @@ export class OwnRows {
   #farthest = 0;
   #counted = 0;
   readonly #point: readonly number[] | null;
-  readonly #scale: readonly number[] | null;
+  readonly #spread: readonly number[] | null;
   readonly #places: readonly number[];
   readonly #filter: RowFilter;
   readonly #sums: Float64Array;
@@ -48,7 +48,7 @@ export class OwnRows {
   constructor(private readonly document: StudyDocument, answer: PublishedPoint | null) {
     const { columns = [], where = [] } = answer?.question ?? {};
     this.#point = answer?.point ?? null;
-    this.#scale = answer?.scale ?? null;
+    this.#spread = answer?.spread ?? null;
     this.#places = columns.map((name) => document.columns.indexOf(name));
     this.#filter = rowFilter(where, document);
     this.#sums = new Float64Array(columns.length);
@@ -88,7 +88,7 @@ export class OwnRows {
   }
 
   #distance(row: readonly number[], point: readonly number[]): number {
-    return Math.hypot(...point.map((value, i) => (row[i]! - value) / (this.#scale?.[i] ?? 1)));
+    return Math.hypot(...point.map((value, i) => (row[i]! - value) / (this.#spread?.[i] ?? 1)));
   }
 }
 
@@ -108,7 +108,7 @@ export async function newestPoint(
     const { outcome } = decodeReleaseBody(body).answers[place]!;
     if (outcome.kind !== 'value' || outcome.parts !== undefined) continue;
     if (outcome.shape.length === 1 && outcome.estimate.length === question.columns.length) {
-      return { index, epoch, question, point: outcome.estimate, scale: scaleOf(document) };
+      return { index, epoch, question, point: outcome.estimate, spread: spreadOf(document) };
     }
   }
   return null;
@@ -140,14 +140,14 @@ export function answersColumns(asked: Described): boolean {
   return areOfColumns(numbers, asked.columns) && numbers.every(({ kind }) => kind !== 'other');
 }
 
-/** The public scale of each column of the compared question, if its estimator has one. */
-export function scaleOf(document: StudyDocument): readonly number[] | null {
+/** The public spread of each column of the compared question, if its estimator has one. */
+export function spreadOf(document: StudyDocument): readonly number[] | null {
   const question = document.questions[comparedPlace(document)];
   if (question === undefined) return null;
-  const { columns, parameters: { scale } } = question;
-  if (typeof scale === 'number') return columns.map(() => scale);
-  if (!Array.isArray(scale) || scale.length !== columns.length) return null;
-  return scale.every((each) => typeof each === 'number') ? scale : null;
+  const { columns, parameters: { spread } } = question;
+  if (typeof spread === 'number') return columns.map(() => spread);
+  if (!Array.isArray(spread) || spread.length !== columns.length) return null;
+  return spread.every((each) => typeof each === 'number') ? spread : null;
 }
 
 /** Rounds to 2 significant digits. */

@@ -23,7 +23,7 @@ const passMs = 1_000;
  * - the rows of k in epochs before t. They are read out of the journal by k's key, to the last
  *   entry. There is no bound on entries, because a bound would let the rows of others decide;
  * - the estimate of a release published before t;
- * - the bound, the columns' scales, and which rows and columns the compared question is about,
+ * - the bound, the columns' spreads, and which rows and columns the compared question is about,
  *   which are public facts. A row that does not count is k's own, too.
  * Which epochs are measured, and from which epoch on the key is left out, is fixed by the schedule
  * before rows are read, because the length of the pass depends on what others sent.

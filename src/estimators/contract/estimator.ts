@@ -74,12 +74,12 @@ export interface Citation {
 export interface ParameterSpec {
   readonly name: string;
   /**
-   * `scale`: one positive number, or one per column. `range`: `low..high`, or one per column;
+   * `positive`: one positive number, or one per column. `range`: `low..high`, or one per column;
    * parsed to low and high of each column, in this order. `numbers`: an ascending list, each number
    * above the one before. `list`: a list of objects that the estimator reads; parsed to its
    * canonical JSON text, of at most limits.parameterText characters.
    */
-  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'scale' | 'range' | 'numbers'
+  readonly type: 'number' | 'integer' | 'choice' | 'boolean' | 'positive' | 'range' | 'numbers'
     | 'list';
   /** Absent: the parameter must be given, unless it is optional. */
   readonly default?: ParameterValue;
@@ -87,7 +87,7 @@ export interface ParameterSpec {
   readonly optional?: true;
   readonly minimum?: number;
   readonly maximum?: number;
-  /** The values of a `choice`; for a `scale`, the words that it accepts besides numbers. */
+  /** The values of a `choice`; for a `positive`, the words that it accepts besides numbers. */
   readonly choices?: readonly string[];
   /**
    * For `numbers` and `list`: the longest list; at most limits.columns, which is what a study
@@ -133,7 +133,7 @@ export interface Guarantee {
 }
 
 /**
- * Root of the expected squared Euclidean error, and its parts, in units of scale or those of the
+ * Root of the expected squared Euclidean error, and its parts, in units of spread or those of the
  * fact `errorsAreIn`.
  */
 export interface ExpectedError {

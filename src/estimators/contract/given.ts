@@ -111,7 +111,7 @@ function isParsed(spec: ParameterSpec, value: unknown, dimension: number): boole
       return Array.isArray(value);
     case 'range':
       return Array.isArray(value) && value.length === 2 * dimension;
-    case 'scale':
+    case 'positive':
       return typeof value === 'string' || (Array.isArray(value) && value.length === dimension);
   }
 }

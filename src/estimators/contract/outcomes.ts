@@ -20,7 +20,7 @@ export function participationBelowPlan(
 
 /**
  * The value, or a refusal when an entry of its estimate is not finite.
- * @param what - subject of the refusal's text: "the noisy mean times scale is".
+ * @param what - subject of the refusal's text: "the noisy mean times spread is".
  * @param remedy - what the user can do.
  */
 export function finiteValue(

@@ -17,7 +17,7 @@ export interface ParameterFacts {
 
 /**
  * Checks what a user wrote against an estimator's declared parameters and fills in the defaults.
- * A `scale` comes back as one number per column, whatever form it was given in. Numbers may be
+ * A `positive` comes back as one number per column, whatever form it was given in. Numbers may be
  * written as text ("0.1"), and lists as "1,2,3", as they are on a command line.
  *
  * @throws InvalidParameterError naming the path (`parameters.corruption`), the value, the rule and
@@ -29,7 +29,7 @@ export function parseParameters(
   facts: ParameterFacts,
 ): ParameterValues {
   checkList(specs, 'the first argument is the parameters of an estimator');
-  checkObject(raw, 'the parameters given are an object, like { scale: 1 }');
+  checkObject(raw, 'the parameters given are an object, like { spread: 1 }');
   checkObject(facts, 'the third argument is { dimension }');
   checkWhole(facts.dimension, 'dimension, the number of columns,', 1, protocolLimits.columns);
   const known = specs.map((spec) => spec.name);
@@ -84,8 +84,8 @@ function parseOne(spec: ParameterSpec, given: unknown, facts: ParameterFacts): P
       if (given === true || given === 'true') return true;
       if (given === false || given === 'false') return false;
       throw refused(spec, given, facts);
-    case 'scale':
-      return parseScale(spec, given, facts);
+    case 'positive':
+      return parsePositive(spec, given, facts);
     case 'range':
       return parseRange(spec, given, facts);
     case 'numbers':
@@ -150,7 +150,7 @@ function lengthMaximumOf(spec: ParameterSpec): number {
   return spec.lengthMaximum ?? protocolLimits.columns;
 }
 
-function parseScale(
+function parsePositive(
   spec: ParameterSpec, given: unknown, facts: ParameterFacts,
 ): readonly number[] | string {
   if (typeof given === 'string' && spec.choices?.includes(given) === true) return given;
@@ -200,7 +200,7 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
   if (spec.type === 'boolean') return 'true or false';
   const from = spec.minimum === undefined ? '' : ` from ${boundText(spec.minimum)}`;
   const to = spec.maximum === undefined ? '' : ` up to ${boundText(spec.maximum)}`;
-  if (spec.type === 'scale') {
+  if (spec.type === 'positive') {
     const words = spec.choices === undefined ? '' : `${spec.choices.join(', ')}, `;
     return `${words}a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
   }

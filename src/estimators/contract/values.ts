@@ -53,11 +53,12 @@ export function listOf(values: ParameterValues, name: string): readonly unknown[
 }
 
 /** One positive number per column, or `auto`: to be found privately. */
-export function scaleOf(values: ParameterValues, dimension: number): Float64Array | 'auto' {
-  const value = values['scale'];
+export function spreadOf(values: ParameterValues, dimension: number): Float64Array | 'auto' {
+  const value = values['spread'];
   if (value === 'auto') return value;
   assert(
-    Array.isArray(value) && value.length === dimension, 'scale was parsed to one number per column',
+    Array.isArray(value) && value.length === dimension,
+    'spread was parsed to one number per column',
   );
   return Float64Array.from(value as readonly number[]);
 }
@@ -105,13 +106,13 @@ export const rangeParameter: ParameterSpec = {
     'public bounds of the columns, like 0..1, one or one per column; rows beyond are moved to the '
     + 'bound, and the answer says if many are. Alone it is for answers on a scale, and yes or no: '
     + 'nearly the whole cost goes to the mean. '
-    + 'Beside scale it tells where to look, so that fewer contributors suffice',
+    + 'Beside spread it tells where to look, so that fewer contributors suffice',
 };
 
 /** The parameter that says in which units the data vary. */
-export const scaleParameter: ParameterSpec = {
-  name: 'scale',
-  type: 'scale',
+export const spreadParameter: ParameterSpec = {
+  name: 'spread',
+  type: 'positive',
   choices: ['auto'],
   default: 'auto',
   minimum: 1e-150,

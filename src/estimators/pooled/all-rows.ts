@@ -68,7 +68,7 @@ export function allRowsDesign(facts: StudyFacts, cohort = rowsCohort): AllRowsDe
   return { facts, distance, clipped, events: [distance, clipped.sum, clipped.count] };
 }
 
-/** The released numbers about all rows. In scales, about the centre. */
+/** The released numbers about all rows. In spreads, about the centre. */
 export interface AllRows {
   readonly moved: Float64Array;
   /** Noisy number of rows: at least a quarter of the plan. */
@@ -81,7 +81,7 @@ export interface AllRows {
   /** Standard deviation of the noise of `moved`, per column. */
   readonly deviation: Float64Array;
   /** Root mean square distance over the root of the number of columns, at least 1. */
-  readonly spread: number;
+  readonly width: number;
   /** How much of the mean the ball of `moved` may hide, in any one direction. */
   readonly bias: number;
   /** How much of it a ball of some radius about the centre may hide: seen, and hidden by noise. */
@@ -91,17 +91,17 @@ export interface AllRows {
 
 /**
  * Draws the histogram, then the mean of all rows. O(rows * columns), shared among threads.
- * @param rows - in data units. @param centre - released, in data units. @param scale - public or
+ * @param rows - in data units. @param centre - released, in data units. @param spread - public or
  * released, the unit of each column.
  */
 export async function releaseAllRows(
   { mechanisms, compute }: Draws, { facts, distance, clipped }: AllRowsDesign,
-  rows: Sensitive<RowBlock>, centre: Float64Array, scale: Float64Array,
+  rows: Sensitive<RowBlock>, centre: Float64Array, spread: Float64Array,
 ): Promise<Released<AllRows>> {
   const { dimension, cohort } = facts;
   const counts = mechanisms.gaussian(
     distance.name,
-    await rows.mapAsync((block) => distanceCounts(compute, block, centre, scale)),
+    await rows.mapAsync((block) => distanceCounts(compute, block, centre, spread)),
   ).value;
   const distances = readDistances({
     counts, sigma: distance.sigma, dimension, rows: rowsIn(counts, cohort),
@@ -112,19 +112,19 @@ export async function releaseAllRows(
     dimension, least: usualRadius(dimension), noise, corruption: 0,
   });
   const options = {
-    centre, ball: clipped.ball, cohort, name: eventName, unit: scale.map((unit) => unit * radius),
+    centre, ball: clipped.ball, cohort, name: eventName, unit: spread.map((unit) => unit * radius),
   };
   const drawn = await privateClippedMeanOn(compute, mechanisms, rows, options);
   return drawn.map((answer) => {
     const { kind, mean } = answer;
     const present = Math.max(answer.present, cohort / 4);
-    const moved = mean.map((entry, j) => (entry - centre[j]!) / scale[j]!);
+    const moved = mean.map((entry, j) => (entry - centre[j]!) / spread[j]!);
     return {
       moved, present, isBelowPlan: kind === 'participation-below-plan',
       deviation: moved.map((entry) => Math.hypot(
         (radius * clipped.sum.sigma) / present, (entry * clipped.count.sigma) / present,
       )),
-      spread: Math.max(1, distances.spread),
+      width: Math.max(1, distances.width),
       bias: distances.beyond(radius) + distances.hidden(radius),
       beyond: distances.beyond,
       hidden: distances.hidden,
@@ -137,27 +137,27 @@ export interface BesideAllRows {
   readonly all: AllRows;
   /** In data units. */
   readonly centre: Float64Array;
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
   /**
-   * Radius of the ball about the centre that rows were clipped to, in scales, when the answer is
+   * Radius of the ball about the centre that rows were clipped to, in spreads, when the answer is
    * the mean of all of them. Null: rows were left out, or the answer is no mean.
    */
   readonly clippedAt: number | null;
   /** Noisy number of rows left, when rows were left out; null when all rows count. */
   readonly left: number | null;
   /**
-   * How far a hostile share that stays may move the answer in any one direction, in scales
+   * How far a hostile share that stays may move the answer in any one direction, in spreads
    * (`movedByHostile`). Absent: nothing is promised.
    */
   readonly hostile?: number;
 }
 
 /**
- * How far a share c of the rows that stays may move a mean, in scales: sqrt(c / (1 - c)) of the
+ * How far a share c of the rows that stays may move a mean, in spreads: sqrt(c / (1 - c)) of the
  * deviation of all rows that stay, along any direction, by the inequality of Cauchy and Schwarz;
  * and no more than what a share c can at the other end of the ball.
  * @param excess - largest variance of the rows that stay, inside the ball, minus 1.
- * @param radius - of the ball that they are clipped to, in scales.
+ * @param radius - of the ball that they are clipped to, in spreads.
  */
 export function movedByHostile(corruption: number, excess: number, radius: number): number {
   const share = hostileShare(corruption);
@@ -177,34 +177,34 @@ export function movedByHostile(corruption: number, excess: number, radius: numbe
  */
 export function withAllRows(outcome: Outcome, beside: BesideAllRows): Outcome {
   if (outcome.kind === 'refused' || outcome.interval95 === undefined) return outcome;
-  const { all, centre, scale, left, hostile } = beside;
+  const { all, centre, spread, left, hostile } = beside;
   const { interval95: own, estimate } = outcome;
-  const mean = Array.from(all.moved, (entry, j) => centre[j]! + entry * scale[j]!);
+  const mean = Array.from(all.moved, (entry, j) => centre[j]! + entry * spread[j]!);
   const interval = widened(own, mean, beside);
   const gone = left === null ? 0 : Math.max(0, 1 - left / all.present);
   const findings =
-    [...outcome.findings ?? [], ...findingsBeside(outcome, { all, scale, gone, mean })];
+    [...outcome.findings ?? [], ...findingsBeside(outcome, { all, spread, gone, mean })];
   return {
     ...outcome,
     interval95: interval,
     ...(hostile !== undefined && {
-      intervalIfFalse95: widenedBy(interval, (j) => hostile * scale[j]!),
+      intervalIfFalse95: widenedBy(interval, (j) => hostile * spread[j]!),
       radiusIfFalse95: hostile + movedByShare(Math.min(0.5, gone))
-        + Math.hypot(...estimate.map((entry, j) => (own.high[j]! - entry) / scale[j]!)),
+        + Math.hypot(...estimate.map((entry, j) => (own.high[j]! - entry) / spread[j]!)),
     }),
-    spread: Array.from(scale),
+    spread: Array.from(spread),
     ...(findings.length > 0 && { findings }),
   };
 }
 
 /** interval95, as `withAllRows` says. Unbounded where rows are so far out that no bin shows it. */
 function widened(
-  own: Interval95, mean: readonly number[], { all, scale, clippedAt }: BesideAllRows,
+  own: Interval95, mean: readonly number[], { all, spread, clippedAt }: BesideAllRows,
 ): Interval95 {
-  const half = Array.from(scale, (unit, j) => unit * (all.bias
-    + deviations95 * Math.hypot(all.deviation[j]!, all.spread / Math.sqrt(all.present))));
+  const half = Array.from(spread, (unit, j) => unit * (all.bias
+    + deviations95 * Math.hypot(all.deviation[j]!, all.width / Math.sqrt(all.present))));
   const hidden = clippedAt === null ? Infinity : all.beyond(clippedAt) + all.hidden(clippedAt);
-  const ends = Array.from(scale, (unit, j): readonly [number, number] => {
+  const ends = Array.from(spread, (unit, j): readonly [number, number] => {
     const both = [
       Math.min(own.low[j]!, mean[j]! - half[j]!), Math.max(own.high[j]!, mean[j]! + half[j]!),
     ] as const;
@@ -220,13 +220,13 @@ const apart = 4;
 /** Findings from the difference between the answer and the mean of all rows. */
 function findingsBeside(
   { estimate, uncertainty }: ValueOutcome,
-  { all, scale, gone, mean }: Pick<BesideAllRows, 'all' | 'scale'>
+  { all, spread, gone, mean }: Pick<BesideAllRows, 'all' | 'spread'>
     & { readonly gone: number; readonly mean: readonly number[] },
 ): readonly Finding[] {
   const noise = uncertainty.kind === 'gaussian' ? uncertainty.standardDeviation : null;
-  const columns = Array.from(scale.keys()).filter((j) =>
+  const columns = Array.from(spread.keys()).filter((j) =>
     Math.abs(estimate[j]! - mean[j]!) > apart * Math.hypot(
-      noise?.[j] ?? 0, scale[j]! * all.deviation[j]!,
+      noise?.[j] ?? 0, spread[j]! * all.deviation[j]!,
     ));
   if (gone > 0) return [{ reason: 'cluster-apart', columns: [], amounts: [gone, ...mean] }];
   return columns.length === 0 ? [] : [{ reason: 'skewed', columns, amounts: [] }];

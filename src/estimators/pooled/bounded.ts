@@ -14,15 +14,15 @@ import { assumptions } from './plan.js';
 import { rowsCohort } from './pool.js';
 
 /**
- * The mean of rows with public bounds, and no scale besides.
+ * The mean of rows with public bounds, and no spread besides.
  *
  * Claim. rho zCDP, no delta.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
  * Cost. That of the clipped mean (privacy/stages/clipped-mean), which gets all of rho that the
  * people beyond the bounds (outside) leave.
- * Why. Rows are moved into the bounds, which keeps each contributor one row. The scale is half the
+ * Why. Rows are moved into the bounds, which keeps each contributor one row. The spread is half the
  * width of the bounds and the centre their middle. Both are public, and nothing else is drawn. A
- * row is within one scale of the middle in every column, so a ball of radius sqrt(columns) holds
+ * row is within one spread of the middle in every column, so a ball of radius sqrt(columns) holds
  * them all.
  * @param corruption - hostile share that the answer is promised for; null: none is.
  */
@@ -52,10 +52,10 @@ export function boundedDesign(
       },
       outputShape: [dimension],
       facts: {
-        clipRadiusInScales: radius,
-        noisePerCoordinateInScales: sum.sigma / cohort,
+        clipRadiusInSpreads: radius,
+        noisePerCoordinateInSpreads: sum.sigma / cohort,
         noiseOfCount: count.sigma,
-        movedByHostileShareInScales: radius,
+        movedByHostileShareInSpreads: radius,
       },
       expectedError: errorUpTo(
         corruption ?? 1, honestErrorOfMean(dimension, cohort, sum.sigma),
@@ -65,21 +65,21 @@ export function boundedDesign(
     noise: { sigma: sum.sigma, rows: cohort },
     // Whole steps are added up, exactly, as they stay below 2^53: any order gives the same sum.
     unsorted: { upTo: Infinity, tagged: false },
-    inScale: true,
-    release: async ({ mechanisms, compute }, { pool, centre, scale }) => {
+    inSpreads: true,
+    release: async ({ mechanisms, compute }, { pool, centre, spread }) => {
       const drawn = await privateClippedMeanOn(
         compute, mechanisms, pool, { centre, ball: clipped.ball, cohort },
       );
       return drawn.map((answer): Outcome => {
         if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
         const outcome = answerOf(clipped, {
-          centre: centre.map((entry, j) => entry * scale[j]!),
-          scale,
+          centre: centre.map((entry, j) => entry * spread[j]!),
+          spread,
           moved: answer.mean.map((entry, j) => entry - centre[j]!),
           present: answer.present,
         });
         return corruption === null || outcome.kind === 'refused'
-          ? outcome : withHostile(outcome, { range, scale, corruption });
+          ? outcome : withHostile(outcome, { range, spread, corruption });
       });
     },
   };
@@ -91,8 +91,8 @@ export function boundedDesign(
  * bounds. Solved for the honest mean, and kept inside the bounds. Post-processing.
  */
 function withHostile(
-  answer: ValueOutcome, { range: { low, high }, scale, corruption }: {
-    readonly range: ColumnRange; readonly scale: Float64Array; readonly corruption: number;
+  answer: ValueOutcome, { range: { low, high }, spread, corruption }: {
+    readonly range: ColumnRange; readonly spread: Float64Array; readonly corruption: number;
   },
 ): ValueOutcome {
   const inside = (value: number, j: number): number =>
@@ -105,25 +105,25 @@ function withHostile(
   const highs = interval95!.high.map((end, j) =>
     Math.max(estimate[j]!, inside(honest(end, low[j]!), j)));
   const reach = estimate.map((entry, j) =>
-    Math.max(entry - lows[j]!, highs[j]! - entry) / scale[j]!);
+    Math.max(entry - lows[j]!, highs[j]! - entry) / spread[j]!);
   return {
     ...answer,
     intervalIfFalse95: { low: lows, high: highs },
     radiusIfFalse95: Math.hypot(...reach),
-    spread: Array.from(scale),
+    spread: Array.from(spread),
   };
 }
 
-/** The demands of a mean with a range. Without a scale, nothing else has to be found. */
+/** The demands of a mean with a range. Without a spread, nothing else has to be found. */
 export function demandBounded(values: ParameterValues, { rho }: PrivacyTarget): Infeasible | null {
   if (!(rho > 0)) {
     return infeasible('the mean needs a positive rho', 'ask for (epsilon, delta) with delta > 0');
   }
-  if (values['scale'] !== 'auto') return null;
+  if (values['spread'] !== 'auto') return null;
   const unused = unusedBeside.find((name) => values[name] !== undefined);
   return unused === undefined ? null : infeasible(
     `range and ${unused} are both given, and a mean with a range alone does not use ${unused}`,
-    `leave out ${unused}, or give scale as well`,
+    `leave out ${unused}, or give spread as well`,
   );
 }
 

@@ -23,20 +23,20 @@ export interface CentreStage {
   readonly events: readonly MechanismEvent[];
   /** Contributors with whom the centre is found 99 times in 100. */
   readonly cohortNeeded: number;
-  /** @param scale - public or released, the unit of each column. */
+  /** @param spread - public or released, the unit of each column. */
   readonly find: (
-    draws: Draws, rows: Sensitive<RowBlock>, scale: Float64Array,
+    draws: Draws, rows: Sensitive<RowBlock>, spread: Float64Array,
   ) => Promise<Released<Centre>>;
 }
 
 /** The parts that every design about a centre has. */
 export interface QueryDesign {
-  /** The study's, with what is left to spend after the scale. */
+  /** The study's, with what is left to spend after the spread. */
   readonly facts: StudyFacts;
   readonly centre: CentreStage;
   /** The most rows used, so that sums stay exact: those with the smallest tags. */
   readonly rowsMax: number;
-  /** All that a release may draw after the scale, those of the centre included. */
+  /** All that a release may draw after the spread, those of the centre included. */
   readonly events: readonly MechanismEvent[];
 }
 
@@ -49,10 +49,10 @@ export function knownCentre(centre: Float64Array): CentreStage {
   };
 }
 
-/** Public bounds of the rows, and their public scale. */
+/** Public bounds of the rows, and their public spread. */
 export interface CentreBounds {
   readonly range: ColumnRange;
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
 }
 
 /** The budget of a centre, and the hostile share that it must withstand. */
@@ -84,15 +84,15 @@ export function centreStage(options: CentreStageOptions): PrivateCentreStage {
     events: [bins, median],
     median,
     cohortNeeded: Math.ceil(countToBeSeen(bins, dimension) / share),
-    find: ({ mechanisms, compute }, rows, scale) =>
-      privateCentreOn(compute, mechanisms, rows, dimension, scale),
+    find: ({ mechanisms, compute }, rows, spread) =>
+      privateCentreOn(compute, mechanisms, rows, dimension, spread),
   };
 }
 
 function boundedCentre(
-  { rho, corruption }: CentreStageOptions, { range, scale }: CentreBounds,
+  { rho, corruption }: CentreStageOptions, { range, spread }: CentreBounds,
 ): PrivateCentreStage {
-  const cells = rangeCells(range, scale);
+  const cells = rangeCells(range, spread);
   const drawn = rangeCentreEvents({ cohort: rowsCohort, rho, cells });
   const { counts, median } = drawn;
   return {

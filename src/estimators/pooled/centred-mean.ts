@@ -14,15 +14,15 @@ import { finiteValue, intervalAbout } from '../contract/outcomes.js';
  */
 export function centreNotFound(
   { cohort }: StudyFacts, coordinates: readonly number[],
-  words: readonly [string, string] = ['scales', 'one scale'],
+  words: readonly [string, string] = ['spreads', 'one spread'],
 ): Outcome {
-  const [unit, width] = words;
+  const [unit, most] = words;
   return {
     kind: 'refused',
     reason: 'centre-not-found',
     text: `no stretch of four ${unit} held enough rows in ${columnPlaces(coordinates)}. `
       + `Either far fewer contributors came than the ${cohort} planned for: lower cohort, or wait `
-      + `longer. Or their rows vary by more than ${width}: raise scale.`,
+      + `longer. Or their rows vary by more than ${most}: raise spread.`,
   };
 }
 
@@ -30,22 +30,22 @@ export function centreNotFound(
 export interface Answer {
   /** In data units. */
   readonly centre: Float64Array;
-  readonly scale: Float64Array;
-  /** Noisy mean minus centre, in scales. */
+  readonly spread: Float64Array;
+  /** Noisy mean minus centre, in spreads. */
   readonly moved: Float64Array;
   /** Noisy count. */
   readonly present: number;
-  /** Per column, in scales: standard deviation of further noise in `moved`. Default: none. */
+  /** Per column, in spreads: standard deviation of further noise in `moved`. Default: none. */
   readonly deviation?: Float64Array;
-  /** Scales in one unit of the sum, public or released. Default 1. */
+  /** Spreads in one unit of the sum, public or released. Default 1. */
   readonly unit?: number;
-  /** Standard deviation of an honest row in a column, in scales. Default 1. */
-  readonly spread?: number;
-  /** Per column, in scales: what else the mean may be off by, such as what clipping hides. */
+  /** Standard deviation of an honest row in a column, in spreads. Default 1. */
+  readonly width?: number;
+  /** Per column, in spreads: what else the mean may be off by, such as what clipping hides. */
   readonly bias?: number;
 }
 
-/** The noise of a mean: on the sum of the rows, in scales, and on their number. */
+/** The noise of a mean: on the sum of the rows, in spreads, and on their number. */
 export interface MeanEvents {
   readonly sum: GaussianEvent;
   readonly count: GaussianEvent;
@@ -54,16 +54,16 @@ export interface MeanEvents {
 /** The mean in data units, with the noise of sum and count. */
 export function answerOf(
   { sum, count }: MeanEvents,
-  { centre, scale, moved, present, deviation: further, unit = 1, spread = 1, bias = 0 }: Answer,
+  { centre, spread, moved, present, deviation: further, unit = 1, width = 1, bias = 0 }: Answer,
 ): Outcome {
-  const deviation = Array.from(moved, (entry, j) => scale[j]! * Math.hypot(
+  const deviation = Array.from(moved, (entry, j) => spread[j]! * Math.hypot(
     (unit * sum.sigma) / present, (entry * count.sigma) / present, further?.[j] ?? 0,
   ));
-  const estimate = Array.from(moved, (entry, j) => centre[j]! + entry * scale[j]!);
-  // Rows no wider than `spread` are allowed for, hostile rows that stayed are not.
-  return gaussianOutcome('the noisy mean times scale', estimate, deviation, (j) =>
-    deviations95 * Math.hypot(deviation[j]!, (spread * scale[j]!) / Math.sqrt(present))
-      + scale[j]! * bias);
+  const estimate = Array.from(moved, (entry, j) => centre[j]! + entry * spread[j]!);
+  // Rows no wider than `width` are allowed for, hostile rows that stayed are not.
+  return gaussianOutcome('the noisy mean times spread', estimate, deviation, (j) =>
+    deviations95 * Math.hypot(deviation[j]!, (width * spread[j]!) / Math.sqrt(present))
+      + spread[j]! * bias);
 }
 
 /**

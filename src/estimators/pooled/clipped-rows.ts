@@ -54,11 +54,11 @@ export interface Moments {
  * Clips rows about a released centre. Of more than `rowsMax` rows those with the smallest tags are
  * taken, so that sums stay exact: one contributor more or less then changes at most one row for
  * another.
- * @param scale - units of the columns.
+ * @param spread - units of the columns.
  * @param isScratch - the steps take the place of the pool's values, which nobody reads again.
  */
 export async function clippedRows(
-  compute: Compute, pool: PooledRows, centre: Float64Array, scale: Float64Array, ball: ClipBall,
+  compute: Compute, pool: PooledRows, centre: Float64Array, spread: Float64Array, ball: ClipBall,
   rowsMax: number,
   isScratch = false,
 ): Promise<ClippedRows> {
@@ -68,7 +68,7 @@ export async function clippedRows(
   const alive = sharedBytes(count);
   const { grid, steps: radius } = ball;
   const moments = await clipAndAddRows(
-    compute, { values, dimension, count }, { grid, steps: radius, centre, unit: scale }, steps,
+    compute, { values, dimension, count }, { grid, steps: radius, centre, unit: spread }, steps,
     alive,
   );
   return { count, dimension, steps, alive, known: { moments, gone: null, binned: null } };

@@ -6,7 +6,7 @@ import type {
 } from '../contract/estimator.js';
 import { poolOf } from '../contract/finished.js';
 import { countedAtBound, withOutside } from '../contract/outside.js';
-import { scaleParameter, type ColumnRange } from '../contract/values.js';
+import { spreadParameter, type ColumnRange } from '../contract/values.js';
 import {
   makePlan, nearSmallestCohort, needsCohort, pooledArm, withoutDelta,
 } from '../contract/planning.js';
@@ -17,36 +17,36 @@ import {
   findUnits, knownColumns, withColumns, type FoundColumns,
 } from './found-columns.js';
 import { releaseOutside } from './outside.js';
-import { noiseHides, scaleText, type PooledPlanParts } from './plan.js';
-import { rowsCohort, rowsInRange, rowsInScale } from './pool.js';
-import { chooseScale, spreadNotFound, type ScaleChoice } from './scale-choice.js';
+import { noiseHides, spreadText, type PooledPlanParts } from './plan.js';
+import { rowsCohort, rowsInRange, rowsInSpreads } from './pool.js';
+import { chooseSpread, spreadNotFound, type SpreadChoice } from './spread-choice.js';
 
 export { knownColumns, type FoundColumns, type OneValue } from './found-columns.js';
 
 /**
- * The one pipeline of estimators that keep everybody's rows in one pool: scale, centre, release.
+ * The one pipeline of estimators that keep everybody's rows in one pool: spread, centre, release.
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by none, or added. Cost:
- * that of the plan's events, composed adaptively: those of the scale, when it is found privately
+ * that of the plan's events, composed adaptively: those of the spread, when it is found privately
  * (found-columns), those of the people beyond public bounds (outside), those of the centre
  * (privacy/stages/centre), and those of the estimator's own `release`, which states what they
  * cover.
- * Why. Scale and centre are public or released when `release` gets them, so its events, which are
- * calibrated for every scale and centre, compose with theirs. Whether a release is refused, and
+ * Why. Spread and centre are public or released when `release` gets them, so its events, which are
+ * calibrated for every spread and centre, compose with theirs. Whether a release is refused, and
  * with what text, is a function of released numbers alone. Dividing rows by a public or released
- * scale, and moving them into public bounds, keeps each contributor one row.
+ * spread, and moving them into public bounds, keeps each contributor one row.
  */
 
 /** The public facts from which an estimator plans. */
 export interface DesignRequest {
   readonly values: ParameterValues;
-  /** The study's, with what is left to spend after the scale. */
+  /** The study's, with what is left to spend after the spread. */
   readonly facts: StudyFacts;
   /** One positive number for each column; null: found privately. */
-  readonly scale: Float64Array | null;
-  /** Public bounds of which the scale is half the width; null: none were given alone. */
+  readonly spread: Float64Array | null;
+  /** Public bounds of which the spread is half the width; null: none were given alone. */
   readonly range: ColumnRange | null;
-  /** Public bounds beside a given scale; null: not both were given. */
+  /** Public bounds beside a given spread; null: not both were given. */
   readonly bounds: CentreBounds | null;
 }
 
@@ -61,14 +61,14 @@ export interface TooFew {
   readonly others: string;
 }
 
-/** Rows, and where they are: centre and scale are public or released. */
+/** Rows, and where they are: centre and spread are public or released. */
 export interface CentredPool {
-  /** The rows as they came; in a design `inScale`, divided by the scale. */
+  /** The rows as they came; in a design `inSpreads`, divided by the spread. */
   readonly pool: Sensitive<PooledRows>;
   /** In the pool's units. */
   readonly centre: Float64Array;
   /** Data units. */
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
   readonly columns: FoundColumns;
 }
 
@@ -78,21 +78,21 @@ export interface PooledDesign {
   readonly centre: CentreStage;
   /**
    * The parts of the plan that the pipeline cannot know. `events` are all that a release may draw
-   * after the scale, those of the centre included; `facts` are besides the scale.
+   * after the spread, those of the centre included; `facts` are besides the spread.
    */
   readonly plan: PooledPlanParts;
-  /** Noise of each output coordinate in scales: sigma / rows. Absent: there is no such number. */
+  /** Noise of each output coordinate in spreads: sigma / rows. Absent: there is no such number. */
   readonly noise?: { readonly sigma: number; readonly rows: number };
   /** Which pools may come in order of arrival; default: none. */
   readonly unsorted?: Unsorted;
   /**
-   * The rows are divided by the scale before the centre is looked for, which changes the last bits
+   * The rows are divided by the spread before the centre is looked for, which changes the last bits
    * of a release: estimators that were made so keep it, so that their releases stay as they are.
    */
-  readonly inScale?: true;
+  readonly inSpreads?: true;
   /** The release itself answers columns of one value, as a mean always does. */
   readonly answersOneValue?: true;
-  /** A draw before the scale: a refusal ends the release. */
+  /** A draw before the spread: a refusal ends the release. */
   readonly admit?: (
     mechanisms: Mechanisms, pool: Sensitive<PooledRows>,
   ) => Released<Outcome | undefined>;
@@ -102,7 +102,7 @@ export interface PooledDesign {
 
 /** How a pooled estimator plans. */
 export interface PooledPipeline {
-  /** Refuses what is impossible whatever the scale; checked first. Default: nothing. */
+  /** Refuses what is impossible whatever the spread; checked first. Default: nothing. */
   readonly refuse?: (values: ParameterValues, facts: StudyFacts) => Infeasible | null;
   /** The demands on the rest of the target. Default: a positive rho and delta, for the centre. */
   readonly demand?: (values: ParameterValues, facts: StudyFacts) => Infeasible | null;
@@ -119,13 +119,13 @@ export function pooledDesign(
   return { ...parts, kind: 'design', centre, plan: { ...parts.plan, events } };
 }
 
-/** An estimator whose plan is the pipeline's. The parameter `scale` is added in front. */
+/** An estimator whose plan is the pipeline's. The parameter `spread` is added in front. */
 export function definePooledEstimator(
   about: Omit<Estimator, 'plan'>, pipeline: PooledPipeline,
 ): Estimator {
   return {
     ...about,
-    parameters: [scaleParameter, ...about.parameters],
+    parameters: [spreadParameter, ...about.parameters],
     plan: (values, facts) => planPooled(pipeline, values, facts),
   };
 }
@@ -136,7 +136,7 @@ export function planPooled(
 ): Plan | Infeasible {
   const refused = pipeline.refuse?.(values, facts) ?? null;
   if (refused !== null) return refused;
-  const choice = chooseScale(values, facts, rowsCohort);
+  const choice = chooseSpread(values, facts, rowsCohort);
   if (choice.kind === 'infeasible') return alsoForTheRest(choice, pipeline, values, facts);
   const request = requestOf(values, choice);
   const demanded = (pipeline.demand ?? demandDelta)(values, choice.facts);
@@ -148,16 +148,16 @@ export function planPooled(
   return noiseHides(choice.facts, hidden, cohortFor(design, pipeline, request), others);
 }
 
-function requestOf(values: ParameterValues, choice: ScaleChoice): DesignRequest {
+function requestOf(values: ParameterValues, choice: SpreadChoice): DesignRequest {
   if (choice.kind === 'auto') {
-    return { values, facts: choice.facts, scale: null, range: null, bounds: null };
+    return { values, facts: choice.facts, spread: null, range: null, bounds: null };
   }
-  const { facts, scale, outside, isBounded } = choice;
+  const { facts, spread, outside, isBounded } = choice;
   const range = outside?.range ?? null;
   return {
-    values, facts, scale,
+    values, facts, spread,
     range: isBounded ? range : null,
-    bounds: isBounded || range === null ? null : { range, scale },
+    bounds: isBounded || range === null ? null : { range, spread },
   };
 }
 
@@ -184,33 +184,33 @@ function cohortFor(few: TooFew, pipeline: PooledPipeline, request: DesignRequest
 }
 
 /**
- * A cohort that suffices for the scale may be too small for the rest, and is then not named. Nor is
- * a given scale named as a remedy where the cohort is too small even with one.
+ * A cohort that suffices for the spread may be too small for the rest, and is then not named. Nor
+ * is a given spread named as a remedy where the cohort is too small even with one.
  */
 function alsoForTheRest(
-  scale: Infeasible, pipeline: PooledPipeline, values: ParameterValues, facts: StudyFacts,
+  spread: Infeasible, pipeline: PooledPipeline, values: ParameterValues, facts: StudyFacts,
 ): Infeasible {
-  if (scale.cohortNeeded === undefined) return scale;
-  const enough = { ...facts, cohort: scale.cohortNeeded };
-  const choice = chooseScale(values, enough, rowsCohort);
-  if (choice.kind === 'infeasible') return scale;
+  if (spread.cohortNeeded === undefined) return spread;
+  const enough = { ...facts, cohort: spread.cohortNeeded };
+  const choice = chooseSpread(values, enough, rowsCohort);
+  if (choice.kind === 'infeasible') return spread;
   const request = requestOf(values, choice);
   const rest = designFor(pipeline, request);
   if (rest.kind === 'too-few') {
-    return needsCohort(scale.reason, cohortFor(rest, pipeline, request), rest.others);
+    return needsCohort(spread.reason, cohortFor(rest, pipeline, request), rest.others);
   }
   const units = new Float64Array(facts.dimension).fill(1);
-  const given = { values, facts, scale: units, range: null, bounds: null };
+  const given = { values, facts, spread: units, range: null, bounds: null };
   const still = designFor(pipeline, given);
-  if (still.kind !== 'too-few') return scale;
+  if (still.kind !== 'too-few') return spread;
   const fewest = cohortFor(still, pipeline, given);
-  return needsCohort(scale.reason, scale.cohortNeeded, 'fewer columns or a larger epsilon'
-    + (fewest < scale.cohortNeeded ? `, or scale and a cohort of ${fewest}` : ''));
+  return needsCohort(spread.reason, spread.cohortNeeded, 'fewer columns or a larger epsilon'
+    + (fewest < spread.cohortNeeded ? `, or spread and a cohort of ${fewest}` : ''));
 }
 
-function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: StudyFacts): Plan {
-  const [scale, outside] = choice.kind === 'given'
-    ? [choice.scale, choice.outside] : [null, null];
+function planFor(design: PooledDesign, choice: SpreadChoice, { dimension }: StudyFacts): Plan {
+  const [spread, outside] = choice.kind === 'given'
+    ? [choice.spread, choice.outside] : [null, null];
   const { plan, noise, unsorted } = design;
   return makePlan({
     ...plan,
@@ -219,13 +219,13 @@ function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: Study
       ...(choice.kind === 'auto' ? choice.events : outside === null ? [] : [outside.event]),
       ...plan.events,
     ],
-    noise: scale === null || noise === undefined ? []
-      : Array.from(scale, (unit) => (unit * noise.sigma) / noise.rows),
+    noise: spread === null || noise === undefined ? []
+      : Array.from(spread, (unit) => (unit * noise.sigma) / noise.rows),
     guarantee: outside === null ? plan.guarantee : {
       ...plan.guarantee, assumptions: [countedAtBound, ...plan.guarantee.assumptions],
     },
     facts: {
-      scale: scaleText(scale), ...plan.facts,
+      spread: spreadText(spread), ...plan.facts,
       ...(outside !== null && { clippedReportedFrom: outside.reportedFrom }),
     },
     summary: () => rowsSummary(dimension, unsorted),
@@ -235,7 +235,7 @@ function planFor(design: PooledDesign, choice: ScaleChoice, { dimension }: Study
 }
 
 async function releasePooled(
-  design: PooledDesign, choice: ScaleChoice, summaries: FinishedSummaries, draws: Draws,
+  design: PooledDesign, choice: SpreadChoice, summaries: FinishedSummaries, draws: Draws,
 ): Promise<Released<Outcome>> {
   const { mechanisms } = draws;
   const pool = poolOf(summaries, rowsCohort);
@@ -243,12 +243,12 @@ async function releasePooled(
   const refusal = admitted?.value;
   if (admitted !== undefined && refusal !== undefined) return admitted.map(() => refusal);
   if (choice.kind === 'given') {
-    const { scale, outside } = choice;
-    const columns = knownColumns(scale);
-    if (outside === null) return releaseInScale(design, choice, draws, pool, scale, columns);
+    const { spread, outside } = choice;
+    const columns = knownColumns(spread);
+    if (outside === null) return releaseInSpreads(design, choice, draws, pool, spread, columns);
     const numbers = releaseOutside(mechanisms, pool, outside).value;
     const rows = pool.map((whole) => rowsInRange(whole, outside.range));
-    const released = await releaseInScale(design, choice, draws, rows, scale, columns);
+    const released = await releaseInSpreads(design, choice, draws, rows, spread, columns);
     return released.map((outcome) => withOutside(outcome, numbers, outside.reportedFrom));
   }
   const { facts } = choice;
@@ -260,7 +260,7 @@ async function releasePooled(
   if (units.kind === 'failed' || unknown.length > 0) {
     return found.map<Outcome>(() => spreadNotFound(facts, unknown));
   }
-  return releaseInScale(design, choice, draws, pool, units.scale, units.columns);
+  return releaseInSpreads(design, choice, draws, pool, units.spread, units.columns);
 }
 
 /** Whether there is one number for each column. */
@@ -275,22 +275,22 @@ function columnsOfOneValue({ oneValue }: FoundColumns): readonly number[] {
 
 /**
  * A mean also says what its columns are.
- * @param scale - public, or released; so are the `columns`.
+ * @param spread - public, or released; so are the `columns`.
  */
-async function releaseInScale(
-  design: PooledDesign, { facts }: ScaleChoice, draws: Draws, pool: Sensitive<PooledRows>,
-  scale: Float64Array, columns: FoundColumns,
+async function releaseInSpreads(
+  design: PooledDesign, { facts }: SpreadChoice, draws: Draws, pool: Sensitive<PooledRows>,
+  spread: Float64Array, columns: FoundColumns,
 ): Promise<Released<Outcome>> {
-  const isInScale = design.inScale === true;
-  const rows = isInScale
+  const isInSpreads = design.inSpreads === true;
+  const rows = isInSpreads
     ? pool.map((whole): PooledRows =>
-      ({ ...whole, ...rowsInScale(whole, scale, whole.isScratch) })) : pool;
-  const found = await design.centre.find(draws, rows, isInScale ? scale.map(() => 1) : scale);
+      ({ ...whole, ...rowsInSpreads(whole, spread, whole.isScratch) })) : pool;
+  const found = await design.centre.find(draws, rows, isInSpreads ? spread.map(() => 1) : spread);
   const centre = found.value;
   if (centre.kind === 'failed') {
     return found.map<Outcome>(() => centreNotFound(facts, centre.coordinates));
   }
   const outcome =
-    await design.release(draws, { pool: rows, centre: centre.centre, scale, columns });
+    await design.release(draws, { pool: rows, centre: centre.centre, spread, columns });
   return isMean(design, facts) ? outcome.map((value) => withColumns(value, columns)) : outcome;
 }

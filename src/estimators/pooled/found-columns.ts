@@ -2,15 +2,15 @@ import { isUnbounded } from '../../base/findings.js';
 import type { Finding, Interval95, Outcome, ValueOutcome } from '../../base/outcome.js';
 import type { Released, Sensitive } from '../../base/brands.js';
 import { privateAtoms, type Atom } from '../../privacy/stages/atoms.js';
-import { privateScaleOn, type ColumnScale } from '../../privacy/stages/scale.js';
+import { privateSpreadOn, type ColumnSpread } from '../../privacy/stages/spread.js';
 import type { PooledRows } from '../contract/estimator.js';
 import type { Draws } from './centre.js';
-import type { PrivateScale } from './scale-choice.js';
+import type { PrivateSpread } from './spread-choice.js';
 
-/** Facts about the columns before the centre is found: public, or released with the scale. */
+/** Facts about the columns before the centre is found: public, or released with the spread. */
 export interface FoundColumns {
-  /** The scale that normal rows with the same median difference have. Data units. */
-  readonly medianScale: Float64Array;
+  /** The spread that normal rows with the same median difference have. Data units. */
+  readonly medianSpread: Float64Array;
   /** Columns in which many rows have exactly the same value. */
   readonly discrete: readonly boolean[];
   /**
@@ -28,34 +28,34 @@ export interface OneValue {
   readonly unseenBelow: number;
 }
 
-/** The facts about columns of which only the scale is known. */
-export function knownColumns(scale: Float64Array): FoundColumns {
+/** The facts about columns of which only the spread is known. */
+export function knownColumns(spread: Float64Array): FoundColumns {
   return {
-    medianScale: scale,
-    discrete: Array.from(scale, () => false),
-    oneValue: Array.from(scale, () => null),
-    endUnseen: Array.from(scale, () => false),
+    medianSpread: spread,
+    discrete: Array.from(spread, () => false),
+    oneValue: Array.from(spread, () => null),
+    endUnseen: Array.from(spread, () => false),
   };
 }
 
-/** `failed`: nothing shows the scale of these columns. */
+/** `failed`: nothing shows the spread of these columns. */
 export type FoundUnits =
-  | { readonly kind: 'found'; readonly scale: Float64Array; readonly columns: FoundColumns }
+  | { readonly kind: 'found'; readonly spread: Float64Array; readonly columns: FoundColumns }
   | { readonly kind: 'failed'; readonly coordinates: readonly number[] };
 
 /** The unit of a column in which nearly all rows have one value, unless they are larger. */
 const hugeUnit = 2 ** 400;
 
 /**
- * Finds the scale of every column: from pairs (privacy/stages/scale), and where most pairs are
+ * Finds the spread of every column: from pairs (privacy/stages/spread), and where most pairs are
  * equal also from the distances to the commonest value (privacy/stages/atoms). Which columns those
  * are is released before, so the stages compose adaptively.
  */
 export async function findUnits(
   { mechanisms, compute }: Draws, rows: Sensitive<PooledRows>, dimension: number,
-  { pairing, atoms: events }: PrivateScale,
+  { pairing, atoms: events }: PrivateSpread,
 ): Promise<Released<FoundUnits>> {
-  const found = await privateScaleOn(compute, mechanisms, rows, pairing);
+  const found = await privateSpreadOn(compute, mechanisms, rows, pairing);
   const { columns } = found.value;
   const asked = columns.flatMap((column, j) => (column?.isMostlyEqual ?? true ? [j] : []));
   if (asked.length === 0) return found.map(() => unitsOf(columns, new Map()));
@@ -65,16 +65,16 @@ export async function findUnits(
 }
 
 function unitsOf(
-  columns: readonly (ColumnScale | null)[], atoms: ReadonlyMap<number, Atom>,
+  columns: readonly (ColumnSpread | null)[], atoms: ReadonlyMap<number, Atom>,
 ): FoundUnits {
   const units = columns.map((column, j) => unitOf(column, atoms.get(j)));
   const coordinates = units.flatMap((unit, j) => (unit === null ? [j] : []));
   if (coordinates.length > 0) return { kind: 'failed', coordinates };
   return {
     kind: 'found',
-    scale: Float64Array.from(units, (unit) => unit!.scale),
+    spread: Float64Array.from(units, (unit) => unit!.spread),
     columns: {
-      medianScale: Float64Array.from(units, (unit) => unit!.medianScale),
+      medianSpread: Float64Array.from(units, (unit) => unit!.medianSpread),
       discrete: columns.map((column) => column?.isDiscrete ?? true),
       oneValue: units.map((unit) => unit!.oneValue),
       endUnseen: units.map((unit) => unit!.endUnseen),
@@ -83,25 +83,25 @@ function unitsOf(
 }
 
 interface FoundUnit {
-  readonly scale: number;
-  readonly medianScale: number;
+  readonly spread: number;
+  readonly medianSpread: number;
   readonly oneValue: OneValue | null;
   readonly endUnseen: boolean;
 }
 
 /** Null when nothing shows the unit of a column. */
 function unitOf(
-  column: ColumnScale | null, atom: Atom | undefined,
+  column: ColumnSpread | null, atom: Atom | undefined,
 ): FoundUnit | null {
-  if (atom?.kind === 'scale') {
-    const scale = Math.max(atom.scale, column?.scale ?? 0);
-    return { scale, medianScale: scale, oneValue: null, endUnseen: !atom.isEndSeen };
+  if (atom?.kind === 'spread') {
+    const spread = Math.max(atom.spread, column?.spread ?? 0);
+    return { spread, medianSpread: spread, oneValue: null, endUnseen: !atom.isEndSeen };
   }
   if (column !== null) return { ...column, oneValue: null, endUnseen: false };
   if (atom?.kind !== 'one-value') return null;
   const { value, unseenBelow } = atom;
-  const scale = Math.max(hugeUnit, Math.abs(value));
-  return { scale, medianScale: scale, oneValue: { value, unseenBelow }, endUnseen: false };
+  const spread = Math.max(hugeUnit, Math.abs(value));
+  return { spread, medianSpread: spread, oneValue: { value, unseenBelow }, endUnseen: false };
 }
 
 /**
@@ -116,13 +116,14 @@ export function withColumns(
   if (outcome.kind === 'refused') return outcome;
   const where = (isIn: (j: number) => boolean): readonly number[] =>
     Array.from(oneValue.keys()).filter(isIn);
-  const spread = where((j) => discrete[j]! && oneValue[j] === null);
+  const several = where((j) => discrete[j]! && oneValue[j] === null);
   const { interval95 } = outcome;
   // The interval also has no ends where the histogram of distances shows none (pooled/radius).
   const unseen = where((j) => endUnseen[j]! || (oneValue[j] === null
     && interval95 !== undefined && isUnbounded(interval95.low[j]!, interval95.high[j]!)));
   const found: Finding[] = [
-    ...(spread.length === 0 ? [] : [{ reason: 'discrete', columns: spread, amounts: [] } as const]),
+    ...(several.length === 0
+      ? [] : [{ reason: 'discrete', columns: several, amounts: [] } as const]),
     ...oneValueFindings(oneValue),
     ...(unseen.length === 0
       ? [] : [{ reason: 'end-unseen', columns: unseen, amounts: [] } as const]),
@@ -146,7 +147,7 @@ function withOneValues(
   outcome: ValueOutcome, oneValue: readonly (OneValue | null)[],
 ): ValueOutcome {
   if (oneValue.every((one) => one === null)) return outcome;
-  const { estimate, uncertainty, spread: scale } = outcome;
+  const { estimate, uncertainty, spread } = outcome;
   const zeroed = (list: readonly number[]): number[] =>
     list.map((entry, j) => (oneValue[j] === null ? entry : 0));
   return {
@@ -154,7 +155,7 @@ function withOneValues(
     estimate: estimate.map((entry, j) => oneValue[j]?.value ?? entry),
     uncertainty: uncertainty.kind !== 'gaussian' ? uncertainty
       : { kind: 'gaussian', standardDeviation: zeroed(uncertainty.standardDeviation) },
-    ...(scale === undefined ? {} : { spread: zeroed(scale) }),
+    ...(spread === undefined ? {} : { spread: zeroed(spread) }),
   };
 }
 

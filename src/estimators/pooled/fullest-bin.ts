@@ -4,32 +4,32 @@ import { keepingCount } from '../../privacy/mechanisms/bounds.js';
 
 /**
  * Share of honest rows in the fullest bin of a column's histogram, at least, by what is known of
- * honest rows. Bins are four scales wide and may lie anywhere, so a column may straddle two bins.
+ * honest rows. Bins are four spreads wide and may lie anywhere, so a column may straddle two bins.
  * Plans follow from these numbers: a changed one changes which cohorts are refused.
  */
 export const fullestBinShare = {
   /**
-   * Rows with light tails. Normal rows reach it up to 3.4 times as wide as the scale says:
-   * the share of such rows between their mean and 4 scales beyond it is .38.
+   * Rows with light tails. Normal rows reach it up to 3.4 times as wide as the spread says:
+   * the share of such rows between their mean and 4 spreads beyond it is .38.
    */
   lightTails: 0.38,
   /**
-   * Rows with one scale of standard deviation and any tails. By Chebyshev three quarters of them
-   * are within two scales of the mean, and at most two bins cover that interval.
+   * Rows with one spread of standard deviation and any tails. By Chebyshev three quarters of them
+   * are within two spreads of the mean, and at most two bins cover that interval.
    */
   boundedVariance: 0.375,
   /**
-   * Rows of hashed groups, with one scale of standard deviation and any tails: as for
+   * Rows of hashed groups, with one spread of standard deviation and any tails: as for
    * `boundedVariance`, with a margin. The margin only raises the smallest cohort of a plan.
    */
   boundedVarianceOfGroup: 0.36,
-  /** Normal rows of nearly one scale, half of them in either bin; a tenth is kept in reserve. */
+  /** Normal rows of nearly one spread, half of them in either bin; a tenth is kept in reserve. */
   normal: 0.45,
 } as const;
 
 /**
- * Share of honest rows in the fullest two neighbours of bins that are four scales wide, at least:
- * of normal rows up to 3.4 times as wide as the scale says, in the middle of a bin.
+ * Share of honest rows in the fullest two neighbours of bins that are four spreads wide, at least:
+ * of normal rows up to 3.4 times as wide as the spread says, in the middle of a bin.
  */
 export const twoBinsShare = 0.68;
 

@@ -40,23 +40,23 @@ export function roundsParameter(preset: Preset, maximum: number): ParameterSpec 
   };
 }
 
-/** Radius of the ball that rows are pulled into, when none is given. In scales. */
+/** Radius of the ball that rows are pulled into, when none is given. In spreads. */
 export function usualRadius(dimension: number): number {
   return 1.35 * Math.sqrt(dimension) + 3;
 }
 
 /**
- * Radius of a smaller ball: fewer than 4 in 10,000 normal rows of one scale are beyond it, in any
- * number of columns. In scales.
+ * Radius of a smaller ball: fewer than 4 in 10,000 normal rows of one spread are beyond it, in any
+ * number of columns. In spreads.
  */
 export function closeRadius(dimension: number): number {
   return 1.1 * Math.sqrt(dimension) + 2.5;
 }
 
-/** @param maximum - in scales. @param more - goes on after the usual radius. */
+/** @param maximum - in spreads. @param more - goes on after the usual radius. */
 export function radiusParameter(maximum = 1e6, more = ''): ParameterSpec {
   return {
-    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum, unit: 'scales',
+    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum, unit: 'spreads',
     description: 'rows farther than this from the centre are pulled in; '
       + `1.35 sqrt(columns) + 3 when absent${more}`,
   };

@@ -6,15 +6,15 @@ export const assumptions = {
   nobodyHostile: 'for accuracy: nobody sends false rows',
   hostileShare: 'for accuracy: at most the stated share of the contributors is hostile',
   lightTails:
-    'for accuracy: honest rows have about one scale of spread in every direction, and light tails',
+    'for accuracy: honest rows are about one spread wide in every direction, and have light tails',
 } as const;
 
 /** The parts of a plan that its design states; the pipeline adds the rest. */
 export type PooledPlanParts = Omit<PlanParts, 'arms' | 'noise' | 'summary' | 'release'>;
 
-/** A scale as plans show it. */
-export function scaleText(scale: Float64Array | null): string {
-  return scale === null ? 'found privately' : Array.from(scale).join(', ');
+/** A spread as plans show it. */
+export function spreadText(spread: Float64Array | null): string {
+  return spread === null ? 'found privately' : Array.from(spread).join(', ');
 }
 
 /**

@@ -26,16 +26,16 @@ export function rowsInRange(rows: PooledRows, { low, high }: ColumnRange): Poole
 }
 
 /**
- * The rows divided by a scale. One contributor stays one row. An entry that leaves the range of
+ * The rows divided by a spread. One contributor stays one row. An entry that leaves the range of
  * doubles makes its row the null row.
  * @param isScratch - the quotients take the place of the values, which nobody reads again.
  */
-export function rowsInScale(
-  { count, dimension, values }: RowBlock, scale: Float64Array, isScratch = false,
+export function rowsInSpreads(
+  { count, dimension, values }: RowBlock, spread: Float64Array, isScratch = false,
 ): RowBlock {
   const scaled = isScratch ? values : sharedDoubles(count * dimension);
   for (let at = 0; at < count * dimension;) {
-    for (let j = 0; j < dimension; j++, at++) scaled[at] = values[at]! / scale[j]!;
+    for (let j = 0; j < dimension; j++, at++) scaled[at] = values[at]! / spread[j]!;
   }
   return { count, dimension, values: scaled };
 }

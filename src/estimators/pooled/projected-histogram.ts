@@ -4,7 +4,7 @@ import {
 
 /**
  * Reads from the noisy histogram of rows along one axis facts about the honest rows: their median
- * and their scale, and the thresholds beyond which rows are mostly hostile. A function of released
+ * and their spread, and the thresholds beyond which rows are mostly hostile. A function of released
  * counts, so post-processing.
  */
 
@@ -36,7 +36,7 @@ export interface HistogramFit {
   /** Median of the rows that a normal shape explains. */
   readonly median: number;
   /** Standard deviation of these rows. */
-  readonly scale: number;
+  readonly spread: number;
   /** Rows below are removed; -Infinity when none. */
   readonly low: number;
   /** Rows from here on are removed; Infinity when none. */
@@ -102,22 +102,22 @@ export function fitHistogram(
     shape = shapeOf(histogram, fitted, shape);
   }
   if (shape === null) return null;
-  const { median, scale, total } = shape;
+  const { median, spread, total } = shape;
   const [low, high] = [edge(edges, kept.from), edge(edges, kept.to)];
-  const [a, b] = [(low - median) / scale, (high - median) / scale];
+  const [a, b] = [(low - median) / spread, (high - median) / spread];
   // How many rows are on either side of the median varies by noise and by sampling. Over the
   // density there, that is an error of the median.
-  const perRow = scale / (normalDensity(0) * total);
+  const perRow = spread / (normalDensity(0) * total);
   const noiseOfSide = (noise * Math.sqrt(fitted.to - fitted.from)) / 2;
   const mass = normalCdf(b) - normalCdf(a);
   const moved = (density(a) - density(b)) / mass;
   return {
-    median, scale, low, high,
-    shift: scale * moved,
+    median, spread, low, high,
+    shift: spread * moved,
     lost: 1 - mass,
     kept: 1 + (times(a) - times(b)) / mass - moved ** 2,
     medianError: perRow * Math.hypot(noiseOfSide, Math.sqrt(total) / 2),
-    isFine: scale >= leastFittedBins * widthAt(edges, median),
+    isFine: spread >= leastFittedBins * widthAt(edges, median),
   };
 }
 
@@ -125,10 +125,10 @@ export function fitHistogram(
 const shapeReach = 3;
 
 /** The kept bins in which a normal shape has rows: other bins only add noise to a fit. */
-function nearOf(edges: Float64Array, kept: Kept, { median, scale }: Shape): Kept {
+function nearOf(edges: Float64Array, kept: Kept, { median, spread }: Shape): Kept {
   return {
-    from: Math.max(kept.from, nearestEdge(edges, median - shapeReach * scale)),
-    to: Math.min(kept.to, nearestEdge(edges, median + shapeReach * scale)),
+    from: Math.max(kept.from, nearestEdge(edges, median - shapeReach * spread)),
+    to: Math.min(kept.to, nearestEdge(edges, median + shapeReach * spread)),
   };
 }
 
@@ -150,7 +150,7 @@ const density = (x: number): number => (Number.isFinite(x) ? normalDensity(x) : 
 
 interface Shape {
   readonly median: number;
-  readonly scale: number;
+  readonly spread: number;
   /** Rows that the normal shape has in all, trimmed tails included. */
   readonly total: number;
 }
@@ -163,21 +163,21 @@ function shapeOf(histogram: Histogram, kept: Kept, start: Shape | null): Shape |
   const [low, middle, high] = quartiles as [number, number, number];
   if (!(inside > 0) || !(high - low > 0)) return null;
   let median = start?.median ?? middle;
-  let scale = start?.scale ?? (high - low) / (2 * normalQuantile(0.75));
+  let spread = start?.spread ?? (high - low) / (2 * normalQuantile(0.75));
   const within = (): readonly [number, number] => [
-    normalCdf((edge(edges, kept.from) - median) / scale),
-    normalCdf((edge(edges, kept.to) - median) / scale),
+    normalCdf((edge(edges, kept.from) - median) / spread),
+    normalCdf((edge(edges, kept.to) - median) / spread),
   ];
   for (let i = 0; i < refinements; i++) {
     const [below, upTo] = within();
     const at = (share: number): number => normalQuantile(below + share * (upTo - below));
-    scale = (high - low) / (at(0.75) - at(0.25));
-    median = middle - scale * at(0.5);
+    spread = (high - low) / (at(0.75) - at(0.25));
+    median = middle - spread * at(0.5);
   }
   const [below, upTo] = within();
   const total = inside / (upTo - below);
-  const isShape = Number.isFinite(median) && scale > 0 && Number.isFinite(total);
-  return isShape ? { median, scale, total } : null;
+  const isShape = Number.isFinite(median) && spread > 0 && Number.isFinite(total);
+  return isShape ? { median, spread, total } : null;
 }
 
 /** Where `target` of the rows kept are reached, with rows even within a bin. */
@@ -221,14 +221,14 @@ function trimTails(
  */
 function firstHostile(
   { counts, edges }: Histogram, noise: number, leastThreshold: number,
-  { median, scale, total }: Shape,
+  { median, spread, total }: Shape,
 ): number {
   const bins = counts.length;
   const edgeOf = (bin: number): number => edge(edges, bin);
   const sums = [0];
   for (let bin = 0; bin < bins; bin++) sums.push(sums[bin]! + counts[bin]!);
   const countIn = (from: number, to: number): number => sums[to]! - sums[from]!;
-  const beyond = (bin: number): number => normalUpperTail((edgeOf(bin) - median) / scale);
+  const beyond = (bin: number): number => normalUpperTail((edgeOf(bin) - median) / spread);
   const normalIn = (from: number, to: number): number =>
     total * (beyond(from) - (to === bins ? 0 : beyond(to)));
   const doubt = (from: number, to: number): number =>
@@ -243,7 +243,7 @@ function firstHostile(
     return start;
   };
   for (let bin = 1; bin < bins; bin++) {
-    if ((edgeOf(bin) - median) / scale < leastThreshold) continue;
+    if ((edgeOf(bin) - median) / spread < leastThreshold) continue;
     for (let size = 1; bin + size < bins; size *= 2) {
       if (isHostile(bin, bin + size)) return pastHonest(bin, bin + size);
     }

@@ -12,7 +12,7 @@ import { binsThatStandOut } from '../../privacy/stages/stretches.js';
  * true counts depends on the rows without noise.
  */
 
-/** Bins of the histogram: one below sqrt(columns) scales, then quarter octaves, the last open. */
+/** Bins of the histogram: one below sqrt(columns) spreads, then quarter octaves, the last open. */
 export const distanceBins = 45;
 /** Rows in some bins stand out from the noise. */
 const standOut = { apart: 4.5, beside: 2, widths: [1, 2, 4, 8, 16] } as const;
@@ -37,10 +37,10 @@ const openFrom = 3;
 const fallsToMost = 1 / 4;
 /** Radii between two bins that are tried. */
 const stepsPerOctave = 16;
-/** Limits of `spread` in the limit of what far rows may add. */
-const spreadMost = 2.5;
+/** Limits of `width` in the limit of what far rows may add. */
+const widthMost = 2.5;
 
-/** The lower end of a bin, in scales. */
+/** The lower end of a bin, in spreads. */
 export function distanceEdge(bin: number, dimension: number): number {
   return bin === 0 ? 0 : Math.sqrt(dimension) * pow(2, (bin - 1) / 4);
 }
@@ -50,7 +50,7 @@ const squaredEdges = (dimension: number): Float64Array => Float64Array.from(
   { length: distanceBins - 1 }, (_, bin) => distanceEdge(bin + 1, dimension) ** 2,
 );
 
-/** Finds the bin of a squared distance, in scales. Every number has one. */
+/** Finds the bin of a squared distance, in spreads. Every number has one. */
 export function distanceBinOf(dimension: number): (square: number) => number {
   const edges = squaredEdges(dimension);
   return (square) => {
@@ -67,14 +67,14 @@ export function distanceBinOf(dimension: number): (square: number) => number {
  * Claim. One row replaced by any other, or by none, or added: the counts move by at most sqrt 2 in
  * L2 (`binsEvent` of pooled/query-events).
  * Why. The bin of a row is a function of this row and of the centre, which is released.
- * @param centre - released, in the rows' units. @param scale - public or released, the unit of each
- * column. Absent: the rows are in scales.
+ * @param centre - released, in the rows' units. @param spread - public or released, the unit of
+ * each column. Absent: the rows are in spreads.
  */
 export function distanceCounts(
-  runner: KernelRunner, rows: RowBlock, centre: Float64Array, scale?: Float64Array,
+  runner: KernelRunner, rows: RowBlock, centre: Float64Array, spread?: Float64Array,
 ): Promise<Float64Array> {
   const { dimension } = rows;
-  const unit = scale ?? new Float64Array(dimension).fill(1);
+  const unit = spread ?? new Float64Array(dimension).fill(1);
   return distancesOfRows(runner, rows, { centre, unit, edges: squaredEdges(dimension) });
 }
 
@@ -101,27 +101,27 @@ export function rowsIn(counts: Float64Array, cohort: number): number {
 
 /** How far out the rows are, according to a released histogram. */
 export interface Distances {
-  /** Root mean square distance over the root of the number of columns, about; in scales. */
-  readonly spread: number;
+  /** Root mean square distance over the root of the number of columns, about; in spreads. */
+  readonly width: number;
   /**
    * e(R): the mean over all rows of how far they reach beyond a ball of this radius, as far as bins
    * stand out from the noise. The mean of clipped rows is at most this far from the mean of all.
-   * In scales. Infinite where rows may be in the open last bin (`openFrom`).
+   * In spreads. Infinite where rows may be in the open last bin (`openFrom`).
    */
   readonly beyond: (radius: number) => number;
   /**
-   * How much more than `beyond` the noise may hide, about, in scales: the noise of the bins that
+   * How much more than `beyond` the noise may hide, about, in spreads: the noise of the bins that
    * stand out, and rows past them. These thin out as fast as the bins before do, or as fast as rows
    * that have a variance. Where counts past them are higher than chance makes likely, or the tail
    * before them hardly falls, so many rows are allowed for there (`unseenRows`). Assumption: no
    * other rows decide the mean.
    */
   readonly hidden: (radius: number) => number;
-  /** The mean over all rows of how far they reach beyond `least`, clipped at `radius`. Scales. */
+  /** The mean over all rows of how far they reach beyond `least`, clipped at `radius`. Spreads. */
   readonly added: (least: number, radius: number) => number;
   /** Share of the rows in bins beyond `least`, 0 .. 1. */
   readonly shareBeyond: (least: number) => number;
-  /** Standard deviation of the noise of `added` from `least` on, without a limit. Scales. */
+  /** Standard deviation of the noise of `added` from `least` on, without a limit. Spreads. */
   readonly addedNoise: (least: number) => number;
 }
 
@@ -143,7 +143,7 @@ export function readDistances(
   const tail = unseenTail(counts, sigma, last);
   const crowds = unseenRows(counts, sigma, last);
   return {
-    spread: Math.sqrt((near + meanOf((distance) => distance ** 2, middles)) / dimension),
+    width: Math.sqrt((near + meanOf((distance) => distance ** 2, middles)) / dimension),
     beyond: (radius) => (mayBeOpen ? Infinity
       : meanOf((distance) => Math.max(0, distance - radius))),
     hidden: (radius) => {
@@ -165,14 +165,14 @@ export function readDistances(
 }
 
 /**
- * Mean square distance per column, in squared scales, that rows behind a gap do not have if they
+ * Mean square distance per column, in squared spreads, that rows behind a gap do not have if they
  * are honest. It is at most 2 / .8^2 = 3.1: a median is at most one deviation from the mean, a
- * scale that is found at least .8 deviations. The rest is for noise.
+ * spread that is found at least .8 deviations. The rest is for noise.
  */
 const squareMost = 4;
 
 /**
- * The counts without rows far out that honest columns of this scale do not have. They stand behind
+ * The counts without rows far out that honest columns of this spread do not have. They stand behind
  * an octave without rows, and alone they make the columns vary by more than `squareMost`. Rows that
  * are too few to go as a crowd would else pull the radius out as far as its limit allows.
  * @returns the same counts where there are no such rows.
@@ -306,37 +306,37 @@ function beyondOfTail(
   return sum;
 }
 
-/** The spread that is reckoned with: at least one scale, and limited, since rows may be hostile. */
-export function usableSpread(spread: number): number {
-  return Math.min(spreadMost, Math.max(1, spread));
+/** The width that is reckoned with: at least one spread, and limited, since rows may be hostile. */
+export function usableWidth(width: number): number {
+  return Math.min(widthMost, Math.max(1, width));
 }
 
 /**
- * The most that rows beyond a radius add to a mean, in scales. Infinite for 0: nobody is
+ * The most that rows beyond a radius add to a mean, in spreads. Infinite for 0: nobody is
  * hostile.
  */
-export function addedMost(corruption: number, spread = spreadMost): number {
-  return corruption === 0 ? Infinity : usableSpread(spread) * Math.sqrt(corruption);
+export function addedMost(corruption: number, width = widthMost): number {
+  return corruption === 0 ? Infinity : usableWidth(width) * Math.sqrt(corruption);
 }
 
 /** The options by which a radius is chosen. All of them are public or released. */
 export interface RadiusOptions {
   readonly dimension: number;
-  /** The smallest radius, in scales; also the one when nothing stands out beyond it. */
+  /** The smallest radius, in spreads; also the one when nothing stands out beyond it. */
   readonly least: number;
-  /** Up to this radius rows are never taken for hostile, in scales. Default: `least`. */
+  /** Up to this radius rows are never taken for hostile, in spreads. Default: `least`. */
   readonly trusted?: number;
-  /** Noise of the mean for a radius of 1: its expected length, in scales. */
+  /** Noise of the mean for a radius of 1: its expected length, in spreads. */
   readonly noise: number;
   /**
    * Hostile share that far rows may belong to. The part that rows beyond `trusted` add stays below
-   * spread * sqrt(corruption), so hostile rows that spread like a tail pull no farther. 0: no
+   * width * sqrt(corruption), so hostile rows that spread like a tail pull no farther. 0: no
    * limit.
    */
   readonly corruption: number;
   /**
    * The part that rows beyond `trusted` add stays below this times the root of their share as well,
-   * in scales, while their share is below `corruption`. Default: no such limit.
+   * in spreads, while their share is below `corruption`. Default: no such limit.
    */
   readonly farMost?: number;
   /**
@@ -368,7 +368,7 @@ export function chooseRadius(
   const far = 2 * distanceEdge(distanceBins - 1, dimension);
   const share = distances.shareBeyond(trusted);
   const most = Math.min(
-    addedMost(corruption, distances.spread),
+    addedMost(corruption, distances.width),
     share > 0 && share < corruption ? farMost * Math.sqrt(share) : Infinity,
   );
   let best = least;

@@ -51,7 +51,7 @@ function meanTable(groups: number, dimension: number): SummaryTable<GroupMean> {
 
 /**
  * Count and mean of a group in O(d) memory, one pass.
- * Replay in the same order is bit-identical. Another order agrees to 1e-9 of scale and place.
+ * Replay in the same order is bit-identical. Another order agrees to 1e-9 of spread and place.
  *
  * @param statistic - what the group reports, total on every count, from the mean.
  */

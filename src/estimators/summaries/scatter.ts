@@ -8,7 +8,7 @@ import { runningSummary } from './running.js';
  * Count, mean and scatter of a group in O(d^2) memory, one pass: all that a group covariance needs.
  * The scatter is around the group's own mean, so rows need not be paired to be centred. One
  * contributor changes one group and no more than its statistic, so pairs would only halve the data.
- * Replay in the same order is bit-identical. Another order agrees to 1e-9 of the scale.
+ * Replay in the same order is bit-identical. Another order agrees to 1e-9 of the spread.
  *
  * @param statistic - what the group reports, total on every count, from the scatter.
  */

@@ -4,11 +4,11 @@ import { countGrid, gaussianEvent, gaussianHistogramEvent } from '../accounting/
 import type { GaussianEvent, GaussianHistogramEvent } from '../accounting/events.js';
 import type { KeptBin, Mechanisms } from '../mechanisms/contract.js';
 import type { RowBlock } from './rows.js';
-import { scaleAbout } from './scale-of-bins.js';
+import { spreadAbout } from './spread-of-bins.js';
 import { binsThatStandOut } from './stretches.js';
 
 /**
- * Scales of columns in which nearly all rows have one value, so that pairs do not tell them: the
+ * Spreads of columns in which nearly all rows have one value, so that pairs do not tell them: the
  * commonest value, then how far from it the other rows are.
  *
  * Claim: (rho, delta), delta-approximate zCDP, for one row replaced by anything, or by nothing, or
@@ -31,10 +31,10 @@ import { binsThatStandOut } from './stretches.js';
  * of the rows that a column must have at one value for its pairs to show nothing else. A doubling,
  * or up to eight together, are kept when they hold more than the noise reaches in any of
  * f * doublings bins. For one doubling at epsilon 1, delta 1e-6 and the shares of
- * pooled/scale-choice that is 152 rows, 107 when one column is asked about, whatever the number of
+ * pooled/spread-choice that is 152 rows, 107 when one column is asked about, whatever the number of
  * rows and columns is. With k > 2 a row counts less, by sqrt(2 / k). That is rare where columns are
  * independent. Where the same rows differ in k columns, 152 sqrt(k / 2) of them are seen, and the
- * scale is too small by the factor (2 / k)^(1/4): .84 for four columns, .67 for ten.
+ * spread is too small by the factor (2 / k)^(1/4): .84 for four columns, .67 for ten.
  * Source: the stable histogram of Karwa and Vadhan 2018, here for values.
  */
 
@@ -46,7 +46,7 @@ export interface AtomOptions {
   readonly rho: { readonly value: number; readonly octaves: number };
   /** Delta of the value. */
   readonly delta: number;
-  /** Prefix of the events' names; default "scale". */
+  /** Prefix of the events' names; default "spread". */
   readonly name?: string;
 }
 
@@ -80,7 +80,7 @@ function weightsOf(dimension: number, asked: number): Float64Array {
 
 /** The two events; their cost is within the sum of `rho`, and delta. */
 export function atomEvents(options: AtomOptions): AtomEvents {
-  const { cohort, dimension, rho, delta, name = 'scale' } = options;
+  const { cohort, dimension, rho, delta, name = 'spread' } = options;
   const squareMax = squareMaxOf(dimension);
   return {
     value: gaussianHistogramEvent({
@@ -98,14 +98,14 @@ export function atomEvents(options: AtomOptions): AtomEvents {
 
 /**
  * The facts that are found of a column in which nearly all rows have one value.
- * - `scale`: about the standard deviation. Where the end is not seen, rows too few to be seen may
+ * - `spread`: about the standard deviation. Where the end is not seen, rows too few to be seen may
  *   be so far out that they decide the mean.
  * - `one-value`: the other rows are too few to be seen: fewer than about `unseenBelow` of them in
  *   any one doubling of distance.
  * - `unknown`: no value was common enough.
  */
 export type Atom =
-  | { readonly kind: 'scale'; readonly scale: number; readonly isEndSeen: boolean }
+  | { readonly kind: 'spread'; readonly spread: number; readonly isEndSeen: boolean }
   | { readonly kind: 'one-value'; readonly value: number; readonly unseenBelow: number }
   | { readonly kind: 'unknown' };
 
@@ -144,7 +144,7 @@ export function privateAtoms(
       .filter(({ noisyCount }, at) => seen[at]! && noisyCount > 0);
     if (kept.length > 0) {
       return {
-        kind: 'scale', scale: scaleAbout(kept, atom.noisyCount, corruption),
+        kind: 'spread', spread: spreadAbout(kept, atom.noisyCount, corruption),
         isEndSeen: isEndSeen(own, octaves.sigma, seen.lastIndexOf(true)),
       };
     }

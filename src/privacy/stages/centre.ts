@@ -14,7 +14,7 @@ import type { RowBlock } from './rows.js';
 /**
  * A private centre: per coordinate the fullest cell of a coarse stable histogram, then the private
  * median inside a window around it. Outliers move it little: an eta share moves a coordinate by
- * about 1.3 eta scales.
+ * about 1.3 eta spreads.
  *
  * Claim: (rho, delta), delta-approximate zCDP, for one row replaced by anything, including nothing.
  * - The histogram has each row in at most one bin per coordinate: mechanisms/histogram, claim (b),
@@ -34,10 +34,10 @@ import type { RowBlock } from './rows.js';
  * the median.
  */
 const cells = 240;
-/** Half the window, in scales. */
+/** Half the window, in spreads. */
 const reach = 6;
-/** Width of a histogram bin, in scales. */
-export const binScales = 4;
+/** Width of a histogram bin, in spreads. */
+export const binSpreads = 4;
 
 /** Where the noise of a centre is charged. */
 export interface CentreOptions {
@@ -79,7 +79,7 @@ export type Centre =
 
 /**
  * Draws the centre with the events of `centreEvents`.
- * @param scale - positive, one number or one per coordinate: the unit that bins and windows are
+ * @param spread - positive, one number or one per coordinate: the unit that bins and windows are
  *   measured in.
  * Complexity: O(count * dimension), plus noise for every occupied bin.
  */
@@ -87,10 +87,10 @@ export function privateCentre(
   mechanisms: Mechanisms,
   rows: Sensitive<RowBlock>,
   dimension: number,
-  scale: number | ArrayLike<number>,
+  spread: number | ArrayLike<number>,
   name = 'centre',
 ): Released<Centre> {
-  const steps = new CentreSteps(mechanisms, dimension, scale, name);
+  const steps = new CentreSteps(mechanisms, dimension, spread, name);
   const counts =
     rows.map(({ values, count }) => countColumnBins(values, dimension, count, steps.widths));
   const edges = steps.windows(counts);
@@ -105,10 +105,10 @@ export async function privateCentreOn(
   mechanisms: Mechanisms,
   rows: Sensitive<RowBlock>,
   dimension: number,
-  scale: number | ArrayLike<number>,
+  spread: number | ArrayLike<number>,
   name = 'centre',
 ): Promise<Released<Centre>> {
-  const steps = new CentreSteps(mechanisms, dimension, scale, name);
+  const steps = new CentreSteps(mechanisms, dimension, spread, name);
   const edges =
     steps.windows(await rows.mapAsync((block) => columnBinsOfRows(runner, block, steps.widths)));
   if (edges instanceof Released) return edges;
@@ -123,10 +123,10 @@ export async function privateCentreOn(
  * @param middles - one per coordinate, public or released.
  */
 export async function privateMediansOn(
-  runner: KernelRunner, mechanisms: Mechanisms, rows: Sensitive<RowBlock>, scale: Float64Array,
+  runner: KernelRunner, mechanisms: Mechanisms, rows: Sensitive<RowBlock>, spread: Float64Array,
   middles: Float64Array, name = 'centre',
 ): Promise<Released<Centre>> {
-  const steps = new CentreSteps(mechanisms, scale.length, scale, name);
+  const steps = new CentreSteps(mechanisms, spread.length, spread, name);
   const edges = steps.edgesAbout(middles);
   return steps.choose(
     edges, await rows.mapAsync((block) => columnCellsOfRows(runner, block, steps.places(edges))),
@@ -137,17 +137,17 @@ export async function privateMediansOn(
 class CentreSteps {
   /** Width of a bin of the histogram, per coordinate. */
   readonly widths: Float64Array;
-  readonly #scales: Float64Array;
+  readonly #spreads: Float64Array;
 
   constructor(
     private readonly mechanisms: Mechanisms,
     dimension: number,
-    scale: number | ArrayLike<number>,
+    spread: number | ArrayLike<number>,
     private readonly name: string,
   ) {
-    this.#scales = Float64Array.from({ length: dimension }, (_, j) =>
-      (typeof scale === 'number' ? scale : scale[j]!));
-    this.widths = this.#scales.map((unit) => binScales * unit);
+    this.#spreads = Float64Array.from({ length: dimension }, (_, j) =>
+      (typeof spread === 'number' ? spread : spread[j]!));
+    this.widths = this.#spreads.map((unit) => binSpreads * unit);
   }
 
   /**
@@ -168,7 +168,7 @@ class CentreSteps {
   edgesAbout(middles: Float64Array): Float64Array {
     const edges = new Float64Array(middles.length * (cells + 1));
     middles.forEach((middle, j) => {
-      edges.set(cellEdges(middle, this.#scales[j]!), j * (cells + 1));
+      edges.set(cellEdges(middle, this.#spreads[j]!), j * (cells + 1));
     });
     return edges;
   }
@@ -178,7 +178,7 @@ class CentreSteps {
     return {
       cells,
       lows: this.widths.map((_, j) => edges[j * (cells + 1)]!),
-      rates: this.#scales.map((scale) => cells / (2 * reach * scale)),
+      rates: this.#spreads.map((spread) => cells / (2 * reach * spread)),
     };
   }
 
@@ -200,9 +200,9 @@ class CentreSteps {
  * The cells + 1 edges of the window around `middle`; never decreasing, also where doubles are
  * coarser than cells.
  */
-function cellEdges(middle: number, scale: number): Float64Array {
-  const low = middle - reach * scale;
-  const step = (2 * reach * scale) / cells;
+function cellEdges(middle: number, spread: number): Float64Array {
+  const low = middle - reach * spread;
+  const step = (2 * reach * spread) / cells;
   return Float64Array.from({ length: cells + 1 }, (_, k) => low + k * step);
 }
 

@@ -4,16 +4,16 @@ import { pairBinsOfRows, type KernelRunner } from '../../numerics/kernels/shards
 import { countGrid, gaussianEvent } from '../accounting/calibration.js';
 import type { GaussianEvent } from '../accounting/events.js';
 import type { Mechanisms } from '../mechanisms/contract.js';
-import { discreteShare } from './scale-of-bins.js';
-import { pairsInSlots, slotsEnough, slotsFor } from './scale.js';
-import { pairsOf, type RowsToPair } from './scale-pairs.js';
+import { discreteShare } from './spread-of-bins.js';
+import { pairsInSlots, slotsEnough, slotsFor } from './spread.js';
+import { pairsOf, type RowsToPair } from './spread-pairs.js';
 
 /**
  * Which columns are discrete: in how many pairs of rows both rows have the same value there.
  *
  * Claim: rho zCDP, no delta, for one row replaced by anything, or by nothing, or added.
- * - The pairs are those of the private scale (stages/scale): one row more, less or changed changes
- *   the pair of its own slot and of no other.
+ * - The pairs are those of the private spread (stages/spread): one row more, less or changed
+ *   changes the pair of its own slot and of no other.
  * - In each column a pair adds 1 or 0. A pair that changes, comes or goes moves each of the d
  *   counts by at most 1, so all of them by at most sqrt(d) in L2. Every count gets noise.
  * - What is answered is a function of the noisy counts and of public or released numbers.

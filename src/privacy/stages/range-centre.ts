@@ -5,7 +5,7 @@ import { countGrid, gaussianEvent } from '../accounting/calibration.js';
 import type { ExponentialEvent, GaussianEvent } from '../accounting/events.js';
 import { shareOf } from '../accounting/target.js';
 import type { Mechanisms } from '../mechanisms/contract.js';
-import { binScales, medianEvent, privateMediansOn, type Centre } from './centre.js';
+import { binSpreads, medianEvent, privateMediansOn, type Centre } from './centre.js';
 import type { RowBlock } from './rows.js';
 
 /**
@@ -22,31 +22,31 @@ import type { RowBlock } from './rows.js';
  * Source: the range step of Karwa and Vadhan 2018 for known bounds.
  */
 
-/** The cells of public bounds: the same number in each column. In scales. */
+/** The cells of public bounds: the same number in each column. In spreads. */
 export interface RangeCells {
   /** Where each column begins. */
   readonly lows: Float64Array;
   readonly highs: Float64Array;
-  /** Cells of one column. Each is `binScales` wide; those past the end of a range stay empty. */
+  /** Cells of one column. Each is `binSpreads` wide; those past the end of a range stay empty. */
   readonly cells: number;
 }
 
 /** Noisy counts at most: more would take seconds to draw. */
 const countsMost = 2 ** 17;
 
-/** The most scales that a range of so many columns may span. */
+/** The most spreads that a range of so many columns may span. */
 export function widestRange(dimension: number): number {
-  return binScales * Math.floor(countsMost / dimension);
+  return binSpreads * Math.floor(countsMost / dimension);
 }
 
-/** @param range - public bounds in data units. @param scale - public. */
+/** @param range - public bounds in data units. @param spread - public. */
 export function rangeCells(
-  { low, high }: { readonly low: Float64Array; readonly high: Float64Array }, scale: Float64Array,
+  { low, high }: { readonly low: Float64Array; readonly high: Float64Array }, spread: Float64Array,
 ): RangeCells {
-  const lows = low.map((end, j) => end / scale[j]!);
-  const highs = high.map((end, j) => end / scale[j]!);
+  const lows = low.map((end, j) => end / spread[j]!);
+  const highs = high.map((end, j) => end / spread[j]!);
   const spans = highs.map((end, j) => end - lows[j]!);
-  return { lows, highs, cells: Math.max(1, Math.ceil(Math.max(...spans) / binScales)) };
+  return { lows, highs, cells: Math.max(1, Math.ceil(Math.max(...spans) / binSpreads)) };
 }
 
 /** `counts` is null where one cell holds all: the median then gets all of rho. */
@@ -75,26 +75,26 @@ export function rangeCentreEvents(options: {
 /**
  * Draws the centre with the events of `rangeCentreEvents`. O(count * dimension), plus noise for
  * every cell.
- * @param scale - data units in one unit of the cells, per column. The rows are in data units.
+ * @param spread - data units in one unit of the cells, per column. The rows are in data units.
  */
 export async function privateCentreInRange(
-  runner: KernelRunner, mechanisms: Mechanisms, rows: Sensitive<RowBlock>, scale: Float64Array,
+  runner: KernelRunner, mechanisms: Mechanisms, rows: Sensitive<RowBlock>, spread: Float64Array,
   cells: RangeCells, { counts: event }: RangeCentreEvents,
 ): Promise<Released<Centre>> {
-  const chosen = event === null ? scale.map(() => 0)
+  const chosen = event === null ? spread.map(() => 0)
     : fullestCells(mechanisms.gaussian(event.name, await rows.mapAsync(async (block) =>
-      publicCounts(await columnCellsOfRows(runner, block, placesOf(cells, scale)), cells))).value,
+      publicCounts(await columnCellsOfRows(runner, block, placesOf(cells, spread)), cells))).value,
     cells.cells);
-  const middles = scale.map((unit, j) => unit * middleOf(cells, j, chosen[j]!));
-  return privateMediansOn(runner, mechanisms, rows, scale, middles);
+  const middles = spread.map((unit, j) => unit * middleOf(cells, j, chosen[j]!));
+  return privateMediansOn(runner, mechanisms, rows, spread, middles);
 }
 
-/** Where the kernel counts. @param scale - data units in one unit of the cells, per column. */
-export function placesOf({ lows, cells }: RangeCells, scale: Float64Array): CellPlaces {
+/** Where the kernel counts. @param spread - data units in one unit of the cells, per column. */
+export function placesOf({ lows, cells }: RangeCells, spread: Float64Array): CellPlaces {
   return {
     cells,
-    lows: lows.map((low, j) => low * scale[j]!),
-    rates: scale.map((unit) => 1 / (binScales * unit)),
+    lows: lows.map((low, j) => low * spread[j]!),
+    rates: spread.map((unit) => 1 / (binSpreads * unit)),
   };
 }
 
@@ -128,8 +128,8 @@ export function fullestCells(counts: Float64Array, cells: number): Float64Array 
   });
 }
 
-/** The middle of a cell, or of the part of it that is inside the range. In scales. */
+/** The middle of a cell, or of the part of it that is inside the range. In spreads. */
 function middleOf({ lows, highs }: RangeCells, j: number, cell: number): number {
-  const from = lows[j]! + cell * binScales;
-  return Math.min((from + Math.min(from + binScales, highs[j]!)) / 2, highs[j]!);
+  const from = lows[j]! + cell * binSpreads;
+  return Math.min((from + Math.min(from + binSpreads, highs[j]!)) / 2, highs[j]!);
 }

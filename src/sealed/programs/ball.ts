@@ -28,15 +28,15 @@ export function checkMeanFacts({ dimension, target }: StudyFacts, grid: ColumnGr
 
 /**
  * The ball whose rows count, in whole steps of the columns.
- * @param radius - in scales. @param stepsMax - the largest radius in steps.
+ * @param radius - in spreads. @param stepsMax - the largest radius in steps.
  * @throws InvalidParameterError for a radius below one step, or above `stepsMax`.
  */
-export function ballOf(radius: number, { scaleBits }: ColumnGrid, stepsMax: number): ClipBall {
-  const grid = 2 ** -scaleBits;
+export function ballOf(radius: number, { spreadBits }: ColumnGrid, stepsMax: number): ClipBall {
+  const grid = 2 ** -spreadBits;
   const steps = Math.floor(radius / grid);
   if (steps >= 1 && steps <= stepsMax) return { grid, steps, radius: steps * grid };
   throw new InvalidParameterError(
-    `a radius of ${radius} scales is outside ${grid} to ${stepsMax * grid}: give another radius, `
+    `a radius of ${radius} spreads is outside ${grid} to ${stepsMax * grid}: give another radius, `
       + 'or other bits', { radius },
   );
 }

@@ -18,7 +18,7 @@ import { numbersOfRows, type Layout } from './rows.js';
 
 /**
  * The centre of rows that no server sees: per column the median of a noisy histogram of 64 bins of
- * a quarter of a scale, about the fullest of 64 bins of the range.
+ * a quarter of a spread, about the fullest of 64 bins of the range.
  *
  * Claim. The two events' cost, and no delta.
  * Neighbours. One contributor's row replaced by any other row.
@@ -116,28 +116,28 @@ export async function releaseCentre(
   };
 }
 
-/** The size of a scale in each column, in data units. */
-export function scalesOf({ steps, scaleBits }: ColumnGrid): Float64Array {
-  return steps.map((step) => step * 2 ** scaleBits);
+/** The size of a spread in each column, in data units. */
+export function spreadsOf({ steps, spreadBits }: ColumnGrid): Float64Array {
+  return steps.map((step) => step * 2 ** spreadBits);
 }
 
-/** The fine bins of a column, of a quarter of a scale each. */
-export function fineRange({ bits, scaleBits }: ColumnGrid): BinRange {
-  return { width: scaleBits - 2, reach: Math.max(bits, scaleBits + 4) + 1 };
+/** The fine bins of a column, of a quarter of a spread each. */
+export function fineRange({ bits, spreadBits }: ColumnGrid): BinRange {
+  return { width: spreadBits - 2, reach: Math.max(bits, spreadBits + 4) + 1 };
 }
 
 /**
- * Where the fine bins of each column begin, in steps: 8 scales before the fullest coarse bin. The
+ * Where the fine bins of each column begin, in steps: 8 spreads before the fullest coarse bin. The
  * people beyond an end of the grid are all in one bin, which counts only if it has most of all.
  */
-function startsOf(counts: Float64Array, { bits: width, scaleBits }: ColumnGrid): number[] {
+function startsOf(counts: Float64Array, { bits: width, spreadBits }: ColumnGrid): number[] {
   return binsByColumn(counts).map((column) => {
     const half = column.reduce((sum, count) => sum + count, 0) / 2;
     const fullest = column.reduce((best, count, bin) => {
       const isEnd = bin === 0 || bin === columnBins - 1;
       return count > (isEnd ? Math.max(half, column[best]!) : column[best]!) ? bin : best;
     }, 1);
-    return (fullest + 0.5) * 2 ** (width - 6) - 2 ** (scaleBits + 3);
+    return (fullest + 0.5) * 2 ** (width - 6) - 2 ** (spreadBits + 3);
   });
 }
 
@@ -171,9 +171,9 @@ function binsByColumn(counts: Float64Array): Float64Array[] {
 
 /** The noisy medians, in whole steps; null where a column has too few rows for one. */
 function medians(
-  counts: Float64Array, starts: readonly number[], { scaleBits }: ColumnGrid, cohort: number,
+  counts: Float64Array, starts: readonly number[], { spreadBits }: ColumnGrid, cohort: number,
 ): number[] | null {
-  const edges = Array.from({ length: columnBins + 1 }, (_, i) => i * 2 ** (scaleBits - 2));
+  const edges = Array.from({ length: columnBins + 1 }, (_, i) => i * 2 ** (spreadBits - 2));
   const centre: number[] = [];
   for (const [j, column] of binsByColumn(counts).entries()) {
     const below = [0];

@@ -19,7 +19,7 @@ import { number } from '../steps/convert.js';
 import { dot } from '../steps/multiply.js';
 import { ballOf, checkMeanFacts, insideBall } from './ball.js';
 import {
-  beyondGrid, centreEvents, deviationOfPeople, releaseCentre, scalesOf, type CentreDesign,
+  beyondGrid, centreEvents, deviationOfPeople, releaseCentre, spreadsOf, type CentreDesign,
 } from './centre.js';
 import { totalOf } from './columns.js';
 import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
@@ -29,7 +29,7 @@ import { meanTraffic } from './traffic.js';
 /** Options of a sealed mean, besides the study's facts. All of them are public. */
 export interface SealedMeanOptions {
   readonly grid: ColumnGrid;
-  /** Rows farther than this from the centre are left out. In scales; default: `usualRadius`. */
+  /** Rows farther than this from the centre are left out. In spreads; default: `usualRadius`. */
   readonly radius?: number;
   /** Whether a contributor may have no row. Default: no. */
   readonly isPartial?: boolean;
@@ -55,8 +55,8 @@ const countShare = 0.05;
  * - Rows z about it with |z|^2 > R^2, compared in whole numbers, are left out; the others are at
  *   most R long. One row replaced moves the sum of the rows left by at most 2 R, and their number
  *   by at most 1. So does one that is replaced by none, whose sum it moves by R at most.
- * - All are whole multiples of their events' grids: counts are whole, and a step is 2^-scaleBits
- *   scales, a multiple of the grid of `sum`.
+ * - All are whole multiples of their events' grids: counts are whole, and a step is 2^-spreadBits
+ *   spreads, a multiple of the grid of `sum`.
  * Whether the mean is refused follows from opened numbers.
  * The mean is not robust: false rows inside the ball move it. How many rows the ball leaves out is
  * read from the opened counts: where that stands out of its noise, the answer says so and has no
@@ -123,7 +123,7 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
     const [present = 0] = count.value;
     if (present < facts.cohort / 4) return participationBelowPlan(facts);
     const answer = answerOf({ sum: published(design.sum), count: published(design.count) }, {
-      centre: centre.value, scale: scalesOf(grid), present,
+      centre: centre.value, spread: spreadsOf(grid), present,
       moved: total.map((entry) => entry / present),
     });
     const { reportedFrom } = beyondGrid(design);
@@ -141,10 +141,10 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
 function toldOf(
   { grid, ball }: MeanDesign, centre: Float64Array, outside: Float64Array, reportedFrom: number,
 ): number {
-  const scales = scalesOf(grid);
+  const spreads = spreadsOf(grid);
   const byColumn = gridRange(grid).map((ends, j) => ends.reduce((sum, end, side) => {
     const people = outside[sides * j + side]!;
-    const isLeftOut = Math.abs(end - centre[j]!) > ball.radius * scales[j]!;
+    const isLeftOut = Math.abs(end - centre[j]!) > ball.radius * spreads[j]!;
     return isLeftOut && people > reportedFrom ? sum + people : sum;
   }, 0));
   return Math.max(...byColumn);

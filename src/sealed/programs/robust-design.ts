@@ -23,8 +23,8 @@ export interface SealedRobustMeanOptions {
   /** Share of hostile rows that the interval for them is stated for: 0 to 0.2. Default 0.05. */
   readonly corruption?: number;
   /**
-   * Rows farther than this from the centre are left out. In scales; default: `closeRadius`, as what
-   * is opened has more noise, in proportion to the square of the radius.
+   * Rows farther than this from the centre are left out. In spreads; default: `closeRadius`, as
+   * what is opened has more noise, in proportion to the square of the radius.
    */
   readonly radius?: number;
   /** Filter rounds, 1 to 20. Default 2. */

@@ -8,7 +8,7 @@ import { knownColumns } from '../../estimators/pooled/found-columns.js';
 import { sealedCost } from '../../privacy/accounting/sealed-cost.js';
 import { stepsOrNone } from '../shares/share-plan.js';
 import { insideBall } from './ball.js';
-import { beyondGrid, releaseCentre, scalesOf } from './centre.js';
+import { beyondGrid, releaseCentre, spreadsOf } from './centre.js';
 import type { ProgramRun, SealedProgram } from './contract.js';
 import {
   sealedRobustDesign, type SealedRobustDesign, type SealedRobustMeanOptions,
@@ -19,7 +19,7 @@ import { robustMeanTraffic } from './traffic.js';
 
 /**
  * The robust private mean of rows that no server sees: `robust-mean` with `shape: light`, for a
- * public range and scale.
+ * public range and spread.
  *
  * A centre, the rows within a ball about it, and looks at their moments. Where these are wider than
  * honest rows can be, noisy histograms of the distance and along the widest axes tell which tails
@@ -44,7 +44,7 @@ import { robustMeanTraffic } from './traffic.js';
  * - Events that rounds did not need are opened on the sums of the rows left, within their
  *   sensitivities (mean/robust-mean/reallocation).
  * - Which event is opened next, and every threshold, axis and mean, follow from opened numbers.
- * Assumption. As for `shape: light`: honest rows are at most one scale wide in every direction,
+ * Assumption. As for `shape: light`: honest rows are at most one spread wide in every direction,
  * and not strongly skewed.
  * @throws InvalidParameterError for options, a grid or a budget that do not fit.
  * @example
@@ -80,10 +80,10 @@ async function runRobustMean(
   const first = look === undefined ? null : await rows.look(look);
   const { detected, known, unused } = await filterRounds(published, rows, first);
   const { drawn, present } = await rows.sums([published.sum, ...unused]);
-  const scale = scalesOf(grid);
+  const spread = spreadsOf(grid);
   return centre.map((from): Outcome => {
     const answer = answerOfLeft(
-      published, { centre: from, scale, columns: knownColumns(scale) },
+      published, { centre: from, spread, columns: knownColumns(spread) },
       { first, detected, known, drawn, present },
     );
     return withOutside(answer, outside.value, beyondGrid(design).reportedFrom);

@@ -26,7 +26,7 @@ import type { Inside } from './ball.js';
 import { binPlanes, columnBins, combinationOf, totalOf, type BinRange } from './columns.js';
 import type { Layout } from './rows.js';
 
-/** Histograms along an axis reach this far on either side of the centre, in scales. */
+/** Histograms along an axis reach this far on either side of the centre, in spreads. */
 const axisReach = 6;
 const axisBinWidth = (2 * axisReach) / columnBins;
 /** An axis is in whole multiples of 2^-8 bins for each step of a column. */
@@ -180,7 +180,7 @@ export class SealedRows implements RowsLeft {
   }
 }
 
-/** The width of a bin of squared distances, in squared scales: this power of two. */
+/** The width of a bin of squared distances, in squared spreads: this power of two. */
 function distanceExponent(dimension: number): number {
   return Math.ceil(log2(chiSquareAt(distanceDeviations, dimension) / columnBins));
 }
@@ -190,13 +190,14 @@ export function distanceRange(
   { grid, steps }: ClipBall, dimension: number, mean: number,
 ): BinRange {
   return {
-    width: distanceExponent(dimension) + 2 * scaleBitsOf(grid), reach: bitsFor((steps + mean) ** 2),
+    width: distanceExponent(dimension) + 2 * spreadBitsOf(grid),
+    reach: bitsFor((steps + mean) ** 2),
   };
 }
 
 /** Bins along an axis. @param length - of the axis, whose entries are whole. */
 export function alongRange({ grid, steps }: ClipBall, length: number): BinRange {
-  const width = axisBits + scaleBitsOf(grid);
+  const width = axisBits + spreadBitsOf(grid);
   return { width, reach: bitsFor((columnBins / 2) * 2 ** width + steps * length) };
 }
 
@@ -226,8 +227,8 @@ function placedOn(event: SealedEvent, sums: Numbers, dimension: number): Numbers
   return sums.map(({ kind, own, next }) => ({ kind, own: place(own), next: place(next) }));
 }
 
-/** Steps to a scale, as a power of two. */
-function scaleBitsOf(grid: number): number {
+/** Steps to a spread, as a power of two. */
+function spreadBitsOf(grid: number): number {
   return Math.round(-log2(grid));
 }
 

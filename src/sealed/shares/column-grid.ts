@@ -12,65 +12,67 @@ export const binBits = 6;
 export interface ColumnGrid {
   /** Bits of each value. */
   readonly bits: number;
-  /** A scale has 2^scaleBits steps, in every column. */
-  readonly scaleBits: number;
+  /** A spread has 2^spreadBits steps, in every column. */
+  readonly spreadBits: number;
   /** Lower end of each column's public range and of its grid, in data units. */
   readonly lows: Float64Array;
   /** Step of each column, in data units. */
   readonly steps: Float64Array;
 }
 
-/** Fewer steps to a scale (2^5) would round rows visibly. */
-const scaleBitsLeast = 5;
-/** A wider range, in scales, has too few steps or too few coarse bins. */
-const rangeInScalesMost = 496;
+/** Fewer steps to a spread (2^5) would round rows visibly. */
+const spreadBitsLeast = 5;
+/** A wider range, in spreads, has too few steps or too few coarse bins. */
+const rangeInSpreadsMost = 496;
 
 /**
  * The finest grid on which every column's range fits into 62 of 64 bins of 2^bits steps, with the
- * same number of steps to a scale in each.
+ * same number of steps to a spread in each.
  * @param ranges - per column, low < high, in data units.
- * @param scales - per column, above 0, in data units.
+ * @param spreads - per column, above 0, in data units.
  * @param bits - 8 to 20.
  * @throws InvalidParameterError when no grid is fine enough.
  * @example
- * columnGrid([[0, 512], [0, 256]], [15, 8], 16).scaleBits; // 10
+ * columnGrid([[0, 512], [0, 256]], [15, 8], 16).spreadBits; // 10
  */
 export function columnGrid(
-  ranges: readonly (readonly [number, number])[], scales: readonly number[],
+  ranges: readonly (readonly [number, number])[], spreads: readonly number[],
   bits: number = numberBits.usual,
 ): ColumnGrid {
-  checkColumns(ranges, scales, bits);
-  const inScales = ranges.map(([low, high], j) => (high - low) / scales[j]!);
-  const widest = Math.max(...inScales);
-  if (widest > rangeInScalesMost) {
+  checkColumns(ranges, spreads, bits);
+  const inSpreads = ranges.map(([low, high], j) => (high - low) / spreads[j]!);
+  const widest = Math.max(...inSpreads);
+  if (widest > rangeInSpreadsMost) {
     throw new InvalidParameterError(
-      `a range is ${widest} scales wide and ${rangeInScalesMost} are the most: narrow it, or give `
-        + 'a larger scale', { widest },
+      `a range is ${widest} spreads wide and ${rangeInSpreadsMost} are the most: narrow it, or give `
+        + 'a larger spread', { widest },
     );
   }
-  let scaleBits = bits;
+  let spreadBits = bits;
   const { first, last } = gridSteps(bits);
   // The upper end of a range is on the grid itself.
-  while (scaleBits >= scaleBitsLeast && widest * 2 ** scaleBits >= last + 1 - first) scaleBits -= 1;
-  if (scaleBits < scaleBitsLeast) {
+  while (spreadBits >= spreadBitsLeast && widest * 2 ** spreadBits >= last + 1 - first) {
+    spreadBits -= 1;
+  }
+  if (spreadBits < spreadBitsLeast) {
     throw new InvalidParameterError(
-      `with ${bits} bits a range of ${widest} scales has fewer than ${2 ** scaleBitsLeast} steps `
-        + 'to a scale: give more bits or a narrower range', { widest, bits },
+      `with ${bits} bits a range of ${widest} spreads has fewer than ${2 ** spreadBitsLeast} steps `
+        + 'to a spread: give more bits or a narrower range', { widest, bits },
     );
   }
   return {
-    bits, scaleBits,
+    bits, spreadBits,
     lows: Float64Array.from(ranges, ([low]) => low),
-    steps: Float64Array.from(scales, (scale) => scale / 2 ** scaleBits),
+    steps: Float64Array.from(spreads, (spread) => spread / 2 ** spreadBits),
   };
 }
 
 function checkColumns(
-  ranges: readonly (readonly [number, number])[], scales: readonly number[], bits: number,
+  ranges: readonly (readonly [number, number])[], spreads: readonly number[], bits: number,
 ): void {
-  if (ranges.length < 1 || ranges.length > columnsMax || scales.length !== ranges.length) {
+  if (ranges.length < 1 || ranges.length > columnsMax || spreads.length !== ranges.length) {
     throw new InvalidParameterError(
-      `there are ${ranges.length} ranges and ${scales.length} scales: give one of each for 1 to `
+      `there are ${ranges.length} ranges and ${spreads.length} spreads: give one of each for 1 to `
         + `${columnsMax} columns`,
     );
   }
@@ -82,9 +84,9 @@ function checkColumns(
   ranges.forEach(([low, high], j) => {
     const { valueMax } = factsLimits;
     const isRange = low >= -valueMax && low < high && high <= valueMax;
-    if (isRange && scales[j]! > 0 && scales[j]! < Infinity) return;
+    if (isRange && spreads[j]! > 0 && spreads[j]! < Infinity) return;
     throw new InvalidParameterError(
-      `column ${j} needs a range that rises, within ${valueMaxText} in size, and a scale above 0`,
+      `column ${j} needs a range that rises, within ${valueMaxText} in size, and a spread above 0`,
       { column: j },
     );
   });

@@ -158,11 +158,11 @@ export function sealedCells({ parameters: given, isPartial = false }: SharedQues
 }
 
 /**
- * The grid of a sealed study's columns, from its ranges and scales.
- * @throws InvalidParameterError without a range and a scale for each column, and as `columnGrid`.
+ * The grid of a sealed study's columns, from its ranges and spreads.
+ * @throws InvalidParameterError without a range and a spread for each column, and as `columnGrid`.
  */
 export function sealedGrid(
-  { parameters: { scale }, columns, sealed: { bits, range }, estimator }: SharedQuestion,
+  { parameters: { spread }, columns, sealed: { bits, range }, estimator }: SharedQuestion,
 ): ColumnGrid {
   if (range === undefined) {
     throw new InvalidParameterError(
@@ -171,10 +171,10 @@ export function sealedGrid(
       { path: 'sealed.range' },
     );
   }
-  if (!Array.isArray(scale)) {
+  if (!Array.isArray(spread)) {
     throw new InvalidParameterError(
-      `a sealed ${estimator} does not find the scale by itself: give parameters.scale`,
-      { path: 'parameters.scale' },
+      `a sealed ${estimator} does not find the spread by itself: give parameters.spread`,
+      { path: 'parameters.spread' },
     );
   }
   if (range.length !== columns) {
@@ -183,5 +183,5 @@ export function sealedGrid(
       { path: 'sealed.range' },
     );
   }
-  return columnGrid(range, scale as readonly number[], bits);
+  return columnGrid(range, spread as readonly number[], bits);
 }

@@ -50,7 +50,7 @@ describe('estimators, call by call', () => {
   it('have answers on larger data sets, which have somebody in every cohort', {
     tags: ['long'],
   }, async () => {
-    const plan = planOf('heavy-tailed', { scale: 1 });
+    const plan = planOf('heavy-tailed', { spread: 1 });
     const pairs = largerPairs(plan, facts, [], 'answers', 4);
     for (const { left, right } of pairs) {
       const cohorts = Array.from({ length: left.count }, (_, i) => assign(

@@ -237,9 +237,9 @@ describe('answers split by keys', () => {
     expect(refused('sum', { cap: 'auto', 'cap-max': 100 })).toMatch(/no cap is found.*give cap/);
     expect(refused('histogram', { width: 1 })).toMatch(/without bounds.*give edges/);
     expect(refused('mean', {})).toMatch(/in a public range.*give range/);
-    expect(refused('mean', { range: '0..1', scale: 2 })).toMatch(/leave out scale/);
+    expect(refused('mean', { range: '0..1', spread: 2 })).toMatch(/leave out spread/);
     expect(refused('mean', { range: '0..1' }, { ...facts, cohort: 5 })).toMatch(/a cohort of/);
-    expect(() => refused('robust-mean', { scale: 1 })).toThrow(/cannot split its answer by keys/);
+    expect(() => refused('robust-mean', { spread: 1 })).toThrow(/cannot split its answer by keys/);
     expect(() =>
       refused('count', {}, { ...facts, keys: { list: 'public', groupsMax: 0, count: 3 } }))
       .toThrow(/groupsMax/);
@@ -263,7 +263,7 @@ describe('hostile contributors, of a question that is split by keys', () => {
     const attack = findAttack(name) as RowAttack;
     return Array.from({ length: liars }, (_, i) => {
       const rows = attack.apply(Float64Array.of(0, 4), {
-        columns: 2, centre: [0, 4], scale: [1, 2], strength: attack.defaultStrength, age: 0,
+        columns: 2, centre: [0, 4], spread: [1, 2], strength: attack.defaultStrength, age: 0,
         names: [keys.count, null], rowsMax: 64,
         shared: seededRandom(utf8('shared')), own: seededRandom(utf8(`own ${i}`)),
       });

@@ -51,7 +51,7 @@ describe('an answer for each key', () => {
   it('is the estimator on the rows of the key, with its interval', async () => {
     const sizes = [6_000, 3_000, 12_000, 20];
     const facts = factsOf(2, 21_020, 4);
-    const plan = planned('robust-mean', { scale: '1' }, facts);
+    const plan = planned('robust-mean', { spread: '1' }, facts);
     const value = valueOf(await releaseOf(plan, 2, rowsOf(sizes, 'each'), 'each'));
     expect(value.shape).toEqual([4, 1]);
     expect(value.answered).toEqual([true, true, true, false]);
@@ -75,14 +75,14 @@ describe('an answer for each key', () => {
   });
 
   it('is refused for the reason of a key, when no key has an answer', () => {
-    const refused: Outcome = { kind: 'refused', reason: 'spread-not-found', text: 'no scale' };
+    const refused: Outcome = { kind: 'refused', reason: 'spread-not-found', text: 'no spread' };
     expect(answerOfKeys([null, refused], [2, 1], 9)).toBe(refused);
     expect(answerOfKeys([null, null], [2, 1], 9))
       .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
   });
 
   it('resists the hostile people of a key as the estimator does', async () => {
-    const plan = planned('robust-mean', { scale: '1' }, factsOf(2, 20_000, 4));
+    const plan = planned('robust-mean', { spread: '1' }, factsOf(2, 20_000, 4));
     const rows = rowsOf([5_000, 5_000, 5_000, 5_000], 'liars', 0.05);
     const { estimate, answered, findings } = valueOf(await releaseOf(plan, 2, rows, 'liars'));
     expect(answered).toBeUndefined();
@@ -274,7 +274,7 @@ describe('neighbours of an answer for each key', () => {
 
   it.each([[[1, -1e9]], [[0, -1e9]], [null]])(
     'ask for the same draws, with values as near as was charged: %j', async (other) => {
-      const plan = planned('mean', { scale: '1' }, factsOf(2, cohort, 8), 2);
+      const plan = planned('mean', { spread: '1' }, factsOf(2, cohort, 8), 2);
       for (const seed of ['1', '2', '3']) {
         expect(await sensitivityFaults({ plan, dimension: 2 }, pairOf(other), seed)).toEqual([]);
       }

@@ -67,7 +67,7 @@ describe('mean with a range', () => {
     expect(pairs).toBeGreaterThan(0);
   });
 
-  it('takes no radius without a scale', () => {
+  it('takes no radius without a spread', () => {
     expect(() => planOf('mean', { range: '0..1', radius: 2 }, facts))
       .toThrow(/range and radius are both given/);
   });
@@ -98,20 +98,20 @@ describe('robust-mean with a range', () => {
     expect(robust.radiusIfFalse95).toBeCloseTo(Math.hypot(...reach), 12);
   });
 
-  it.each(['radius', 'rounds', 'axes', 'final-part'])('takes no %s without a scale', (name) => {
+  it.each(['radius', 'rounds', 'axes', 'final-part'])('takes no %s without a spread', (name) => {
     const value = name === 'final-part' ? 0.5 : 2;
     expect(() => planOf('robust-mean', { range: '0..1', [name]: value }, facts))
       .toThrow(new RegExp(`range and ${name} are both given`));
   });
 });
 
-describe('a range beside a scale', () => {
+describe('a range beside a spread', () => {
   const normals = (seed: string): Float64Array[] => {
     const data = dataSource(seed);
     return Array.from({ length: facts.cohort }, () =>
       data.normals(dimension).map((entry) => 2 + entry));
   };
-  const told = { scale: 1, range: '-1000..1000' };
+  const told = { spread: 1, range: '-1000..1000' };
 
   // CoinPress with the best number of steps: .70. The rows' own mean is .1 off.
   it.each(['mean', 'robust-mean'])('%s answers 1,000 rows with 10 columns', async (name) => {
@@ -138,7 +138,7 @@ describe('a range beside a scale', () => {
   it.each([1e3, 1e-3])('answers alike in other units: %d', async (unit) => {
     const released = async (factor: number): Promise<readonly number[]> => {
       const plan = planOf('mean', {
-        scale: factor, range: `${-1_000 * factor}..${1_000 * factor}`,
+        spread: factor, range: `${-1_000 * factor}..${1_000 * factor}`,
       }, facts);
       const rows = normals('units').map((row) => row.map((entry) => factor * entry));
       const outcome = await releaseOf(plan, dimension, rows, 'units');
@@ -153,7 +153,7 @@ describe('a range beside a scale', () => {
     '%s %j asks queries that neighbours change by no more than was charged', async (name, more) => {
       const small = factsOf(2, 400, 60);
       const { parameters } = findEstimator(name);
-      const values = parseParameters(parameters, { scale: 1, range: '-9..40', ...more }, small);
+      const values = parseParameters(parameters, { spread: 1, range: '-9..40', ...more }, small);
       const { faults, pairs } =
         await searchedFaults(findEstimator(name).plan(values, small), small, values, ['one']);
       expect(faults).toEqual([]);
@@ -162,8 +162,8 @@ describe('a range beside a scale', () => {
   );
 
   it('refuses more cells than counts can be drawn for', () => {
-    expect(() => planOf('mean', { scale: 1e-9, range: '0..1' }, facts))
-      .toThrow(/the range of column 1 .* spans more than 52428 scales/);
+    expect(() => planOf('mean', { spread: 1e-9, range: '0..1' }, facts))
+      .toThrow(/the range of column 1 .* spans more than 52428 spreads/);
   });
 
   it('names the cohort that finds where the rows are', () => {

@@ -35,7 +35,7 @@ const skewedShapes = [
 describe('mean', () => {
   it('is moved by coordinated outliers by about their share times the radius: it is the '
     + 'baseline', async () => {
-    const plan = planOf('mean', { scale: 1 }, factsOf(2, 3_000));
+    const plan = planOf('mean', { spread: 1 }, factsOf(2, 3_000));
     let squares = 0;
     for (let round = 0; round < 6; round++) {
       const rows = contaminated(dataSource(`mean ${round}`), 3_000, 2, 0.1, 40);
@@ -55,7 +55,7 @@ describe('mean', () => {
 
   it('states an interval that is wide enough for normal rows, and no noise of the histogram '
     + 'makes it useless', async () => {
-    const plan = planOf('mean', { scale: [1, 20] }, factsOf(2, 2_000));
+    const plan = planOf('mean', { spread: [1, 20] }, factsOf(2, 2_000));
     let covered = 0;
     let halves = 0;
     let squares = 0;
@@ -78,24 +78,24 @@ describe('mean', () => {
     expect(halves / Math.sqrt(squares)).toBeLessThan(6);
   });
 
-  it('refuses a fifth of the cohort, and a spread far beyond the scale, each with its '
+  it('refuses a fifth of the cohort, and rows far wider than the spread, each with its '
     + 'reason', async () => {
-    const plan = planOf('mean', { scale: 1 }, factsOf(2, 8_000));
+    const plan = planOf('mean', { spread: 1 }, factsOf(2, 8_000));
     const few = await releaseOf(plan, 2, contaminated(dataSource('few'), 1_600, 2, 0, 0), 'few');
     expect(few).toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
     const wide = contaminated(dataSource('wide'), 8_000, 2, 0, 0)
       .map((row) => row.map((entry, j) => (j === 1 ? 1e6 * entry : entry)));
     const outcome = await releaseOf(plan, 2, wide, 'wide');
     expect(outcome).toMatchObject({ kind: 'refused', reason: 'centre-not-found' });
-    // An empty epoch looks the same as a scale that is too small, so the text gives both causes.
+    // An empty epoch looks the same as a spread that is too small, so the text gives both causes.
     expect(outcome.kind === 'refused' && outcome.text)
-      .toMatch(/column 2 \(counted from 1\).*fewer contributors came.*raise scale/);
+      .toMatch(/column 2 \(counted from 1\).*fewer contributors came.*raise spread/);
   });
 
   it('needs more contributors for more columns', () => {
     const needed = (dimension: number): number => {
       const plan = estimator.plan(
-        { scale: new Array<number>(dimension).fill(1), corruption: 0.05, 'centre-part': 0.2 },
+        { spread: new Array<number>(dimension).fill(1), corruption: 0.05, 'centre-part': 0.2 },
         factsOf(dimension, 10),
       );
       return plan.kind === 'infeasible' ? plan.cohortNeeded! : 0;
@@ -109,8 +109,8 @@ describe('the mean of skewed rows', () => {
   it.each(skewedShapes)('has an interval that allows for what clipping cuts off: $name', async ({
     mean, deviation, entry,
   }) => {
-    // A scale below the deviation, so that the usual radius cuts off more.
-    const plan = planOf('mean', { scale: 0.8 * deviation }, factsOf(2, 10_000, 1));
+    // A spread below the deviation, so that the usual radius cuts off more.
+    const plan = planOf('mean', { spread: 0.8 * deviation }, factsOf(2, 10_000, 1));
     let covered = 0;
     for (let round = 0; round < 10; round++) {
       const data = dataSource(`skewed ${round}`);
@@ -127,13 +127,13 @@ describe('the mean of skewed rows', () => {
     expect(covered).toBeGreaterThan(17);
   });
 
-  it('is that of all flights, whatever the scale in a wide range', async () => {
+  it('is that of all flights, whatever the spread in a wide range', async () => {
     const { count, columns: { delay, distance } } = loadFlights();
     const rows = Array.from({ length: count }, (_, i) => Float64Array.of(delay[i]!, distance[i]!));
     for (const times of [0.8, 1.5]) {
-      const scale = [24.67 * times, 360.6 * times];
+      const spread = [24.67 * times, 360.6 * times];
       const outcome = await valueOf(
-        planOf('mean', { scale }, factsOf(2, count, 1)), rows, `flights ${times}`,
+        planOf('mean', { spread }, factsOf(2, count, 1)), rows, `flights ${times}`,
       );
       expect(Math.abs(outcome.estimate[0]! - 7.9335)).toBeLessThan(0.1);
       expect(Math.abs(outcome.estimate[1]! - 506.80)).toBeLessThan(1);
@@ -144,7 +144,7 @@ describe('the mean of skewed rows', () => {
   });
 
   it('states no interval where rows are farther out than its histogram reaches', async () => {
-    const plan = planOf('mean', { scale: 1 }, factsOf(2, 3_000));
+    const plan = planOf('mean', { spread: 1 }, factsOf(2, 3_000));
     const rows = contaminated(dataSource('very far'), 3_000, 2, 0.2, 1e9);
     const outcome = await valueOf(plan, rows, 'very far');
     expect(outcome.interval95)
@@ -156,7 +156,7 @@ describe('the mean of skewed rows', () => {
     const data = dataSource('given radius');
     const rows = Array.from({ length: 20_000 }, () => Float64Array.of(-Math.log(data.uniform())));
     const outcome = await valueOf(
-      planOf('mean', { scale: 1, radius: 1 }, factsOf(1, 20_000)), rows, 'given radius',
+      planOf('mean', { spread: 1, radius: 1 }, factsOf(1, 20_000)), rows, 'given radius',
     );
     expect(outcome.estimate[0]).toBeLessThan(0.9);
     expect(outcome.interval95!.high[0]).toBeGreaterThan(1);

@@ -31,7 +31,7 @@ const outsideAbove = [{ reason: 'values-clipped', columns: [0], amounts: [expect
 
 const ranges = [
   ['mean', { range: '0..1' }], ['robust-mean', { range: '0..1' }],
-  ['mean', { range: '0..1', scale: 0.3 }], ['robust-mean', { range: '0..1', scale: 0.3 }],
+  ['mean', { range: '0..1', spread: 0.3 }], ['robust-mean', { range: '0..1', spread: 0.3 }],
 ] as const;
 
 describe.each(ranges)('%s with %j', (name, set) => {

@@ -13,14 +13,14 @@ import { searchedFaults } from '../../support/sensitivity-check.js';
 
 const populous = findEstimator('populous-mean');
 
-/** Root mean square error in scales over seeded rounds; every round must answer. */
+/** Root mean square error in spreads over seeded rounds; every round must answer. */
 async function errorOver(
   rounds: number,
   cohort: number,
   corruption: number,
   rows: (data: DataSource) => Float64Array[],
 ): Promise<number> {
-  const plan = planOf('populous-mean', { scale: 1, corruption }, factsOf(2, cohort));
+  const plan = planOf('populous-mean', { spread: 1, corruption }, factsOf(2, cohort));
   let squares = 0;
   for (let round = 0; round < rounds; round++) {
     const seed = `small groups ${cohort} ${round}`;
@@ -37,9 +37,9 @@ function studentOfThree(data: DataSource): Float64Array {
 }
 
 describe('populous-mean in small groups', () => {
-  // The plain mean is off by .1 * 4 * sqrt 2 = .57 scales, the private clipped mean by .49.
+  // The plain mean is off by .1 * 4 * sqrt 2 = .57 spreads, the private clipped mean by .49.
   it.each([[3_000, 0.32], [6_000, 0.16], [10_000, 0.09]])(
-    'withstands a tenth moved by four scales, with %i contributors', { tags: ['long'] },
+    'withstands a tenth moved by four spreads, with %i contributors', { tags: ['long'] },
     async (cohort, limit) => {
       const error =
         await errorOver(6, cohort, 0.1, (data) => contaminated(data, cohort, 2, 0.1, 4));
@@ -49,7 +49,7 @@ describe('populous-mean in small groups', () => {
 
   it('has about half of the noise that its average alone has', async () => {
     // The average alone was planned with .051 and .075, and measured with .047 and .059.
-    const parameters = { scale: 1, corruption: 0.05 };
+    const parameters = { spread: 1, corruption: 0.05 };
     expect(planOf('populous-mean', parameters, factsOf(10, 100_000, 1)).expectedError(0).total)
       .toBeLessThan(0.025);
     const plan = planOf('populous-mean', parameters, factsOf(2, 10_000, 1));
@@ -67,7 +67,7 @@ describe('populous-mean in small groups', () => {
 
   it('queries no more than its events say on neighbours', async () => {
     const facts = factsOf(2, 2_000, 8);
-    const parameters = parseParameters(populous.parameters, { scale: 1 }, facts);
+    const parameters = parseParameters(populous.parameters, { spread: 1 }, facts);
     const { faults, pairs } =
       await searchedFaults(populous.plan(parameters, facts), facts, parameters, ['one']);
     expect(faults).toEqual([]);
@@ -81,7 +81,7 @@ describe('populous-mean in small groups', () => {
     expect(error).toBeLessThan(0.16);
   });
 
-  it('answers on heavy tails whose deviation is 1.7 times the scale', async () => {
+  it('answers on heavy tails whose deviation is 1.7 times the spread', async () => {
     const error = await errorOver(4, 6_000, 0.1, (data) =>
       Array.from({ length: 6_000 }, (_, i) =>
         studentOfThree(data).map((entry) => entry + (i < 600 ? 4 : 0))));
@@ -99,19 +99,19 @@ describe('populous-mean in small groups', () => {
     expect(collinear).toBeLessThan(0.2);
   });
 
-  // The interval of a given scale held the mean in none of these: the answer is .15 off.
+  // The interval of a given spread held the mean in none of these: the answer is .15 off.
   it('has an interval of skewed rows that holds their mean, or none and says why', async () => {
     const data = dataSource('skewed');
     const rows = Array.from({ length: 10_000 }, () =>
       Float64Array.from({ length: 2 }, () => -Math.log(1 - data.uniform()) - 1));
     for (const local of ['robust', 'mean'] as const) {
       const parameters = { local, corruption: local === 'mean' ? 0 : 0.05 };
-      for (const scale of [1, 'auto'] as const) {
-        const plan = planOf('populous-mean', { ...parameters, scale }, factsOf(2, 10_000, 1));
+      for (const spread of [1, 'auto'] as const) {
+        const plan = planOf('populous-mean', { ...parameters, spread }, factsOf(2, 10_000, 1));
         const outcome = await releaseOf(plan, 2, rows, `skewed ${local}`);
         if (outcome.kind === 'refused') throw new Error(outcome.text);
         const { interval95, findings } = outcome;
-        if (scale === 1) {
+        if (spread === 1) {
           expect(interval95).toBeUndefined();
           expect(findings).toEqual([{ reason: 'rows-trimmed', columns: [], amounts: [] }]);
         } else {
@@ -122,23 +122,23 @@ describe('populous-mean in small groups', () => {
     }
   });
 
-  it('refuses when scale is far too small, and says what to check', async () => {
-    const plan = planOf('populous-mean', { scale: 0.1 }, factsOf(2, 6_000));
+  it('refuses when spread is far too small, and says what to check', async () => {
+    const plan = planOf('populous-mean', { spread: 0.1 }, factsOf(2, 6_000));
     const outcome =
       await releaseOf(plan, 2, contaminated(dataSource('narrow'), 6_000, 2, 0, 0), 'narrow');
     expect(outcome).toMatchObject({ kind: 'refused', reason: 'subsamples-disagree' });
     expect(outcome.kind === 'refused' && outcome.text)
-      .toMatch(/6000 contributors.*raise corruption or scale/);
+      .toMatch(/6000 contributors.*raise corruption or spread/);
   });
 
   it('answers far from zero, and names the distance beyond which it does not', async () => {
-    const plan = planOf('populous-mean', { scale: 1 }, factsOf(1, 3_000));
+    const plan = planOf('populous-mean', { spread: 1 }, factsOf(1, 3_000));
     const data = dataSource('far');
     const honest = Array.from({ length: 3_000 }, () => data.normal());
     const at = (centre: number): Promise<Outcome> =>
       releaseOf(plan, 1, honest.map((value) => [centre + value]), 'far');
     const refused = await at(1e200);
-    const limit = Number(/at most ([\d.e+]+) scales from zero/.exec(
+    const limit = Number(/at most ([\d.e+]+) spreads from zero/.exec(
       refused.kind === 'refused' ? refused.text : '')![1]);
     expect(limit).toBeGreaterThan(1e9);
     for (const [centre, kind] of [[limit * 0.9, 'value'], [limit * 1.1, 'refused']] as const) {
@@ -147,7 +147,7 @@ describe('populous-mean in small groups', () => {
   });
 
   it('names the cohort among the causes where a third of the people came', async () => {
-    const plan = planOf('populous-mean', { scale: 1 }, factsOf(2, 18_000));
+    const plan = planOf('populous-mean', { spread: 1 }, factsOf(2, 18_000));
     const outcome =
       await releaseOf(plan, 2, contaminated(dataSource('few'), 6_000, 2, 0, 0), 'few');
     expect(outcome.kind === 'refused' && outcome.text).toMatch(/18000 contributors.*lower cohort/);
@@ -155,7 +155,7 @@ describe('populous-mean in small groups', () => {
 
   it('does not take groups that nobody joined, or that are out of range, for agreement at '
     + 'zero', async () => {
-    const plan = planOf('populous-mean', { scale: 1 }, factsOf(2, 6_000));
+    const plan = planOf('populous-mean', { spread: 1 }, factsOf(2, 6_000));
     for (const rows of [[], Array.from({ length: 6_000 }, () => [1e200, 1e200])]) {
       expect(await releaseOf(plan, 2, rows, 'absent'))
         .toMatchObject({ kind: 'refused', reason: 'subsamples-disagree' });
@@ -173,39 +173,39 @@ describe('populous-mean plan', () => {
     const plan = planOf(
       'populous-mean',
       {
-        scale: 1, subsamples: 600, radius: 2.5, 'test-part': 0.4, agreement: 0.8, weightless: 0.55,
+        spread: 1, subsamples: 600, radius: 2.5, 'test-part': 0.4, agreement: 0.8, weightless: 0.55,
         'full-weight': 0.75,
       },
       factsOf(2, 6_000),
     );
     expect(plan.facts).toMatchObject({
-      groups: 600, radiusInScales: 2.5, testPartOfRho: 0.4, agreementWanted: 0.8,
+      groups: 600, radiusInSpreads: 2.5, testPartOfRho: 0.4, agreementWanted: 0.8,
     });
     expect(plan.arms[0]!.groups).toBe(600);
   });
 
   it('refuses thresholds that are given in part or do not ascend', () => {
-    expect(() => planned({ scale: 1, agreement: 0.8 })).toThrow(InvalidParameterError);
-    expect(() => planned({ scale: 1, agreement: 0.8, weightless: 0.75, 'full-weight': 0.7 }))
+    expect(() => planned({ spread: 1, agreement: 0.8 })).toThrow(InvalidParameterError);
+    expect(() => planned({ spread: 1, agreement: 0.8, weightless: 0.75, 'full-weight': 0.7 }))
       .toThrow(/all three or none/);
   });
 
   it('does not tolerate hostile rows with plain group means, and says so', () => {
-    expect(planned({ scale: 1, local: 'mean' })).toMatchObject({ kind: 'infeasible' });
-    const clean = planned({ scale: 1, local: 'mean', corruption: 0 });
+    expect(planned({ spread: 1, local: 'mean' })).toMatchObject({ kind: 'infeasible' });
+    const clean = planned({ spread: 1, local: 'mean', corruption: 0 });
     expect(clean.kind === 'plan' && clean.guarantee.corruptionMax).toBeLessThan(0.03);
   });
 
   it('loses noise with the cohort, and with epsilon', () => {
     const noise = (cohort: number, epsilon: number): number =>
-      planOf('populous-mean', { scale: 1 }, factsOf(2, cohort, epsilon)).noise[0]!;
+      planOf('populous-mean', { spread: 1 }, factsOf(2, cohort, epsilon)).noise[0]!;
     expect(noise(12_000, 2)).toBeLessThan(noise(4_000, 2));
     expect(noise(4_000, 4)).toBeLessThan(noise(4_000, 2));
   });
 
   it('needs a delta', () => {
     const facts = factsOf(2, 6_000);
-    const plan = populous.plan(parseParameters(populous.parameters, { scale: 1 }, facts), {
+    const plan = populous.plan(parseParameters(populous.parameters, { spread: 1 }, facts), {
       ...facts, target: { ...facts.target, delta: 0 },
     });
     expect(plan)
@@ -213,8 +213,8 @@ describe('populous-mean plan', () => {
   });
 
   it('measures the noise in the units of each column', () => {
-    const one = planOf('populous-mean', { scale: 1 }, factsOf(2, 6_000));
-    const two = planOf('populous-mean', { scale: [2, 500] }, factsOf(2, 6_000));
+    const one = planOf('populous-mean', { spread: 1 }, factsOf(2, 6_000));
+    const two = planOf('populous-mean', { spread: [2, 500] }, factsOf(2, 6_000));
     expect(two.noise[0]).toBeCloseTo(2 * one.noise[0]!, 12);
     expect(two.noise[1]).toBeCloseTo(500 * one.noise[0]!, 9);
   });

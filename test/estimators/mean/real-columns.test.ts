@@ -87,7 +87,7 @@ it('prime-heavy is within three half-widths of the truth of a column with one ro
   }[]).map((record) => record.Transfers_to_Authorized_Committees);
   const truth = values.reduce((sum, value) => sum + value, 0) / values.length;
   const cohort = 10_000;
-  const plan = planOf('prime-heavy', { scale: 1_000 }, factsOf(1, cohort, 1));
+  const plan = planOf('prime-heavy', { spread: 1_000 }, factsOf(1, cohort, 1));
   for (let round = 0; round < 12; round++) {
     const data = dataSource(`transfers ${round}`);
     const rows = Array.from({ length: cohort }, () =>

@@ -18,7 +18,7 @@ function rowsWith(crowd: number): Float64Array[] {
 }
 
 async function answerFor(estimator: string, crowd: number, set = {}): Promise<ValueOutcome> {
-  const plan = planOf(estimator, { scale: 1, ...set }, factsOf(1, contributors, 1));
+  const plan = planOf(estimator, { spread: 1, ...set }, factsOf(1, contributors, 1));
   const outcome = await releaseOf(plan, 1, rowsWith(crowd), `${estimator} and ${crowd}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return outcome;
@@ -70,15 +70,15 @@ describe('the mean of all rows beside an answer', () => {
   it('knows nothing of rows that no bin shows, and bounds what a share may move', () => {
     const all: AllRows = {
       moved: Float64Array.of(0.1), deviation: Float64Array.of(0.01), present: 1_000,
-      isBelowPlan: false, spread: 1, bias: Infinity, beyond: () => Infinity, hidden: () => 0,
+      isBelowPlan: false, width: 1, bias: Infinity, beyond: () => Infinity, hidden: () => 0,
     };
     const answer: Outcome = {
       kind: 'value', estimate: [0], shape: [1],
       uncertainty: { kind: 'gaussian', standardDeviation: [0.01] },
       interval95: { low: [-0.1], high: [0.1] },
     };
-    const [centre, scale] = [Float64Array.of(0), Float64Array.of(1)];
-    expect(withAllRows(answer, { all, centre, scale, left: null, clippedAt: 4 }))
+    const [centre, spread] = [Float64Array.of(0), Float64Array.of(1)];
+    expect(withAllRows(answer, { all, centre, spread, left: null, clippedAt: 4 }))
       .toMatchObject({ interval95: { low: [-Infinity], high: [Infinity] } });
     // All of the share at one place, and the others at another with no width.
     const apart = (share: number): number => Math.sqrt(share / (1 - share));

@@ -147,12 +147,12 @@ describe('the atoms of columns', () => {
       expect(moved).toBeGreaterThan(0.99 * events.octaves.sensitivity);
     });
 
-  it('are the scale where the other rows are seen, and else the value', () => {
+  it('are the spread where the other rows are seen, and else the value', () => {
     const [found] = atomsOf(block('seen', 20_000, 0.05, () => 8), [0], 'seen');
-    expect(found).toMatchObject({ kind: 'scale', isEndSeen: true });
-    if (found!.kind !== 'scale') return;
-    expect(found!.scale / Math.sqrt(0.05 * 0.95)).toBeGreaterThan(1.2);
-    expect(found!.scale / Math.sqrt(0.05 * 0.95)).toBeLessThan(1.6);
+    expect(found).toMatchObject({ kind: 'spread', isEndSeen: true });
+    if (found!.kind !== 'spread') return;
+    expect(found!.spread / Math.sqrt(0.05 * 0.95)).toBeGreaterThan(1.2);
+    expect(found!.spread / Math.sqrt(0.05 * 0.95)).toBeLessThan(1.6);
     const hidden = atomsOf(block('hidden', 20_000, 0.002, () => 8), [0, 4], 'hidden');
     for (const atom of hidden) expect(atom).toMatchObject({ kind: 'one-value', value: 7 });
     const [one] = hidden;
@@ -162,17 +162,17 @@ describe('the atoms of columns', () => {
   });
 
   /** The middle one: noise beside the true doubling widens some. */
-  function middleScale(atoms: readonly Atom[]): number {
-    const scales = atoms.map((atom) => (atom.kind === 'scale' ? atom.scale : 0));
-    return scales.sort((left, right) => left - right)[Math.floor(scales.length / 2)]!;
+  function middleSpread(atoms: readonly Atom[]): number {
+    const spreads = atoms.map((atom) => (atom.kind === 'spread' ? atom.spread : 0));
+    return spreads.sort((left, right) => left - right)[Math.floor(spreads.length / 2)]!;
   }
   const all = Array.from({ length: dimension }, (_, j) => j);
 
   it('see a hundredth of the rows in each of nine columns', () => {
     // Noise has a standard deviation of 14 rows: 200 rows are 8.8 above the threshold.
     const atoms = atomsOf(block('rare', 20_000, 0.01, () => 8), all, 'rare');
-    expect(atoms.map(({ kind }) => kind)).toEqual(all.map(() => 'scale'));
-    const deviations = middleScale(atoms) / Math.sqrt(0.01 * 0.99);
+    expect(atoms.map(({ kind }) => kind)).toEqual(all.map(() => 'spread'));
+    const deviations = middleSpread(atoms) / Math.sqrt(0.01 * 0.99);
     expect(deviations).toBeGreaterThan(1.2);
     expect(deviations).toBeLessThan(1.6);
   });
@@ -183,34 +183,35 @@ describe('the atoms of columns', () => {
     for (let i = 0; i < rows.count; i++) {
       if (data.below(100) < 4) rows.values.fill(8, i * dimension, (i + 1) * dimension);
     }
-    const alone = middleScale(all.map((column) => atomsOf(rows, [column], `${column}`)[0]!));
-    const factor = middleScale(atomsOf(rows, all, 'same rows')) / alone;
+    const alone = middleSpread(all.map((column) => atomsOf(rows, [column], `${column}`)[0]!));
+    const factor = middleSpread(atomsOf(rows, all, 'same rows')) / alone;
     expect(factor / (2 / dimension) ** 0.25).toBeGreaterThan(0.9);
     expect(factor / (2 / dimension) ** 0.25).toBeLessThan(1.1);
   });
 
-  it('are the scale of rows that are few in every doubling', () => {
+  it('are the spread of rows that are few in every doubling', () => {
     const data = dataSource('doublings');
     // About 49 rows in each of 16 doublings. One alone is seen from 54 rows on.
     const rows = block('doublings', 20_000, 0.04, () => 7 + 2 ** (16 * data.uniform()));
     const [found] = atomsOf(rows, [0], 'doublings');
-    expect(found!.kind).toBe('scale');
+    expect(found!.kind).toBe('spread');
     // The deviation: 2 ** 16 sqrt(.04 / (2 * 16 * ln 2)).
-    if (found!.kind === 'scale') expect(Math.abs(Math.log2(found!.scale / 2_783))).toBeLessThan(1);
+    if (found!.kind !== 'spread') return;
+    expect(Math.abs(Math.log2(found!.spread / 2_783))).toBeLessThan(1);
   });
 
   it('say that a tail without an end has none', () => {
     const data = dataSource('no end');
     const rows = block('no end', 20_000, 0.065, () => 7 + (1 - data.uniform()) ** -2);
-    expect(atomsOf(rows, [0], 'no end')[0]).toMatchObject({ kind: 'scale', isEndSeen: false });
+    expect(atomsOf(rows, [0], 'no end')[0]).toMatchObject({ kind: 'spread', isEndSeen: false });
   });
 
   it('leave out a far crowd that hostile rows can be, behind an empty doubling', () => {
     const data = dataSource('crowd');
     const crowd = block('crowd', 20_000, 0.09, () => (data.below(2) === 0 ? 8 : 1e9));
     const [found] = atomsOf(crowd, [0], 'crowd');
-    expect(found).toMatchObject({ kind: 'scale' });
-    if (found!.kind === 'scale') expect(found!.scale).toBeLessThan(1);
+    expect(found).toMatchObject({ kind: 'spread' });
+    if (found!.kind === 'spread') expect(found!.spread).toBeLessThan(1);
   });
 
   it('are unknown where no value is common, and never show the value of one row', () => {
@@ -234,8 +235,8 @@ describe('the atoms of columns', () => {
 });
 
 // Hostile or honest: some rows are in the open last bin of the histogram of distances.
-it.each([['mean', { scale: 1 }], ['prime-heavy', { scale: 1 }], ['robust-mean', {
-  scale: 1, corruption: 0.01,
+it.each([['mean', { spread: 1 }], ['prime-heavy', { spread: 1 }], ['robust-mean', {
+  spread: 1, corruption: 0.01,
 }]])('%s says why it has no interval for rows that are too far out to be placed', async (
   name, parameters,
 ) => {

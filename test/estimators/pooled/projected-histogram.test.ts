@@ -10,15 +10,15 @@ const width = 12 / histogramBins;
 const edge = (bin: number): number =>
   (bin === 0 ? -Infinity : bin === histogramBins ? Infinity : bin * width - 6);
 
-/** Expected counts of parts { rows, at, spread }, noise on top. */
+/** Expected counts of parts { rows, at, deviation }, noise on top. */
 function countsOf(
-  parts: readonly { rows: number; at: number; spread: number }[], noise = 0, seed = 'noise',
+  parts: readonly { rows: number; at: number; deviation: number }[], noise = 0, seed = 'noise',
 ): Float64Array {
   const data = dataSource(seed);
   return Float64Array.from({ length: histogramBins }, (_, bin) =>
-    parts.reduce((sum, { rows, at, spread }) =>
-      sum + rows * (normalCdf((edge(bin + 1) - at) / spread)
-        - normalCdf((edge(bin) - at) / spread)), 0)
+    parts.reduce((sum, { rows, at, deviation }) =>
+      sum + rows * (normalCdf((edge(bin + 1) - at) / deviation)
+        - normalCdf((edge(bin) - at) / deviation)), 0)
     + noise * data.normal());
 }
 
@@ -27,18 +27,18 @@ const fit = (counts: Float64Array, noise: number) =>
 
 describe('a projected histogram', () => {
   it('fits a normal shape wherever it stands, and trims nothing of it', () => {
-    for (const [at, spread] of [[0, 1], [0.7, 0.8], [-1.3, 1.4]] as const) {
-      const found = fit(countsOf([{ rows: 1e5, at, spread }], 50, `${at}`), 50);
+    for (const [at, deviation] of [[0, 1], [0.7, 0.8], [-1.3, 1.4]] as const) {
+      const found = fit(countsOf([{ rows: 1e5, at, deviation }], 50, `${at}`), 50);
       expect(Math.abs(found.median - at)).toBeLessThan(0.02);
-      expect(Math.abs(found.scale / spread - 1)).toBeLessThan(0.03);
+      expect(Math.abs(found.spread / deviation - 1)).toBeLessThan(0.03);
       expect([found.low, found.high, found.shift]).toEqual([-Infinity, Infinity, 0]);
     }
   });
 
   it('trims a twentieth that stands apart, and finds the median as if it were not there', () => {
-    for (const [hostile, spread] of [[2.5, 0.1], [3.6, 0.1], [4.7, 1], [-3, 0.5]] as const) {
+    for (const [hostile, deviation] of [[2.5, 0.1], [3.6, 0.1], [4.7, 1], [-3, 0.5]] as const) {
       const counts = countsOf(
-        [{ rows: 95_000, at: 0, spread: 1 }, { rows: 5_000, at: hostile, spread }], 50,
+        [{ rows: 95_000, at: 0, deviation: 1 }, { rows: 5_000, at: hostile, deviation }], 50,
         `${hostile}`,
       );
       const found = fit(counts, 50);
@@ -53,8 +53,8 @@ describe('a projected histogram', () => {
 
   it('trims both sides, and says how far that moves the mean of normal rows', () => {
     const parts = [
-      { rows: 94_000, at: 0.2, spread: 1 }, { rows: 4_000, at: 4, spread: 0.1 },
-      { rows: 2_000, at: -4, spread: 0.1 },
+      { rows: 94_000, at: 0.2, deviation: 1 }, { rows: 4_000, at: 4, deviation: 0.1 },
+      { rows: 2_000, at: -4, deviation: 0.1 },
     ];
     const { low, high, shift, median } = fit(countsOf(parts, 50), 50);
     expect([low > -4, high < 4, Math.abs(median - 0.2) < 0.02]).toEqual([true, true, true]);
@@ -70,7 +70,8 @@ describe('a projected histogram', () => {
     // there.
     let found = 0;
     for (let seed = 0; seed < 40; seed++) {
-      const parts = [{ rows: 19_670, at: 0, spread: 1 }, { rows: 330, at: -3.28, spread: 0.1 }];
+      const parts =
+        [{ rows: 19_670, at: 0, deviation: 1 }, { rows: 330, at: -3.28, deviation: 0.1 }];
       found += fit(countsOf(parts, 48, `crowd ${seed}`), 48).low > -3.5 ? 1 : 0;
     }
     expect(found).toBeGreaterThanOrEqual(34);
@@ -80,7 +81,7 @@ describe('a projected histogram', () => {
     let cut = 0;
     for (let seed = 0; seed < 200; seed++) {
       const { low, high } =
-        fit(countsOf([{ rows: 20_000, at: 0, spread: 1 }], 48, `no crowd ${seed}`), 48);
+        fit(countsOf([{ rows: 20_000, at: 0, deviation: 1 }], 48, `no crowd ${seed}`), 48);
       cut += low > -Infinity || high < Infinity ? 1 : 0;
     }
     // About 200 overlapping runs at 3.3 standard deviations: 2 of 100 histograms, and some rows
@@ -91,12 +92,12 @@ describe('a projected histogram', () => {
   it('states the standard deviation that medians have', () => {
     const noise = 400;
     const medians = Array.from({ length: 400 }, (_, i) =>
-      fit(countsOf([{ rows: 1e5, at: 0.1, spread: 1 }], noise, `deviation ${i}`), noise));
+      fit(countsOf([{ rows: 1e5, at: 0.1, deviation: 1 }], noise, `deviation ${i}`), noise));
     const mean = medians.reduce((sum, { median }) => sum + median, 0) / 400;
     const deviation =
       Math.sqrt(medians.reduce((sum, { median }) => sum + (median - mean) ** 2, 0) / 399);
     expect(Math.abs(mean - 0.1)).toBeLessThan(0.005);
-    // The counts hold no sampling error here; fitting the scale adds some error.
+    // The counts hold no sampling error here; fitting the spread adds some error.
     expect(deviation / medians[0]!.medianError).toBeGreaterThan(0.7);
     expect(deviation / medians[0]!.medianError).toBeLessThan(1.4);
   });

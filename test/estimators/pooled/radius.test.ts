@@ -94,10 +94,10 @@ describe('distances from a centre', () => {
     };
     const none = hiddenBeside({});
     expect(none).toBeLessThan(0.05);
-    // 160 rows in the two octaves past it: their middle is 6.7 scales from the centre.
+    // 160 rows in the two octaves past it: their middle is 6.7 spreads from the centre.
     const near = Object.fromEntries(Array.from({ length: 8 }, (_, k) => [4 + k, 20]));
     expect(hiddenBeside(near)).toBeGreaterThan(160 * 3.7 / 10_000);
-    // 84 rows in one bin, at 22.6 .. 26.9 scales.
+    // 84 rows in one bin, at 22.6 .. 26.9 spreads.
     expect(hiddenBeside({ 15: 84 })).toBeGreaterThan(84 * 19.6 / 10_000);
     // So few rows are noise.
     expect(hiddenBeside({ 15: 70 })).toBe(none);
@@ -110,7 +110,7 @@ describe('distances from a centre', () => {
       counts.fill(past, last + 1, last + 9);
       return readDistances({ counts, sigma: 20, dimension, rows: 10_000 }).hidden(30);
     };
-    // Half of the next two octaves is 72 rows, at 64 scales and more.
+    // Half of the next two octaves is 72 rows, at 64 spreads and more.
     expect(hiddenPast(16, 60, 12)).toBeGreaterThan(0.5);
     expect(hiddenPast(16, 400, 12)).toBeLessThan(0.3);
   });
@@ -143,7 +143,7 @@ describe('the clip radius', () => {
     expect(radiusOf(rows, { noise: 0.1 })).toBe(5.7);
   });
 
-  it('lets hostile rows add no more than spread * sqrt(corruption)', () => {
+  it('lets hostile rows add no more than width * sqrt(corruption)', () => {
     const far = { 1: 6_000, 3: 3_500, 1_000: 500 };
     const radius = radiusOf(far);
     // 500 of 10,000 rows, by at most 2.5 * sqrt(.05) on average over all.

@@ -24,7 +24,7 @@ describe('groups that are filled with rows at hand', () => {
   });
 
   it.each([
-    ['populous-mean', { scale: 1 }], ['sum', { cap: 1 }], ['count', {}],
+    ['populous-mean', { spread: 1 }], ['sum', { cap: 1 }], ['count', {}],
   ])('have the rows that %s has one by one', async (name, parameters) => {
     const plan = planned(name, parameters);
     const groups = createGroups(plan, 2);

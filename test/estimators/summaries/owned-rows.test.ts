@@ -50,18 +50,18 @@ describe('rows that a run takes over', () => {
   it('give the same when they are said to be whole', { tags: ['long'] }, async () => {
     const rows = (): { count: number; values: Float64Array } =>
       ({ count: 40_000, values: randomRows(40_000, 4) });
-    const plain = await released('prime', { scale: 1 }, rows(), 40_000);
+    const plain = await released('prime', { spread: 1 }, rows(), 40_000);
     expect(plain.kind).toBe('value');
-    expect(await released('prime', { scale: 1 }, { ...rows(), isWhole: true }, 40_000))
+    expect(await released('prime', { spread: 1 }, { ...rows(), isWhole: true }, 40_000))
       .toEqual(plain);
   });
 
   // The tags go with the rows. Half of the columns hold whole numbers, one has a long tail, and
   // some people have no data.
   it.each<[string, object]>([
-    ['mean', { scale: 1 }], ['mean', { scale: 'auto' }], ['mean', { range: '-50..50' }],
-    ['mean', { range: '-50..50', scale: 1 }], ['robust-mean', { range: '-50..50' }],
-    ['prime', { scale: 'auto' }],
+    ['mean', { spread: 1 }], ['mean', { spread: 'auto' }], ['mean', { range: '-50..50' }],
+    ['mean', { range: '-50..50', spread: 1 }], ['robust-mean', { range: '-50..50' }],
+    ['prime', { spread: 'auto' }],
   ])('give the release of %s with %o in any order', { tags: ['long'] }, async (name, given) => {
     const count = 40_000;
     const values = randomRows(count, 4);
@@ -101,7 +101,7 @@ describe('rows that a run takes over', () => {
     expect(await listed(people.toReversed())).toEqual(await outcomes[0]);
   });
 
-  // With a scale nothing of the filters or the mean depends on tags; null rows stand at both ends
+  // With a spread nothing of the filters or the mean depends on tags; null rows stand at both ends
   // and among the others.
   it.each([
     ['prime', {}], ['prime', { directions: 'one' }], ['mean', {}], ['robust-mean', {}],
@@ -112,7 +112,7 @@ describe('rows that a run takes over', () => {
       values[4 * row + (row % 4)] = row % 2 === 0 ? NaN : Infinity;
     }
     const single = Array.from({ length: count }, (_, i) => values.slice(4 * i, 4 * i + 4));
-    const given = { scale: 1, ...set };
+    const given = { spread: 1, ...set };
     const expected = await released(name, given, single, count);
     expect(expected.kind).toBe('value');
     expect(await released(name, given, { values, count }, count)).toEqual(expected);
@@ -121,8 +121,8 @@ describe('rows that a run takes over', () => {
   it('are fed one by one to a plan that has groups', { tags: ['long'] }, async () => {
     const values = randomRows(20_000, 4);
     const single = Array.from({ length: 20_000 }, (_, i) => values.slice(4 * i, 4 * i + 4));
-    const expected = await released('populous-mean', { scale: 1 }, single, 20_000);
-    expect(await released('populous-mean', { scale: 1 }, { values, count: 20_000 }, 20_000))
+    const expected = await released('populous-mean', { spread: 1 }, single, 20_000);
+    expect(await released('populous-mean', { spread: 1 }, { values, count: 20_000 }, 20_000))
       .toEqual(expected);
   });
 });

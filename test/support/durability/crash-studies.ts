@@ -5,7 +5,7 @@ export const columns = 24;
 
 const facts: StudyFacts = {
   columns: `[${Array.from({ length: columns }, (_, i) => `c${i}`).join(', ')}]`,
-  cohort: '5000', epoch: '{ every: 1s }', parameters: '{ scale: 1 }',
+  cohort: '5000', epoch: '{ every: 1s }', parameters: '{ spread: 1 }',
   privacy: '{ epsilon: 2, delta: 1e-9 }', contribution: '{ reduce: mean, rowsMax: 60000 }',
   retention: '30d',
 };

@@ -33,7 +33,7 @@ export async function record(stage: Stage, seconds: number, people: number): Pro
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
   const study = stage.write('power.yaml', meanStudy('power', {
     columns: `[${names.join(', ')}]`, cohort: '5000', epoch: '{ every: 1s }',
-    parameters: '{ scale: 1 }', privacy: '{ epsilon: 2, delta: 1e-9 }',
+    parameters: '{ spread: 1 }', privacy: '{ epsilon: 2, delta: 1e-9 }',
     budget: '{ epsilon: 100, delta: 1e-5, scope: study }',
     contribution: '{ reduce: mean, rowsMax: 60000 }', retention: '30d',
   }));

@@ -35,10 +35,10 @@ function pictureOf(hostileShare: number): object {
 }
 
 /**
- * A round as the laboratory tells it; `scale` is what the attack does to those who believe
+ * A round as the laboratory tells it; `spread` is what the attack does to those who believe
  * everybody.
  */
-function round(index: number, scale: number, hostileShare: number, refuses = false): Round {
+function round(index: number, spread: number, hostileShare: number, refuses = false): Round {
   const wobble = 1 + 0.3 * Math.sin(index * 2.4);
   const answer = (estimator: string, error: number, promised: number | null): object => ({
     estimator, study: estimator, outcome: refuses && estimator === 'prime' ? 'refused' : 'value',
@@ -51,7 +51,7 @@ function round(index: number, scale: number, hostileShare: number, refuses = fal
     index, setting: { attack: 'krum-evader', hostileShare }, truth: [8.2, 731.4],
     honest: Math.round(2000 * (1 - hostileShare)), hostile: Math.round(2000 * hostileShare),
     baselines: {
-      'naive-mean': scale * wobble, 'coordinate-median': 0.1 * wobble,
+      'naive-mean': spread * wobble, 'coordinate-median': 0.1 * wobble,
       'robust-filter': 0.02 * wobble,
     },
     baselineEstimates: {
@@ -59,7 +59,7 @@ function round(index: number, scale: number, hostileShare: number, refuses = fal
     },
     picture: pictureOf(hostileShare),
     answers: [
-      answer('mean', 0.9 * scale * wobble, 0.06),
+      answer('mean', 0.9 * spread * wobble, 0.06),
       answer('prime', 0.11 * wobble, past ? null : 0.12),
       answer('robust-mean', 0.07 * wobble, past ? null : 0.1),
       answer('populous-mean', 0.4 * wobble, 0.15),

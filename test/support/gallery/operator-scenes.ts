@@ -29,7 +29,7 @@ const excluded = [0, 1, 2].map((i) => ({
   atMs: 1_767_225_600_000,
 }));
 const evidence = (change: object = {}): object => ({
-  study: 'flights-robust', contributor: key, answer: { index: 6, epoch: '7' }, unit: 'scale',
+  study: 'flights-robust', contributor: key, answer: { index: 6, epoch: '7' }, unit: 'spread',
   truncated: false, excludedFrom: null,
   epochs: [
     { epoch: '8', released: false, rows: 12, complete: false, distance: 41.2, farthest: 122 },

@@ -20,7 +20,7 @@ const scene = (
 /** The what-if page. */
 export const planScenes: Scenes = {
   'plan-first': scene('', '.best .value'),
-  'plan-goal': scene('#scale=20&error=0.08&people=3000&hostile=0.02', '.ways button'),
+  'plan-goal': scene('#spread=20&error=0.08&people=3000&hostile=0.02', '.ways button'),
   'plan-none': scene('#people=100&columns=10', '.notice'),
   'plan-covariance': scene('#question=covariance&people=100000&columns=4', '.best .value'),
   'plan-share': scene('#question=share&delta=0&epochs=90&every=7d&error=0.08', '.ways'),

@@ -127,7 +127,7 @@ export interface SimulatedFacts {
 
 /** A budget of the pure rule takes pure noise only. */
 const estimators = {
-  mean: { scale: new Array<number>(columnCount).fill(1), corruption: 0.05, 'centre-part': 0.2 },
+  mean: { spread: new Array<number>(columnCount).fill(1), corruption: 0.05, 'centre-part': 0.2 },
   count: { column: 0, threshold: 0, side: 'at-least' },
 };
 

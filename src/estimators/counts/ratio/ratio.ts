@@ -39,7 +39,7 @@ export const ratio: Estimator = {
   title: 'Total of one column over the total of another, each value clipped to a cap',
   citations: [cite('CKS20', 'theorem 14, for whole multiples of 2^-20 of the cap')],
   parameters: [{
-    name: 'cap', type: 'scale', minimum: 1e-150, maximum: valueBounds.maximum,
+    name: 'cap', type: 'positive', minimum: 1e-150, maximum: valueBounds.maximum,
     unit: 'data units',
     description: 'the most that one contributor counts for in each of the two columns, one number '
       + 'or one per column; values are clipped to 0..cap',

@@ -15,14 +15,14 @@ import { planGivenBounds } from './given-bounds.js';
 
 const parameters: readonly ParameterSpec[] = [
   {
-    name: 'cap', type: 'scale', choices: ['auto'], optional: true, minimum: 1e-150,
+    name: 'cap', type: 'positive', choices: ['auto'], optional: true, minimum: 1e-150,
     maximum: valueBounds.maximum, unit: 'data units',
     description: 'the most that one contributor counts for in a column, one number or one per '
       + 'column; values are clipped to 0..cap; auto finds it privately for a fifth of the cost; '
       + 'give this or range',
   },
   {
-    name: 'cap-max', type: 'scale', optional: true, minimum: 1e-140,
+    name: 'cap-max', type: 'positive', optional: true, minimum: 1e-140,
     maximum: valueBounds.maximum, unit: 'data units',
     description: 'for cap auto: the largest cap that may be found, one number or one per column; '
       + 'no cap below a three-billionth of it is tried',

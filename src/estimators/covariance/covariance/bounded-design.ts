@@ -4,7 +4,7 @@ import { clipBall, type ClipBall } from '../../../privacy/stages/clip.js';
 import type {
   GaussianEvent, MechanismEvent, SymmetricGaussianEvent,
 } from '../../../privacy/accounting/events.js';
-import { slotsFor } from '../../../privacy/stages/scale.js';
+import { slotsFor } from '../../../privacy/stages/spread.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { pairsExpected } from '../moments/pairs.js';
 import {

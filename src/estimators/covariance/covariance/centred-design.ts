@@ -72,7 +72,7 @@ function roundRadius(dimension: number, round: number): number {
 export interface CentredFacts {
   readonly facts: StudyFacts;
   /**
-   * How many times more honest rows may vary in one direction than in another, in scales: more
+   * How many times more honest rows may vary in one direction than in another, in spreads: more
    * costs accuracy in the narrow directions alone.
    */
   readonly condition: number;

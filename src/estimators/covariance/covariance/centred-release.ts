@@ -57,10 +57,10 @@ export interface MomentsOfAll {
 
 /** Draws all events of a design after its centre. Claim and proof: `designCentred`. */
 export async function privateMomentsOfAll(
-  design: CentredDesign, draws: Draws, { pool, centre, scale, columns }: CentredPool,
+  design: CentredDesign, draws: Draws, { pool, centre, spread, columns }: CentredPool,
 ): Promise<Released<MomentsOfAll | RefusedOutcome>> {
   const { facts, rowsMax, rowsNeeded } = design;
-  const rows = pool.map((whole) => standardisedRows(whole, centre, scale, rowsMax, Infinity));
+  const rows = pool.map((whole) => standardisedRows(whole, centre, spread, rowsMax, Infinity));
   const counted = draws.mechanisms.gaussian(design.present.name, rows.map((all) =>
     Float64Array.of(all.present.reduce((sum, one) => sum + one, 0))));
   const present = counted.value[0]!;
@@ -75,7 +75,7 @@ export async function privateMomentsOfAll(
   const drawn = await privateCentredMoments(
     draws, rows, { matrix, mean: found.mean }, design.ball, design.final,
   );
-  const units = scale.map((unit, j) => (columns.oneValue[j] === null ? tails.widen * unit : 1));
+  const units = spread.map((unit, j) => (columns.oneValue[j] === null ? tails.widen * unit : 1));
   const inverse =
     found.inverse.map((entry, at) => entry * units[Math.floor(at / units.length)]!);
   const mean = drawn.value.sum.map((entry) => entry / present);
@@ -87,7 +87,7 @@ export async function privateMomentsOfAll(
     const moments = momentsAbout(sums, present);
     return {
       kind: 'moments', inverse, mean, present, tails, isSkewed, oneValue,
-      centre: centre.map((entry, j) => entry + scale[j]! * found.mean[j]!),
+      centre: centre.map((entry, j) => entry + spread[j]! * found.mean[j]!),
       moments: flooredAt(moments, facts.dimension, leastMoment).floored,
       hidesDirection: leastVariance(moments, found.matrix, oneValue) * tails.widen ** 2 < narrowest,
     };
@@ -193,7 +193,7 @@ async function privateSkewness(
   return Math.hypot(...sides.value) / present > Math.max(skewedFrom * noise, least);
 }
 
-/** A map and the mean that it is about, in scales from the centre. */
+/** A map and the mean that it is about, in spreads from the centre. */
 interface FoundMap extends Preconditioner, View {}
 
 /**
@@ -273,7 +273,7 @@ function rowsTooWide({ cohort }: StudyFacts): RefusedOutcome {
     kind: 'refused',
     reason: 'rows-too-wide',
     text: 'by the noisy count fewer than half of the rows are in the ball that the rounds of the '
-      + `map found. Planned for ${cohort} contributors: give a larger scale, or scale: auto.`,
+      + `map found. Planned for ${cohort} contributors: give a larger spread, or spread: auto.`,
   };
 }
 

@@ -13,20 +13,20 @@ import {
 import { assumedCondition } from './variance-bounds.js';
 
 /**
- * A covariance from every row. Rows are put in scales about a private centre. Rounds of noisy
+ * A covariance from every row. Rows are put in spreads about a private centre. Rounds of noisy
  * moments then find a map after which all directions vary alike, and the mean more and more
  * closely. A noisy histogram of the distances from the mean says how far out rows stand, and so
  * how wide the last ball is. The moments in that ball, mapped back, are the answer.
  *
- * Claim. (rho, delta), delta-approximate zCDP; delta is for the scale and the centre alone.
+ * Claim. (rho, delta), delta-approximate zCDP; delta is for the spread and the centre alone.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
  * Cost. That of the pipeline (pooled/estimator), of the number of rows, of the rounds and the last
  * moments (moments/centred-moments) and of the histogram of distances (sensitivity sqrt 2),
  * composed adaptively.
  * Why.
- * - At any time a row's image is a function of this row and of released numbers: centre, scale, map
- *   and mean. Neighbours are compared given the same releases, so they differ in one image at most.
- *   Where more rows come than are counted, one contributor more or less changes one row for
+ * - At any time a row's image is a function of this row and of released numbers: centre, spread,
+ *   map and mean. Neighbours are compared given the same releases, so they differ in one image at
+ *   most. Where more rows come than are counted, one contributor more or less changes one row for
  *   another.
  * - After the map each image is rounded to the ball's grid and clipped there. So the sums change by
  *   at most 2 R and sqrt 2 R^2, whatever the map is, and are exact. The last ball is the plan's:
@@ -47,7 +47,7 @@ import { assumedCondition } from './variance-bounds.js';
  * Source: the recursive maps of Kamath, Li, Singhal and Ullman (2019) and of Biswas, Dong, Kamath
  * and Ullman (2020), about means that are found on the way.
  *
- * @param condition - how many times more rows vary in one direction than in another, in scales.
+ * @param condition - how many times more rows vary in one direction than in another, in spreads.
  */
 export function designCentred({ facts }: DesignRequest, condition: number): PooledDesign | TooFew {
   const design = centredDesign({ facts, condition });

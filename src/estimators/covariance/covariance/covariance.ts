@@ -5,23 +5,23 @@ import type {
 } from '../../contract/estimator.js';
 import { checkColumnsMax } from '../../contract/given.js';
 import { betterPlan, infeasible } from '../../contract/planning.js';
-import { scaleParameter } from '../../contract/values.js';
+import { spreadParameter } from '../../contract/values.js';
 import { planPooled, type DesignRequest } from '../../pooled/estimator.js';
 import { columnsMax } from '../moments/outcomes.js';
 import { planBounded } from './bounded.js';
 import { designCentred } from './centred.js';
 import { conditionOf, optionalVarianceParameters, varianceBoundsOf } from './variance-bounds.js';
 
-/** The hostile share with which the scale is still found. The covariance bears none. */
+/** The hostile share with which the spread is still found. The covariance bears none. */
 const borne = 0.02;
 
-const parameters: readonly ParameterSpec[] = [scaleParameter, ...optionalVarianceParameters];
+const parameters: readonly ParameterSpec[] = [spreadParameter, ...optionalVarianceParameters];
 
 /**
  * The covariance of rows, private and accurate in every direction relative to the variance there:
  * an invertible linear map of the data within the bounds leaves the answer as good as before.
  *
- * There are two forms: from all rows (centred.ts), which needs a delta for scale and centre, and
+ * There are two forms: from all rows (centred.ts), which needs a delta for spread and centre, and
  * from pairs of rows (bounded.ts), which needs none. The plan takes the one with the smaller
  * expected error; its fact `madeFrom` names it. Claim, neighbours, cost, proof and source of each
  * are in its file.
@@ -37,7 +37,7 @@ export const covariance: Estimator = {
   describe: describeCovariance,
   assumption: 'Nobody sends false rows, and honest rows have no very long tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
-    + 'zCDP, rho split between scale, centre, the number of rows, the rounds of the map, a '
+    + 'zCDP, rho split between spread, centre, the number of rows, the rounds of the map, a '
     + 'histogram of distances and the second moments; from pairs of rows rho-zCDP without delta.',
   plan: planCovariance,
 };

@@ -58,7 +58,7 @@ export function varianceBoundsOf(values: ParameterValues): VarianceBounds | null
 /** A plan's assumption about `conditionOf`. */
 export function assumedCondition(condition: number): string {
   return `for accuracy: rows vary at most ${condition} times more in one direction than in `
-    + 'another, in scales';
+    + 'another, in spreads';
 }
 
 /**

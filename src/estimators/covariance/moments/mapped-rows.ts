@@ -14,20 +14,20 @@ import {
 import { standardisedRows, type StandardisedRows } from './standardised.js';
 
 /**
- * The first step of moments of higher order: rows in scales about the centre, counted, and a
+ * The first step of moments of higher order: rows in spreads about the centre, counted, and a
  * private map after which they vary alike in every direction.
  *
  * Claim. The cost of the centre, of the count and of the map (preconditioner).
  * Neighbours. One contributor's row replaced by any other, or by none, or added.
  * Why. What a row is mapped to is a function of this row and of released numbers alone: centre,
- * scale and map. A row is within reach or beyond it, so both numbers of rows change by at most
+ * spread and map. A row is within reach or beyond it, so both numbers of rows change by at most
  * sqrt 2 together (binsEvent).
  */
 export interface MapDesign extends Omit<QueryDesign, 'events'> {
   /** Numbers of rows within reach, and beyond it. */
   readonly present: GaussianEvent;
   readonly preconditioner: PreconditionerDesign;
-  /** Upper bound on the variance of honest rows in scales, in any direction. */
+  /** Upper bound on the variance of honest rows in spreads, in any direction. */
   readonly varianceHigh: number;
   /** The events of all of these, in plan order. */
   readonly mapEvents: readonly MechanismEvent[];
@@ -37,7 +37,7 @@ export interface MapOptions {
   readonly facts: StudyFacts;
   /** Hostile share that the centre must withstand. */
   readonly corruption: number;
-  /** Largest over smallest variance of honest rows in scales, over directions. */
+  /** Largest over smallest variance of honest rows in spreads, over directions. */
   readonly condition: number;
   /** Parts of rho. */
   readonly shares: { readonly centre: number; readonly present: number; readonly map: number };
@@ -46,16 +46,17 @@ export interface MapOptions {
 /** The rounds of the map must also suffice when a fifth of the rows is missing. */
 const turnout = 0.8;
 /**
- * Variance of honest rows in scales squared, at most: scales that were found may be half too small.
+ * Variance of honest rows in spreads squared, at most: spreads that were found may be half too
+ * small.
  */
-export const scaleSlack = 4;
+export const spreadSlack = 4;
 
 /** Null when no number of rounds makes all directions alike. */
 export function mapDesign({ facts, corruption, condition, shares }: MapOptions): MapDesign | null {
   const { dimension, cohort, target: { rho, delta } } = facts;
   const rowsMax = surplus * cohort;
   const preconditioner = preconditionerDesign({
-    cohort: rowsCohort, dimension, range: Math.max(1, scaleSlack * dimension * condition),
+    cohort: rowsCohort, dimension, range: Math.max(1, spreadSlack * dimension * condition),
     rho: shareOf(rho, shares.map), pairs: turnout * cohort, pairsMax: rowsMax,
   });
   if (preconditioner === null) return null;
@@ -65,8 +66,8 @@ export function mapDesign({ facts, corruption, condition, shares }: MapOptions):
   const present = binsEvent('present', 2, shareOf(rho, shares.present));
   return {
     facts, centre, rowsMax, present, preconditioner,
-    // Twice as wide as the scales say, and all columns the same.
-    varianceHigh: scaleSlack * dimension,
+    // Twice as wide as the spreads say, and all columns the same.
+    varianceHigh: spreadSlack * dimension,
     mapEvents: [...centre.events, present, ...preconditioner.events],
   };
 }
@@ -89,14 +90,14 @@ export interface MappedRows extends Preconditioner {
 
 /**
  * Draws the count and the map, and goes on from there; refuses when too few rows are within reach.
- * @param reach - in scales: rows farther out in some column are left out.
+ * @param reach - in spreads: rows farther out in some column are left out.
  */
 export async function releaseMapped(
   { facts, rowsMax, present: event, preconditioner, varianceHigh }: MapDesign, reach: number,
-  { mechanisms, compute }: Draws, { pool, centre, scale }: CentredPool,
+  { mechanisms, compute }: Draws, { pool, centre, spread }: CentredPool,
   goOn: (mapped: MappedRows) => Promise<Released<Outcome>>,
 ): Promise<Released<Outcome>> {
-  const rows = pool.map((whole) => standardisedRows(whole, centre, scale, rowsMax, reach));
+  const rows = pool.map((whole) => standardisedRows(whole, centre, spread, rowsMax, reach));
   const counted = mechanisms.gaussian(event.name, rows.map(({ count, present: within }) => {
     const near = within.reduce((sum, one) => sum + one, 0);
     return Float64Array.of(near, count - near);

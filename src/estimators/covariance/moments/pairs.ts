@@ -1,6 +1,6 @@
 import { sharedDoubles } from '../../../numerics/kernels/shards.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
-import { slotOf, slotsFor } from '../../../privacy/stages/scale.js';
+import { slotOf, slotsFor } from '../../../privacy/stages/spread.js';
 import type { PooledRows } from '../../contract/estimator.js';
 
 /**

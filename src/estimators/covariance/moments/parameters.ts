@@ -4,5 +4,5 @@ import type { ParameterSpec } from '../../contract/estimator.js';
 export const conditionParameter: ParameterSpec = {
   name: 'condition', type: 'number', default: 1000, minimum: 1, maximum: 1e12,
   description: 'public bound on how many times wider honest rows may vary in one direction than in '
-    + 'another, in scales squared',
+    + 'another, in spreads squared',
 };

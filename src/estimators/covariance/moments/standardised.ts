@@ -7,7 +7,7 @@ import type { LeftRows } from '../../pooled/thresholds.js';
 /** Rows that are transformed at a time. */
 const chunkRows = 4096;
 
-/** Rows in scales about a centre; zeros for those that are not there. */
+/** Rows in spreads about a centre; zeros for those that are not there. */
 export interface StandardisedRows {
   readonly count: number;
   readonly dimension: number;
@@ -17,14 +17,14 @@ export interface StandardisedRows {
 }
 
 /**
- * Rows in scales about a released centre. A row out of reach in some column is left out whole:
+ * Rows in spreads about a released centre. A row out of reach in some column is left out whole:
  * pulled in, it would still be far. Of more than `rowsMax` rows those with the smallest tags are
  * taken, so that sums stay exact: one contributor more or less then changes at most one row for
  * another. Each is a function of its own row and of released numbers.
- * @param reach - in scales.
+ * @param reach - in spreads.
  */
 export function standardisedRows(
-  pool: PooledRows, centre: Float64Array, scale: Float64Array, rowsMax: number, reach: number,
+  pool: PooledRows, centre: Float64Array, spread: Float64Array, rowsMax: number, reach: number,
 ): StandardisedRows {
   const { dimension } = pool;
   const count = Math.min(pool.count, rowsMax);
@@ -34,7 +34,7 @@ export function standardisedRows(
     const offset = i * dimension;
     let isWithin = true;
     for (let j = 0; j < dimension; j++) {
-      const entry = (pool.values[offset + j]! - centre[j]!) / scale[j]!;
+      const entry = (pool.values[offset + j]! - centre[j]!) / spread[j]!;
       values[offset + j] = entry;
       isWithin &&= Math.abs(entry) <= reach;
     }

@@ -50,7 +50,7 @@ export interface CovarianceDesign extends MapDesign {
 export interface CovarianceOptions {
   readonly facts: StudyFacts;
   readonly corruption: number;
-  /** Largest over smallest variance of honest rows in scales, over directions. */
+  /** Largest over smallest variance of honest rows in spreads, over directions. */
   readonly condition: number;
   readonly axes: number;
 }
@@ -59,7 +59,7 @@ export interface CovarianceOptions {
 const shares = {
   centre: 0.08, present: 0.01, map: 0.14, fourth: 0.41, histograms: 0.19, answer: 0.17,
 } as const;
-/** An honest row is hardly ever farther from the centre than this many scales in a column. */
+/** An honest row is hardly ever farther from the centre than this many spreads in a column. */
 export const reach = 5;
 const roundedUp = 1 + 2 ** -40;
 

@@ -40,7 +40,10 @@ interface Trimmed extends Pick<HistogramFit, 'kept' | 'lost'> {
   readonly axis: Float64Array;
 }
 
-/** Draws every event after the scale and the centre. Claim and proof: stable-covariance, design. */
+/**
+ * Draws every event after the spread and the centre. Claim and proof: stable-covariance,
+ * design.
+ */
 export function releaseCovariance(
   run: CovarianceRun, centred: CentredPool,
 ): Promise<Released<Outcome>> {
@@ -63,7 +66,7 @@ export function releaseCovariance(
         const noise = design.square.sigma / left;
         const relative = relativeBound(floored, dimension, noiseNorm(dimension) * noise);
         const units = inverse.map((entry, at) =>
-          entry * centred.scale[Math.floor(at / dimension)]!);
+          entry * centred.spread[Math.floor(at / dimension)]!);
         const outcome = covarianceOutcome({
           dimension, moments: floored, inverse: units, noise, relative, pairs: left,
           ...(removal.isTrimmed && { tails: { lost: Infinity, fourth: 0 } }),

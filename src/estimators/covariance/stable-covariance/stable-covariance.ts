@@ -14,8 +14,8 @@ import { covarianceDesign, covarianceErrorOf, reach } from './design.js';
 import { releaseCovariance } from './release.js';
 
 /**
- * A private covariance that a share of hostile rows cannot move far. Rows are put in scales about a
- * private centre and mapped so that all directions vary alike, hostile rows included. A direction
+ * A private covariance that a share of hostile rows cannot move far. Rows are put in spreads about
+ * a private centre and mapped so that all directions vary alike, hostile rows included. A direction
  * in which a few rows stand far out then has large fourth moments. These are released, their
  * locally largest axes found, and along each axis a noisy histogram tells which rows no normal
  * shape explains. Those rows are removed, the covariance of the rest is released, and it is
@@ -26,12 +26,12 @@ import { releaseCovariance } from './release.js';
  * Cost. That of the pipeline (pooled/estimator), of the map, of the fourth moments, the histograms
  * and the last moments (`design` has their sensitivities), composed adaptively.
  * Why. Whether a row is left at any time, and what it is mapped to, is a function of this row and
- * of released numbers alone: centre, scale, map, axes and thresholds. Two neighbouring sets see the
- * same released numbers when their releases are compared, so they differ at any time in the one row
- * at most.
+ * of released numbers alone: centre, spread, map, axes and thresholds. Two neighbouring sets see
+ * the same released numbers when their releases are compared, so they differ at any time in the one
+ * row at most.
  * Assumption. There are at most 16 columns, and honest rows have tails like those of a normal
- * distribution: heavier tails are removed as hostile ones are. Rows that lie more than 5 scales off
- * in some column are left out. Where more rows are gone than the hostile share explains, the
+ * distribution: heavier tails are removed as hostile ones are. Rows that lie more than 5 spreads
+ * off in some column are left out. Where more rows are gone than the hostile share explains, the
  * release refuses (removal). Where some are, a finding says so and the intervals are open, since
  * these may be honest rows with heavier tails. Accuracy is relative to the variance in every
  * direction, as that of `covariance`.
@@ -84,7 +84,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
           + 'Privacy has proofs in src/estimators/covariance/stable-covariance',
         assumptions: [
           'for accuracy: honest rows are about normal, and vary at most '
-          + `${condition} times more in one direction than in another, in scales`,
+          + `${condition} times more in one direction than in another, in spreads`,
           assumptions.hostileShare,
         ],
         corruptionMax: corruption,
@@ -94,7 +94,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
         errorsAreIn: errorsOfCovariance,
         rounds: design.preconditioner.rounds,
         axes: design.histograms.length,
-        rowsAreLeftOutBeyondScales: reach,
+        rowsAreLeftOutBeyondSpreads: reach,
         clipRadiusAfterTheMap: design.ball.radius,
         rowsCountedAtMost: design.rowsMax,
       },

@@ -23,7 +23,7 @@ import { orderEvent, type OrderEvents } from './order-events.js';
  * sqrt 2 together (binsEvent).
  */
 export interface MomentsDesign extends MapDesign {
-  /** Rows farther out in some column are left out; in scales. */
+  /** Rows farther out in some column are left out; in spreads. */
   readonly reach: number;
   /** Radius of rows after the map. */
   readonly radius: number;

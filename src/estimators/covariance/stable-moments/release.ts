@@ -19,7 +19,7 @@ export interface MomentsRun extends Draws {
   readonly directions: readonly Float64Array[];
 }
 
-/** Draws every event after the scale and the centre. Claim and proof: stable-moments, design. */
+/** Draws every event after the spread and the centre. Claim and proof: stable-moments, design. */
 export function releaseMoments(
   run: MomentsRun, centred: CentredPool,
 ): Promise<Released<Outcome>> {
@@ -37,7 +37,7 @@ export function releaseMoments(
     const sums: Released<Float64Array>[] = [];
     for (const order of orders) sums.push(await sumOf(order, inside, run));
     const units = inverse.map((entry, at) =>
-      entry * centred.scale[Math.floor(at / facts.dimension)]!);
+      entry * centred.spread[Math.floor(at / facts.dimension)]!);
     return Released.all<readonly Float64Array[]>(sums).map((totals) => {
       const means = totals.map((total, i) => {
         const rows = left * pow(factor, i + 1);

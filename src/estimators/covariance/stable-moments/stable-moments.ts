@@ -21,7 +21,7 @@ import { releaseMoments } from './release.js';
 
 /**
  * Private third and fourth central moments, as symmetric tensors, and the skewness and excess
- * kurtosis along directions of interest. Rows are put in scales about a private centre. Those out
+ * kurtosis along directions of interest. Rows are put in spreads about a private centre. Those out
  * of reach are left out, so that far ones count for nothing. A private map makes all directions
  * vary alike, a guard removes crowds that stand apart and pulls in tails, and the moments are
  * released after that and mapped back.
@@ -31,7 +31,7 @@ import { releaseMoments } from './release.js';
  * Cost. That of the pipeline (pooled/estimator), of the number of rows, of the map, of the guard
  * and of the sum of every order (`design` has where their sensitivities are), composed adaptively.
  * Why. Whether a row is left at any time, and what it is mapped to, is a function of this row and
- * of released numbers alone: centre, scale, map, axes, thresholds and caps. Two neighbouring sets
+ * of released numbers alone: centre, spread, map, axes, thresholds and caps. Two neighbouring sets
  * see the same released numbers when their releases are compared, so they differ at any time in one
  * row at most. Central moments, directions and everything after the sums are post-processing.
  * Promise. A hostile share a moves moments of order k along an axis by at most sqrt(a / (1 - a))
@@ -64,7 +64,7 @@ export const stableMoments: Estimator = definePooledEstimator({
     },
     conditionParameter,
     {
-      name: 'reach', type: 'number', default: 8, minimum: 2, maximum: 100, unit: 'scales',
+      name: 'reach', type: 'number', default: 8, minimum: 2, maximum: 100, unit: 'spreads',
       description: 'rows farther than this from the centre in some column are left out',
     },
     {
@@ -152,7 +152,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
         rounds: design.preconditioner.rounds,
         radius,
         ...(design.guard === null ? {} : { tails: design.guard.tails }),
-        rowsAreLeftOutBeyondScales: design.reach,
+        rowsAreLeftOutBeyondSpreads: design.reach,
         noiseOfTheHighestOrder: orders.at(-1)!.sum.sigma / cohort,
         rowsCountedAtMost: design.rowsMax,
       },

@@ -23,7 +23,7 @@ import type { GaussianChoice } from './parameters.js';
  * for the last sum of the rows, which is the mean. A sum of third moments tells whether the rows
  * are skewed.
  *
- * Claim. (rho, delta), delta-approximate zCDP; delta is for the scale and the centre alone.
+ * Claim. (rho, delta), delta-approximate zCDP; delta is for the spread and the centre alone.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
  * Cost. That of the covariance from every row (`designCentred`), and of the third moments.
  * Why. Nothing but the parts of rho differs from the covariance, and its claim holds for all of

@@ -87,7 +87,7 @@ function designOf(
   if (frame === undefined) return null;
   const { dimension } = facts;
   const { corruption } = choice;
-  // Subspace, scales and centre share delta where one contributor is in all.
+  // Subspace, spreads and centre share delta where one contributor is in all.
   const forUnits = choice.isShared ? shareOf(facts.target.delta, unitsShare) : facts.target.delta;
   const units = unitsDesign(choice, shares.covariance, dimension, forUnits);
   if (units === null) return null;

@@ -2,7 +2,7 @@ import type { Released, Sensitive } from '../../../base/brands.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
-import { slotOf } from '../../../privacy/stages/scale.js';
+import { slotOf } from '../../../privacy/stages/spread.js';
 import type { PooledRows } from '../../contract/estimator.js';
 import { multipleOfUnit } from '../../covariance/moments/matrices.js';
 import { basisOfLabel, Echelon } from '../../covariance/subspace/echelon.js';

@@ -22,7 +22,7 @@ import { planGaussian } from './plan.js';
  *    rows, a private map and second moments (covariance/bounded). `local: robust` does the same
  *    with the matrices of groups (groups), and one noisy number tells whether rows look normal
  *    (normality). No delta. The covariance is made of released numbers, and so is the map that
- *    makes it the unit matrix. Without bounds on the variance, scales are found first (units), for
+ *    makes it the unit matrix. Without bounds on the variance, spreads are found first (units), for
  *    a tenth of the rho of this stage and of delta.
  * 3. The mean is a private centre and a clipped mean (privacy/stages/centre, clipped-mean) of the
  *    rows, or of the means of groups, after that map. One contributor remains one row, and the two
@@ -49,7 +49,7 @@ export const gaussian: Estimator = {
   assumption: 'Rows are normal, and nobody sends false ones unless local: robust resists the '
     + 'stated hostile share.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
-    + 'zCDP, rho split between scale, centre, the rounds of a map and the moments of all rows; or '
+    + 'zCDP, rho split between spread, centre, the rounds of a map and the moments of all rows; or '
     + 'between subspace, covariance and mean, or whole for each on contributors of its own.',
   plan: planGaussian,
 };

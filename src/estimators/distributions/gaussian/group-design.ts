@@ -5,7 +5,7 @@ import {
 } from '../../covariance/moments/group-moments.js';
 import { noiseNorm, roundsMax, shiftFor } from '../../covariance/moments/preconditioner.js';
 import { freedomOf, normAfter } from '../../covariance/subsample-covariance/groups-design.js';
-import { meanDesign, whitenedScale, type MeanDesign, type StageShare } from './mean-design.js';
+import { meanDesign, whitenedSpread, type MeanDesign, type StageShare } from './mean-design.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { StageError } from './distance.js';
 import { beyondMost, beyondStep } from './normality.js';
@@ -116,7 +116,7 @@ export function groupMeanDesign(
   const groups = Math.floor(from.size / rowsPerGroup);
   return groups < 1 ? null : meanDesign(facts, from, centrePart, {
     points: groups,
-    scale: (meanLoss * whitenedScale) / Math.sqrt(rowsPerGroup),
+    spread: (meanLoss * whitenedSpread) / Math.sqrt(rowsPerGroup),
     sampling: meanLoss * Math.sqrt(dimension / from.size),
     bias: groupBias(corruption, dimension).mean,
   });

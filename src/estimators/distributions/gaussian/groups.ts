@@ -1,5 +1,5 @@
 import type { RowBlock } from '../../../privacy/stages/rows.js';
-import { slotOf } from '../../../privacy/stages/scale.js';
+import { slotOf } from '../../../privacy/stages/spread.js';
 import { normalOfRows, type RobustNormal } from '../../../robust/normal-of-rows.js';
 import type { PooledRows } from '../../contract/estimator.js';
 

@@ -24,7 +24,7 @@ export interface MeanDesign {
   /** Nominal number of averaged points: rows, or group means. */
   readonly points: number;
   /** How much these vary in every direction: the unit of the centre's bins. */
-  readonly scale: number;
+  readonly spread: number;
   readonly bins: GaussianHistogramEvent;
   readonly median: ExponentialEvent;
   readonly clipped: ClippedMeanEvents;
@@ -32,28 +32,29 @@ export interface MeanDesign {
 }
 
 /** The points of which a mean is taken: independent, after the map. */
-export type Averaged = Pick<MeanDesign, 'points' | 'scale'> & Pick<StageError, 'sampling' | 'bias'>;
+export type Averaged =
+  Pick<MeanDesign, 'points' | 'spread'> & Pick<StageError, 'sampling' | 'bias'>;
 
 /** The mean of points, nearly all in the ball; null when noise hides where they are. */
 export function meanDesign(
   { dimension, delta }: { readonly dimension: number; readonly delta: number }, from: StageShare,
-  centrePart: number, { points, scale, sampling, bias }: Averaged,
+  centrePart: number, { points, spread, sampling, bias }: Averaged,
 ): MeanDesign | null {
   const { cohort, rho } = from;
   const [bins, median] = centreEvents({ cohort, dimension, rho: shareOf(rho, centrePart), delta });
   if (points * fullestBinShare.normal < countToBeSeen(bins, dimension)) return null;
   const clipped = clippedMeanEvents({
-    cohort, dimension, radius: scale * closeRadius(dimension), rho: shareOf(rho, 1 - centrePart),
+    cohort, dimension, radius: spread * closeRadius(dimension), rho: shareOf(rho, 1 - centrePart),
   });
   const noise = (clipped.sum.sigma * Math.sqrt(dimension)) / points;
-  return { from, points, scale, bins, median, clipped, error: { sampling, noise, bias } };
+  return { from, points, spread, bins, median, clipped, error: { sampling, noise, bias } };
 }
 
 /**
  * By how much rows vary after the map, in every direction: 1, and a fifth for the error of the
  * noisy covariance that the map is made from.
  */
-export const whitenedScale = 1.2;
+export const whitenedSpread = 1.2;
 
 /** The mean of rows; null when the noise would hide where they are. */
 export function rowMeanDesign(
@@ -61,7 +62,7 @@ export function rowMeanDesign(
   centrePart: number,
 ): MeanDesign | null {
   return meanDesign(facts, from, centrePart, {
-    points: from.size, scale: whitenedScale, sampling: Math.sqrt(facts.dimension / from.size),
+    points: from.size, spread: whitenedSpread, sampling: Math.sqrt(facts.dimension / from.size),
     bias: 0,
   });
 }

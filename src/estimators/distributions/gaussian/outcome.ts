@@ -144,7 +144,7 @@ export function notNormal(): Outcome {
 }
 
 /**
- * The refusal when no scale was found. Coordinates of a subspace are no columns: none is named.
+ * The refusal when no spread was found. Coordinates of a subspace are no columns: none is named.
  */
 export function unitsNotFound({ cohort }: StudyFacts): Outcome {
   return {
@@ -164,7 +164,7 @@ export function variancesBeyond(
     kind: 'refused',
     reason: 'rows-too-wide',
     text: `in some direction the rows do not vary within ${varianceLow} to ${varianceHigh} `
-      + `${kind === 'bounds' ? 'on the variance' : 'squared scales'}, or no number of rounds tells how much: `
+      + `${kind === 'bounds' ? 'on the variance' : 'squared spreads'}, or no number of rounds tells how much: `
       + 'give variance-low and variance-high in the unit of the data squared, or leave out columns '
       + 'that follow from others',
   };

@@ -1,6 +1,6 @@
 import type { ParameterSpec, ParameterValues } from '../../contract/estimator.js';
 import {
-  choiceOf, numberOf, optionalNumberOf, scaleOf, scaleParameter,
+  choiceOf, numberOf, optionalNumberOf, spreadOf, spreadParameter,
 } from '../../contract/values.js';
 import {
   optionalVarianceParameters, varianceBoundsOf, type VarianceBounds,
@@ -13,7 +13,7 @@ export const columnsMax = 100;
 const assumedCorruption = 0.02;
 
 export const parameters: readonly ParameterSpec[] = [
-  scaleParameter,
+  spreadParameter,
   ...optionalVarianceParameters,
   {
     name: 'accuracy', type: 'number', default: 0.25, minimum: 0.01, maximum: 1,
@@ -51,9 +51,9 @@ export const parameters: readonly ParameterSpec[] = [
 
 /** The parameters of a study. */
 export interface GaussianChoice {
-  /** Null when neither is given: scales are found, or given, and columns divided by them. */
+  /** Null when neither is given: spreads are found, or given, and columns divided by them. */
   readonly bounds: VarianceBounds | null;
-  readonly scale: Float64Array | 'auto';
+  readonly spread: Float64Array | 'auto';
   /** Total variation. */
   readonly accuracy: number;
   readonly isShared: boolean;
@@ -67,7 +67,7 @@ export interface GaussianChoice {
 export function choiceFrom(values: ParameterValues, dimension: number): GaussianChoice {
   return {
     bounds: varianceBoundsOf(values),
-    scale: scaleOf(values, dimension),
+    spread: spreadOf(values, dimension),
     accuracy: numberOf(values, 'accuracy'),
     isShared: choiceOf(values, 'arms') === 'one',
     corruption: choiceOf(values, 'local') === 'robust'

@@ -106,7 +106,7 @@ function assumptionsOf(
   const { varianceLow, varianceHigh } = units.bounds;
   return [
     `for accuracy: rows are Gaussian, of variance between ${varianceLow} and ${varianceHigh} in `
-    + `every direction${place}${units.kind === 'bounds' ? '' : ', in squared scales'}`,
+    + `every direction${place}${units.kind === 'bounds' ? '' : ', in squared spreads'}`,
     ...(unit === null ? [] : [
       `for accuracy: once rounded to multiples of ${unit}, honest rows lie in one affine subspace, `
       + 'exactly, and any '

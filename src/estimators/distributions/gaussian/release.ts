@@ -83,7 +83,7 @@ export async function releaseGaussian(
 
 async function releaseInFrame(tools: Tools, frame: Frame): Promise<Released<Outcome>> {
   const { study, design: { choice, covariance, units, rowsPerGroup: size } } = tools;
-  let start = units.kind === 'given' ? dividing(units.scale) : undefined;
+  let start = units.kind === 'given' ? dividing(units.spread) : undefined;
   if (units.kind === 'found') {
     const rows = tools.rowsOf(covariance.from).map((whole) =>
       ({ ...whole, ...paddedRows(whole, study.dimension) }));
@@ -179,7 +179,7 @@ function releaseMean(
   const rows: Sensitive<RowBlock> = size === null
     ? rowsOf(mean.from) : estimates(mean.from, mean.points).map((list) => meansOf(list, rank));
   const points = rows.map((block) => paddedRows(mapped(block, map), study.dimension));
-  const centred = privateCentre(mechanisms, points, study.dimension, mean.scale);
+  const centred = privateCentre(mechanisms, points, study.dimension, mean.spread);
   const centre = centred.value;
   if (centre.kind === 'failed') return centred.map(() => meanNotFound(study));
   const options = { centre: centre.centre, ball: mean.clipped.ball, cohort: mean.points };

@@ -2,16 +2,16 @@ import type { Released, Sensitive } from '../../../base/brands.js';
 import type { GaussianHistogramEvent } from '../../../privacy/accounting/events.js';
 import type { Mechanisms } from '../../../privacy/mechanisms/contract.js';
 import {
-  pairingFor, pairsInFullestBin, privateScaleOn, scaleEvent, type Pairing, type RowsToPair,
-} from '../../../privacy/stages/scale.js';
+  pairingFor, pairsInFullestBin, privateSpreadOn, spreadEvent, type Pairing, type RowsToPair,
+} from '../../../privacy/stages/spread.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import { diagonal } from '../../../numerics/vector.js';
 import type { Compute } from '../../contract/estimator.js';
 import type { VarianceBounds } from '../../covariance/covariance/variance-bounds.js';
-import { scaleSlack } from '../../covariance/moments/mapped-rows.js';
+import { spreadSlack } from '../../covariance/moments/mapped-rows.js';
 import type { Preconditioner } from '../../covariance/moments/preconditioner.js';
 import { countToBeSeen } from '../../pooled/fullest-bin.js';
-import { usualCorruption } from '../../pooled/scale-choice.js';
+import { usualCorruption } from '../../pooled/spread-choice.js';
 import type { StageShare } from './mean-design.js';
 import type { GaussianChoice } from './parameters.js';
 
@@ -19,37 +19,38 @@ import type { GaussianChoice } from './parameters.js';
  * The units in which the rounds of a map begin.
  *
  * - `bounds`: the user gave public bounds on the variance, in data units.
- * - `given`: the user gave scales, and columns are divided by them.
- * - `found`: scales are found from pairs of rows (privacy/stages/scale, which has claim and proof),
- *   for a part of rho and delta. Columns are divided by released numbers, which costs nothing more.
+ * - `given`: the user gave spreads, and columns are divided by them.
+ * - `found`: spreads are found from pairs of rows (privacy/stages/spread, which has claim and
+ *   proof), for a part of rho and delta. Columns are divided by released numbers, which costs
+ *   nothing more.
  */
 export type UnitsDesign =
   | { readonly kind: 'bounds'; readonly bounds: VarianceBounds }
-  | { readonly kind: 'given'; readonly bounds: VarianceBounds; readonly scale: Float64Array }
+  | { readonly kind: 'given'; readonly bounds: VarianceBounds; readonly spread: Float64Array }
   | {
     readonly kind: 'found'; readonly bounds: VarianceBounds;
     readonly event: GaussianHistogramEvent; readonly pairing: Pairing;
   };
 
-/** Parts of rho and delta that finding scales takes. */
+/** Parts of rho and delta that finding spreads takes. */
 export const unitsShare = 0.1;
-/** Least variance, in squared scales, in a direction that is a mixture of columns. */
+/** Least variance, in squared spreads, in a direction that is a mixture of columns. */
 const varianceLeast = 1e-12;
 
 /**
- * Null where noise would hide the scales. @param from - rows of the covariance's stage.
+ * Null where noise would hide the spreads. @param from - rows of the covariance's stage.
  * @param delta - that finding them may spend.
  */
 export function unitsDesign(
-  { bounds: given, scale, corruption, unit }: GaussianChoice, from: StageShare, dimension: number,
+  { bounds: given, spread, corruption, unit }: GaussianChoice, from: StageShare, dimension: number,
   delta: number,
 ): UnitsDesign | null {
   if (given !== null) return { kind: 'bounds', bounds: given };
-  // The scales after all columns are divided by them: none is larger than all together.
-  const bounds = { varianceLow: varianceLeast, varianceHigh: scaleSlack * dimension };
+  // The spreads after all columns are divided by them: none is larger than all together.
+  const bounds = { varianceLow: varianceLeast, varianceHigh: spreadSlack * dimension };
   // In a subspace the coordinates are others than the columns.
-  if (scale !== 'auto' && unit === null) return { kind: 'given', bounds, scale };
-  const event = scaleEvent({
+  if (spread !== 'auto' && unit === null) return { kind: 'given', bounds, spread };
+  const event = spreadEvent({
     cohort: from.cohort, dimension, rho: shareOf(from.rho, unitsShare), delta, name: 'units',
   });
   if (from.size * pairsInFullestBin < countToBeSeen(event, dimension)) return null;
@@ -60,21 +61,21 @@ export function unitsDesign(
 }
 
 /**
- * The map that divides by the scales, from public or released numbers; null where a coordinate has
+ * The map that divides by the spreads, from public or released numbers; null where a coordinate has
  * none. @param rank - coordinates past these are zeros.
  */
 export async function privateUnits(
   mechanisms: Mechanisms, compute: Compute, rows: Sensitive<RowsToPair>, rank: number,
   units: Extract<UnitsDesign, { kind: 'found' }>,
 ): Promise<Released<Preconditioner | null>> {
-  const found = await privateScaleOn(compute, mechanisms, rows, units.pairing, units.event.name);
+  const found = await privateSpreadOn(compute, mechanisms, rows, units.pairing, units.event.name);
   return found.map(({ columns }) => {
-    const scale = columns.slice(0, rank).map((column) => column?.scale ?? 0);
-    return scale.every((entry) => entry > 0) ? dividing(Float64Array.from(scale)) : null;
+    const spread = columns.slice(0, rank).map((column) => column?.spread ?? 0);
+    return spread.every((entry) => entry > 0) ? dividing(Float64Array.from(spread)) : null;
   });
 }
 
-/** Divides by scales, and its inverse. */
-export function dividing(scale: Float64Array): Preconditioner {
-  return { matrix: diagonal(scale.map((entry) => 1 / entry)), inverse: diagonal(scale) };
+/** Divides by spreads, and its inverse. */
+export function dividing(spread: Float64Array): Preconditioner {
+  return { matrix: diagonal(spread.map((entry) => 1 / entry)), inverse: diagonal(spread) };
 }

@@ -17,7 +17,7 @@ import { partsOf, releaseMixture } from './release.js';
 
 /**
  * A mixture of normals in two to six columns: weights, means and covariances, without a public
- * range or scale.
+ * range or spread.
  *
  * Claim. Neighbours: one contributor's row replaced by any other row, or by nothing, or added.
  * Cost: (rho, delta), delta-approximate zCDP, for all data.
@@ -57,7 +57,7 @@ export const mixture: Estimator = {
         + 'those not used',
     },
     {
-      name: 'resolution', type: 'scale', optional: true, unit: 'data units',
+      name: 'resolution', type: 'positive', optional: true, unit: 'data units',
       description: 'step to which values are rounded; each is spread over its step before it is '
         + 'used',
     },

@@ -22,11 +22,11 @@ export interface StartOptions {
   /** Event deltas that may be used. */
   readonly delta: number;
   readonly corruption: number;
-  /** Public bound on the median's absolute value in every column, in scales; absent: anywhere. */
+  /** Public bound on the median's absolute value in every column, in spreads; absent: anywhere. */
   readonly radius?: Float64Array;
 }
 
-/** A first point, for rows whose columns have scale 1. */
+/** A first point, for rows whose columns have spread 1. */
 export interface Start extends CentreStage {
   /** A bound on its distance from the median of honest rows, per column, 99 times in 100. */
   readonly error: number;
@@ -37,7 +37,7 @@ export interface Start extends CentreStage {
   readonly outermost: Float64Array | null;
 }
 
-/** Width of a cell of a median, in scales. */
+/** Width of a cell of a median, in spreads. */
 const centreCell = 0.05;
 /** Cells that a public range has at most. */
 const rangeCellsMaximum = 10_000;

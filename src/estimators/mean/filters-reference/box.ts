@@ -5,16 +5,16 @@ import { rowsOfSteps, type ClippedRows } from '../../pooled/clipped-rows.js';
 
 /** A cube around a centre, whose points are held as whole steps. */
 export interface Box {
-  /** A power of two, in scales. */
+  /** A power of two, in spreads. */
   readonly grid: number;
   /** Half the side, in steps. */
   readonly half: number;
-  /** Longest distance within the box, in scales, rounded up. */
+  /** Longest distance within the box, in spreads, rounded up. */
   readonly diagonal: number;
 }
 
 /**
- * The cube of half-side `half` in scales, on a grid on which sums of products over `rowsMax` rows
+ * The cube of half-side `half` in spreads, on a grid on which sums of products over `rowsMax` rows
  * are exact: the squared norm of a row is at most half^2 d steps, which the grid of the ball around
  * the cube allows for.
  */
@@ -28,10 +28,10 @@ export function boxOf(half: number, dimension: number, rowsMax: number): Box {
  * Moves every entry into the box, rounded toward the centre to whole steps. A row with an entry
  * that is not finite is not there. Of more than `rowsMax` rows those with the smallest tags are
  * taken. A function of each row alone, so that one contributor changes one row. O(n d^2).
- * @param scale - units of the columns.
+ * @param spread - units of the columns.
  */
 export function boxedRows(
-  compute: Compute, pool: PooledRows, centre: Float64Array, scale: Float64Array, box: Box,
+  compute: Compute, pool: PooledRows, centre: Float64Array, spread: Float64Array, box: Box,
   rowsMax: number,
 ): Promise<ClippedRows> {
   const { dimension, values } = pool;
@@ -44,7 +44,7 @@ export function boxedRows(
     if (!isThere) continue;
     alive[i] = 1;
     for (let j = 0; j < dimension; j++) {
-      const entry = Math.trunc((values[i * dimension + j]! - centre[j]!) / scale[j]! / box.grid);
+      const entry = Math.trunc((values[i * dimension + j]! - centre[j]!) / spread[j]! / box.grid);
       steps[i * dimension + j] = Math.min(box.half, Math.max(-box.half, entry)) + 0;
     }
   }

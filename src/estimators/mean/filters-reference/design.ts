@@ -111,7 +111,7 @@ const roundedUp = 1 + 2 ** -40;
 const magnitude = 64;
 
 /**
- * Variance in scales at which the filter for heavy tails ends: the printed constant, which is not
+ * Variance in spreads at which the filter for heavy tails ends: the printed constant, which is not
  * worked out there.
  */
 const heavyNorm = 4;
@@ -123,9 +123,9 @@ const heavyReach = 3;
 const heavyShareLeast = 0.01;
 
 /**
- * Half the side of the paper's box in scales. An honest sample of normal rows lies inside it nearly
- * surely. Of honest rows with heavy tails at most a ninth of the hostile share lies outside in a
- * column (Chebyshev); the printed 25 in place of 3 would make noise 70 times as large.
+ * Half the side of the paper's box in spreads. An honest sample of normal rows lies inside it
+ * nearly surely. Of honest rows with heavy tails at most a ninth of the hostile share lies outside
+ * in a column (Chebyshev); the printed 25 in place of 3 would make noise 70 times as large.
  */
 function halfSide({ kind, facts: { dimension, cohort }, corruption }: ReferenceOptions): number {
   return kind === 'heavy-tailed'
@@ -189,7 +189,7 @@ function rangeOf(
 ): ReferenceDesign['range'] {
   if (centrePart === 0) return null;
   return openRange({
-    name: 'range', cohort: rowsCohort, dimension, spread: 0.5,
+    name: 'range', cohort: rowsCohort, dimension, bound: 0.5,
     rho: shareOf(target.rho, centrePart), delta: target.delta,
   }) as Extract<Range, { kind: 'open' }>;
 }

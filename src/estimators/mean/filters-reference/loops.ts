@@ -114,7 +114,7 @@ async function runEpoch(
 
 /**
  * Algorithm 11: the highest lower end of a bin above which scores make up enough of the excess. In
- * scales squared.
+ * spreads squared.
  */
 async function threshold(
   { design, queries }: Analyst, events: InnerEvents,

@@ -10,7 +10,7 @@ import type {
   CentredPool, DesignRequest, PooledDesign, TooFew,
 } from '../../pooled/estimator.js';
 import { assumptions } from '../../pooled/plan.js';
-import { rowsInScale } from '../../pooled/pool.js';
+import { rowsInSpreads } from '../../pooled/pool.js';
 import { markedSurvivors, type SurvivorsForm } from '../filters/survivors.js';
 import { releaseRange } from '../heavy-tails/range.js';
 import { boxedRows } from './box.js';
@@ -97,11 +97,11 @@ function rangeStage({ range, facts: { dimension } }: ReferenceDesign): CentreSta
     events: [range.event],
     // `cohortForReference` finds the cohort that the whole needs.
     cohortNeeded: 0,
-    find: async ({ mechanisms }, rows, scale) => {
-      const inScale = rows.map((whole) => rowsInScale(whole, scale));
-      return releaseRange(mechanisms, range, inScale, dimension).map((found) => {
+    find: async ({ mechanisms }, rows, spread) => {
+      const inSpreads = rows.map((whole) => rowsInSpreads(whole, spread));
+      return releaseRange(mechanisms, range, inSpreads, dimension).map((found) => {
         if (found.kind === 'failed') return found;
-        return { kind: 'centre', centre: found.centre.map((entry, j) => entry * scale[j]!) };
+        return { kind: 'centre', centre: found.centre.map((entry, j) => entry * spread[j]!) };
       });
     },
   };
@@ -111,8 +111,8 @@ function rangeStage({ range, facts: { dimension } }: ReferenceDesign): CentreSta
 export function factsOf(design: ReferenceDesign): Plan['facts'] {
   return {
     variant: 'reference',
-    boxSideInScales: 2 * design.box.half * design.box.grid,
-    noisePerCoordinateInScales: design.final.sigma,
+    boxSideInSpreads: 2 * design.box.half * design.box.grid,
+    noisePerCoordinateInSpreads: design.final.sigma,
     steps: design.steps.length + design.epochs.reduce((sum, { inner }) => sum + inner.length, 0),
     normAtWhichItEnds: design.stop,
     normThatItSees: design.seen,
@@ -127,18 +127,18 @@ export function factsOf(design: ReferenceDesign): Plan['facts'] {
  */
 export async function releaseAround(
   form: ReferenceForm, design: ReferenceDesign, { mechanisms, compute }: Draws,
-  { pool, centre, scale }: CentredPool, facts: StudyFacts,
+  { pool, centre, spread }: CentredPool, facts: StudyFacts,
 ): Promise<Released<Outcome>> {
   const { box, rowsMax, leastCount, traits: { ownWidth } } = design;
   const rows = await pool.mapAsync((whole) =>
-    boxedRows(compute, whole, centre, scale, box, rowsMax));
+    boxedRows(compute, whole, centre, spread, box, rowsMax));
   const survivors = (form.survivors ?? markedSurvivors)(compute, rows);
   const queries = queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth });
   const analyst = { design, survivors, queries };
   const ending = await (form.reference === 'one-direction'
     ? filterOneDirection(analyst) : filterManyDirections(analyst));
   if (ending.kind === 'few-rows') return ending.size.map<Outcome>(() => fewLeft(facts));
-  return ending.mean.map((mean) => outcomeOf(design, ending, mean, centre, scale));
+  return ending.mean.map((mean) => outcomeOf(design, ending, mean, centre, spread));
 }
 
 /** The refusal at the printed test: rows may be missing, or removed by the filter. */
@@ -154,10 +154,10 @@ function fewLeft({ cohort }: StudyFacts): Outcome {
 
 function outcomeOf(
   { box }: ReferenceDesign, { event, present }: Extract<Ending, { kind: 'mean' }>,
-  mean: Float64Array, centre: Float64Array, scale: Float64Array,
+  mean: Float64Array, centre: Float64Array, spread: Float64Array,
 ): Outcome {
-  const estimate = Array.from(mean, (entry, j) => centre[j]! + entry * box.grid * scale[j]!);
-  const deviation = Array.from(scale, (unit) => unit * event.sigma);
-  return gaussianOutcome('the mean times scale', estimate, deviation, (j) =>
-    deviations95 * Math.hypot(deviation[j]!, scale[j]! / Math.sqrt(Math.max(1, present))));
+  const estimate = Array.from(mean, (entry, j) => centre[j]! + entry * box.grid * spread[j]!);
+  const deviation = Array.from(spread, (unit) => unit * event.sigma);
+  return gaussianOutcome('the mean times spread', estimate, deviation, (j) =>
+    deviations95 * Math.hypot(deviation[j]!, spread[j]! / Math.sqrt(Math.max(1, present))));
 }

@@ -53,7 +53,7 @@ export interface Queries {
   /** In steps, inside the box. */
   mean(event: GaussianEvent): Promise<Released<Float64Array>>;
   norm(event: LaplaceEvent, centre: Float64Array): Promise<Released<number>>;
-  /** Average of (z - centre)(z - centre)^T in scales, d x d. */
+  /** Average of (z - centre)(z - centre)^T in spreads, d x d. */
   square(event: SymmetricGaussianEvent, centre: Float64Array): Promise<Released<Float64Array>>;
   along(
     event: LaplaceEvent, centre: Float64Array, weights: Float64Array,
@@ -61,7 +61,7 @@ export interface Queries {
   total(
     event: LaplaceEvent, centre: Float64Array, weights: Float64Array,
   ): Promise<Released<number>>;
-  /** Rows by score, in scales squared. */
+  /** Rows by score, in spreads squared. */
   scores(
     event: GaussianEvent, centre: Float64Array, weights: Float64Array, edges: readonly number[],
   ): Promise<Released<Float64Array>>;
@@ -93,7 +93,7 @@ export function queriesOn(
       return { rows, scores: scores.map((score) => score * unit) };
     });
   const one = (value: Released<Float64Array>): Released<number> => value.map(([only = 0]) => only);
-  const spread = async (centre: Float64Array): Promise<Sensitive<Float64Array>> =>
+  const squares = async (centre: Float64Array): Promise<Sensitive<Float64Array>> =>
     (await moments()).map((all) => squareAbout(all, centre, unit, leastCount));
   return {
     size: async ({ name }) =>
@@ -102,11 +102,11 @@ export function queriesOn(
       sums.map((sum) => (sum / Math.max(count, leastCount)) * grid))).map((mean) =>
       insideBox(mean.map((entry) => entry / grid), box)),
     norm: async ({ name }, centre) =>
-      one(mechanisms.laplace(name, (await spread(centre)).map((square) =>
+      one(mechanisms.laplace(name, (await squares(centre)).map((square) =>
         Float64Array.of(largestOf(excessOf(square, centre.length, ownWidth), centre.length))))),
-    square: async ({ name }, centre) => mechanisms.symmetricGaussian(name, await spread(centre)),
+    square: async ({ name }, centre) => mechanisms.symmetricGaussian(name, await squares(centre)),
     along: async ({ name }, centre, weights) =>
-      one(mechanisms.laplace(name, (await spread(centre)).map((square) =>
+      one(mechanisms.laplace(name, (await squares(centre)).map((square) =>
         Float64Array.of(innerProduct(excessOf(square, centre.length, ownWidth), weights))))),
     total: async ({ name }, centre, weights) =>
       one(mechanisms.laplace(name, (await scored(centre, weights))
@@ -120,7 +120,7 @@ export function queriesOn(
 
 /**
  * sum (z - m)(z - m)^T = P - m s^T - s m^T + count m m^T, over the rows left, as an average in
- * scales.
+ * spreads.
  */
 function squareAbout(
   { count, sums, products }: Moments, centre: Float64Array, unit: number, least: number,

@@ -40,7 +40,7 @@ export interface FilterDesign extends QueryDesign, MeanEvents {
 export interface FilterOptions {
   readonly facts: StudyFacts;
   readonly corruption: number;
-  /** In scales; null: chosen to fit the noise. */
+  /** In spreads; null: chosen to fit the noise. */
   readonly radius: number | null;
   /** The most rounds. */
   readonly rounds: number;
@@ -82,10 +82,11 @@ export function designOf(options: FilterOptions): FilterDesign {
 const hiddenMax = 0.02;
 
 /**
- * The radius of the ball, in scales. Honest rows are about sqrt(d) from their mean, and the wide
- * ball holds them also where scale is a third too small. Noise hides an excess in proportion to the
- * square of the radius. Where that is much, the ball is one that hardly any honest row is beyond,
- * about a centre that a tenth of the rows has moved: that halves what is hidden. Of public numbers.
+ * The radius of the ball, in spreads. Honest rows are about sqrt(d) from their mean, and the wide
+ * ball holds them also where spread is a third too small. Noise hides an excess in proportion to
+ * the square of the radius. Where that is much, the ball is one that hardly any honest row is
+ * beyond, about a centre that a tenth of the rows has moved: that halves what is hidden. Of public
+ * numbers.
  */
 function radiusFor({ dimension, cohort }: StudyFacts, rhoRound: number): number {
   const wide = usualRadius(dimension);

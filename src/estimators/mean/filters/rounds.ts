@@ -26,7 +26,7 @@ export function momentEvents(
   };
 }
 
-/** Releases the moments of the rows that are left, and their sums, in scales. */
+/** Releases the moments of the rows that are left, and their sums, in spreads. */
 export async function releaseMoments(
   { mechanisms, compute }: Draws, events: MomentEvents, rows: Sensitive<ClippedRows>,
   { grid, radius }: ClipBall, countMin: number,
@@ -36,15 +36,15 @@ export async function releaseMoments(
     events.count.name, exact.map(({ count }) => Float64Array.of(count)),
   ).value;
   const sums = mechanisms.gaussian(
-    events.sum.name, exact.map((all) => inScales(all.sums, grid)),
+    events.sum.name, exact.map((all) => inSpreads(all.sums, grid)),
   ).value;
   const products = mechanisms.symmetricGaussian(
-    events.square.name, exact.map((all) => inScales(all.products, grid ** 2)),
+    events.square.name, exact.map((all) => inSpreads(all.products, grid ** 2)),
   ).value;
   return { moments: roundMoments(counts[0]!, sums, products, radius, countMin), sums };
 }
 
 /** A power of two times integers: exact. */
-export function inScales(steps: Float64Array, unit: number): Float64Array {
+export function inSpreads(steps: Float64Array, unit: number): Float64Array {
   return steps.map((entry) => entry * unit);
 }

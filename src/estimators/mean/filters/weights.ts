@@ -7,7 +7,7 @@ import { normalUpperTail } from '../../../numerics/normal.js';
  * the directions to measure them along, and the threshold above which rows are removed.
  */
 
-/** The released second moments of a filter round, of the rows that were left. In scales. */
+/** The released second moments of a filter round, of the rows that were left. In spreads. */
 export interface RoundMoments {
   readonly count: number;
   /** Inside the ball. */
@@ -127,7 +127,7 @@ const crowdedFrom = 2;
  * Moves a threshold inwards while the next bin holds more rows than light tails explain: the excess
  * falls below what it must account for before a crowd ends, and what stays of the crowd moves the
  * mean. A score is a sum of squares with weights of trace 1, each of which is that of a direction
- * one scale wide at most. From `usualLeastScore` on it is beyond a value no more often than the
+ * one spread wide at most. From `usualLeastScore` on it is beyond a value no more often than the
  * square of one normal number is (Szekely and Bakirov 2003), so bins of honest rows are not
  * crowded. A function of released counts.
  * @param threshold - one of the edges. @param count - of the rows left.

@@ -12,7 +12,7 @@ import { poolOf } from '../../contract/finished.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo, infeasible, makePlan, pooledArm } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
-import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { numberOf, optionalNumberOf, spreadOf } from '../../contract/values.js';
 import { assumptions } from '../../pooled/plan.js';
 import {
   designGroupMeans, releaseGroupMeans, type GroupMeans,
@@ -45,7 +45,7 @@ const usualCentrePart = 0.5;
  */
 export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const { dimension, cohort, target } = facts;
-  const scale = scaleOf(values, dimension) as Float64Array;
+  const spread = spreadOf(values, dimension) as Float64Array;
   const radius = optionalNumberOf(values, 'radius');
   if (radius === undefined) {
     return infeasible(
@@ -68,7 +68,7 @@ export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan
   const means = designGroupMeans({
     cohort, share, dimension, moment, corruption: numberOf(values, 'corruption'), split: true,
     rangePart: 0.25,
-    budget: { privacy: 'pure', epsilon, radius: radius / Math.min(...scale) },
+    budget: { privacy: 'pure', epsilon, radius: radius / Math.min(...spread) },
     groups: subsamplesOf(values),
     radius: optionalNumberOf(values, 'clip-radius'), prefix: 'centre-',
   });
@@ -76,7 +76,7 @@ export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan
     const { reason, cohortNeeded } = means;
     return infeasible(
       `with ${cohort} contributors and a pure epsilon of ${epsilon.toPrecision(3)} ${reason}`,
-      cohortNeeded === undefined ? 'a smaller radius or a larger scale'
+      cohortNeeded === undefined ? 'a smaller radius or a larger spread'
         : `a cohort of ${cohortNeeded}, fewer subsamples, fewer columns or a larger epsilon`,
       cohortNeeded,
     );
@@ -94,19 +94,19 @@ export function planCandidates(values: ParameterValues, facts: StudyFacts): Plan
   // Wide enough for the centre's error, and for scores that stand out of the choice's noise.
   const reach = Math.max(reachInErrors * centreError, (8 * clip * rowsLost(choice)) / voters);
   return planFor({
-    facts, scale, moment, radius, means, choice, reach, clip, groups: means.groups.length, voters,
+    facts, spread, moment, radius, means, choice, reach, clip, groups: means.groups.length, voters,
   });
 }
 
 interface Design {
   readonly facts: StudyFacts;
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
   readonly moment: Moment;
   /** Public bound on the mean, in data units. */
   readonly radius: number;
   readonly means: GroupMeans;
   readonly choice: ExponentialEvent;
-  /** Half the width of the candidates' grid, in units of scale. */
+  /** Half the width of the candidates' grid, in units of spread. */
   readonly reach: number;
   readonly clip: number;
   readonly groups: number;
@@ -138,7 +138,7 @@ function planFor(design: Design): Plan {
       assumptions: [
         assumptions.nobodyHostile,
         'for accuracy: the k-th moment of an honest row around its mean is at most '
-        + '(scale moment-bound)^k in every column',
+        + '(spread moment-bound)^k in every column',
         'for accuracy: the mean is at most radius away from 0 in every column',
       ],
       corruptionMax: 0,
@@ -146,12 +146,12 @@ function planFor(design: Design): Plan {
     outputShape: [facts.dimension],
     facts: {
       variant: 'candidates',
-      scale: Array.from(design.scale).join(', '),
+      spread: Array.from(design.spread).join(', '),
       groups: design.groups,
       candidates: choice.candidates,
-      candidateSpacingInScales: spacingOf(design),
-      clipRadiusInScales: clip,
-      movedByHostileShareInScales: clip,
+      candidateSpacingInSpreads: spacingOf(design),
+      clipRadiusInSpreads: clip,
+      movedByHostileShareInSpreads: clip,
     },
     expectedError: errorUpTo(
       corruptionLimit, parts, (share) => parts.bias + share * Math.max(clip, means.radius),
@@ -191,8 +191,8 @@ function partsOf(design: Design): Omit<ExpectedError, 'total'> {
 function release(
   design: Design, summaries: FinishedSummaries, mechanisms: Mechanisms,
 ): Released<Outcome> {
-  const { facts, scale, means, moment, choice, voters } = design;
-  const found = releaseGroupMeans(mechanisms, means, allColumns(scale), summaries, moment.bound);
+  const { facts, spread, means, moment, choice, voters } = design;
+  const found = releaseGroupMeans(mechanisms, means, allColumns(spread), summaries, moment.bound);
   const answer = found.value;
   if (answer.kind === 'no-range') return found.map(() => placeNotFound(facts, answer.coordinates));
   if (answer.kind === 'few-rows') return found.map(() => participationBelowPlan(facts));
@@ -204,7 +204,7 @@ function release(
     cap: Math.ceil(voters),
   };
   const scores = poolOf(summaries, voteCohort).map((rows) =>
-    tournamentScores(rows, scale, tournament));
+    tournamentScores(rows, spread, tournament));
   const { noise, sampling, bias } = partsOf(design);
   const root = Math.sqrt(dimension);
   const each = (value: number): Float64Array => new Float64Array(dimension).fill(value / root);
@@ -212,7 +212,7 @@ function release(
     means: candidates.slice(index * dimension, (index + 1) * dimension),
     noise: each(noise), sampling: each(sampling), bias: bias / root, isGaussian: false,
     outside: answer.outside, radius: design.radius,
-  }, scale));
+  }, spread));
 }
 
 /** The cube of points around the centre, row-major. */

@@ -11,7 +11,7 @@ import { participationBelowPlan } from '../../contract/outcomes.js';
 import {
   errorUpTo, infeasible, makePlan, pooledArm, withoutDelta,
 } from '../../contract/planning.js';
-import { choiceOf, numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { choiceOf, numberOf, optionalNumberOf, spreadOf } from '../../contract/values.js';
 import { countToBeSeen, fullestBinShare, nominalSizeFor } from '../../pooled/fullest-bin.js';
 import { assumptions } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
@@ -43,7 +43,7 @@ const centreCohort = 'centre';
  * (privacy/stages/centre, or group-means with these budgets), and the others the mean, at rho
  * (counted-sum, which holds for every centre). A keyed hash of the identity puts a contributor into
  * one of the two, so together they cost the larger. With `one` everybody does both, at shares of
- * rho that add up to it. Division of the rows by public scales changes neither.
+ * rho that add up to it. Division of the rows by public spreads changes neither.
  *
  * A twentieth of the mean's cost pays for the number of rows beyond the radius (counted-sum). Where
  * they are more than the bound on the moment explains, the answer says so and has no interval.
@@ -53,7 +53,7 @@ const centreCohort = 'centre';
  */
 export function planClipped(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   const { target, dimension, cohort } = facts;
-  const scale = scaleOf(values, dimension) as Float64Array;
+  const spread = spreadOf(values, dimension) as Float64Array;
   const refusal = withoutDelta(target, 'finding the centre', 'leave variant out, and give radius');
   if (refusal !== null) return refusal;
   const found = designCentre(values, facts);
@@ -71,7 +71,7 @@ export function planClipped(values: ParameterValues, facts: StudyFacts): Plan | 
   });
   const beyond = choiceOf(values, 'beyond') === 'drop' ? 'drop' : 'clip';
   return planFor({
-    facts, units: allColumns(scale), moment, centre: found.centre, sum, beyond, meanRows,
+    facts, units: allColumns(spread), moment, centre: found.centre, sum, beyond, meanRows,
     corruption: numberOf(values, 'corruption'),
     arms: split ? [...found.arms, pooledArm(meanCohort, 1 - found.share)] : [pooledArm(
       meanCohort, 1,
@@ -100,7 +100,7 @@ interface Design extends Pick<CentreFound, 'centre' | 'arms' | 'events'> {
   readonly corruption: number;
   /** Nominal rows behind the mean. */
   readonly meanRows: number;
-  /** Bound on what clipping moves the mean, in units of scale. */
+  /** Bound on what clipping moves the mean, in units of spread. */
   readonly bias: number;
   /** Largest share of rows that the bound on the moment lets beyond the radius. */
   readonly shareBeyond: number;
@@ -109,7 +109,7 @@ interface Design extends Pick<CentreFound, 'centre' | 'arms' | 'events'> {
 interface CentreFound extends Pick<Plan, 'arms' | 'events'> {
   readonly kind: 'centre-design';
   readonly centre: CentreDesign;
-  /** Expected distance from the mean per column, in units of scale. */
+  /** Expected distance from the mean per column, in units of spread. */
   readonly offset: number;
   /** Share of the contributors (split), or of rho. */
   readonly share: number;
@@ -228,25 +228,25 @@ function planFor(design: Design): Plan {
       assumptions: [
         assumptions.nobodyHostile,
         'for accuracy: in every column the k-th moment of an honest row around its mean is at most '
-        + '(scale moment-bound)^k',
+        + '(spread moment-bound)^k',
       ],
       corruptionMax: 0,
     },
     outputShape: [facts.dimension],
-    noise: Array.from(units.scale, (unit) => unit * noise),
+    noise: Array.from(units.spread, (unit) => unit * noise),
     facts: {
       variant: 'clipped',
-      scale: Array.from(units.scale).join(', '),
+      spread: Array.from(units.spread).join(', '),
       centre: design.centre.kind,
       beyond: design.beyond,
-      clipRadiusInScales: radius,
-      truncationBiasAtMostInScales: bias,
-      noisePerCoordinateInScales: noise,
+      clipRadiusInSpreads: radius,
+      truncationBiasAtMostInSpreads: bias,
+      noisePerCoordinateInSpreads: noise,
       noiseOfCount: sum.countStandardDeviation,
       contributorsOfTheMean: meanRows,
-      movedByHostileShareInScales: radius,
+      movedByHostileShareInSpreads: radius,
       ...comparison(facts, {
-        scale: units.scale, corruption, radius, error: expectedError(0).total,
+        spread: units.spread, corruption, radius, error: expectedError(0).total,
       }),
     },
     expectedError,
@@ -293,7 +293,7 @@ function release(
             present * design.shareBeyond, outsideDeviation(design.sum),
           ),
         },
-      }, design.units.scale);
+      }, design.units.spread);
     });
 }
 

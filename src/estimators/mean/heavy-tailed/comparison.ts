@@ -2,9 +2,9 @@ import { mean } from '../mean/mean.js';
 import type { Plan, StudyFacts } from '../../contract/estimator.js';
 import { parseParameters } from '../../contract/parameters.js';
 
-/** The numbers by which a plan is compared, in units of scale. */
+/** The numbers by which a plan is compared, in units of spread. */
 export interface Compared {
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
   /** Hostile share that is planned for. */
   readonly corruption: number;
   /** Radius of the ball that rows are clipped to. */
@@ -22,22 +22,22 @@ const loudTimes = 2;
  * the worse of the two is public: the root of the difference of the two squared errors.
  */
 export function comparison(
-  facts: StudyFacts, { scale, corruption, radius, error }: Compared,
+  facts: StudyFacts, { spread, corruption, radius, error }: Compared,
 ): Plan['facts'] {
   const rival = mean.plan(
-    parseParameters(mean.parameters, { scale: Array.from(scale) }, facts), facts,
+    parseParameters(mean.parameters, { spread: Array.from(spread) }, facts), facts,
   );
   const moved = corruption * radius;
   return {
     ...(rival.kind === 'infeasible' ? {} : {
-      beatsMeanWhereItsClippingCostsInScales: Math.sqrt(
+      beatsMeanWhereItsClippingCostsInSpreads: Math.sqrt(
         Math.max(0, error ** 2 - rival.expectedError(0).total ** 2),
       ),
     }),
     ...(moved <= loudTimes * error ? {} : {
       warning: `a share of ${corruption} of hostile rows far away may move the answer by `
         + `${moved.toPrecision(3)} `
-        + `scales, where ${error.toPrecision(3)} is expected without them: give a smaller `
+        + `spreads, where ${error.toPrecision(3)} is expected without them: give a smaller `
         + 'clip-radius, or use an '
         + 'estimator that promises more, such as prime',
     }),

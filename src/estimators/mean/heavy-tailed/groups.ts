@@ -4,7 +4,7 @@ import type {
 } from '../../contract/estimator.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
-import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { numberOf, optionalNumberOf, spreadOf } from '../../contract/values.js';
 import { assumptions } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import {
@@ -39,8 +39,8 @@ export function planGroups(
       'ask about one column, or leave variant out',
     );
   }
-  const [scale] = scaleOf(values, 1) as unknown as [number];
-  const budget = budgetOf(values, facts, privacy, scale);
+  const [spread] = spreadOf(values, 1) as unknown as [number];
+  const budget = budgetOf(values, facts, privacy, spread);
   if (budget.kind === 'infeasible') return budget;
   const moment = momentOf(values);
   const means = designGroupMeans({
@@ -51,7 +51,7 @@ export function planGroups(
     radius: optionalNumberOf(values, 'clip-radius'),
   });
   if (means.kind === 'design') {
-    const units = { columns: [0], scale: Float64Array.of(scale) };
+    const units = { columns: [0], spread: Float64Array.of(spread) };
     const radius = privacy === 'approx' ? undefined : optionalNumberOf(values, 'radius');
     return planFor({ facts, means, units, privacy, radius, bound: moment.bound });
   }
@@ -59,7 +59,7 @@ export function planGroups(
   return infeasible(
     `with ${facts.cohort} contributors and rho ${facts.target.rho.toPrecision(3)} ${reason}`,
     cohortNeeded === undefined
-      ? 'a smaller radius, a larger scale, or no radius and a positive delta'
+      ? 'a smaller radius, a larger spread, or no radius and a positive delta'
       : `a cohort of ${cohortNeeded}, fewer subsamples, a larger range-part, a lower corruption or a `
         + 'larger epsilon',
     cohortNeeded,
@@ -67,7 +67,7 @@ export function planGroups(
 }
 
 function budgetOf(
-  values: ParameterValues, { target }: StudyFacts, privacy: GroupPrivacy, scale: number,
+  values: ParameterValues, { target }: StudyFacts, privacy: GroupPrivacy, spread: number,
 ): { readonly kind: 'budget'; readonly budget: Budget } | Infeasible {
   const { rho, delta } = target;
   if (!(rho > 0)) return infeasible('a mean needs a positive rho', 'ask for a positive epsilon');
@@ -76,7 +76,7 @@ function budgetOf(
   }
   const given = optionalNumberOf(values, 'radius');
   if (given === undefined) return withoutRadius;
-  const radius = given / scale;
+  const radius = given / spread;
   return {
     kind: 'budget', budget: privacy === 'pure'
       ? { privacy, epsilon: pureEpsilonOf(target), radius } : { privacy, rho, radius },
@@ -102,7 +102,7 @@ interface Design {
 
 function planFor(design: Design): Plan {
   const { facts, means, units, privacy } = design;
-  const [scale] = units.scale as unknown as [number];
+  const [spread] = units.spread as unknown as [number];
   return makePlan({
     arms: means.arms,
     events: means.events,
@@ -112,23 +112,23 @@ function planFor(design: Design): Plan {
       assumptions: [
         assumptions.nobodyHostile,
         'for accuracy: the k-th moment of an honest row around its mean is at most '
-        + '(scale moment-bound)^k',
+        + '(spread moment-bound)^k',
         ...(privacy === 'approx' ? [] : ['for accuracy: the mean is at most radius away from 0']),
       ],
       corruptionMax: 0,
     },
     outputShape: [1],
-    noise: privacy === 'pure' ? [] : [scale * means.noise],
+    noise: privacy === 'pure' ? [] : [spread * means.noise],
     facts: {
       variant: 'groups',
       privacy,
-      scale,
+      spread,
       groups: means.groups.length,
       groupSize: means.groupSize,
-      clipRadiusInScales: means.radius,
-      truncationBiasAtMostInScales: means.bias,
-      noiseInScales: means.noise,
-      movedByHostileShareInScales: means.radius,
+      clipRadiusInSpreads: means.radius,
+      truncationBiasAtMostInSpreads: means.bias,
+      noiseInSpreads: means.noise,
+      movedByHostileShareInSpreads: means.radius,
     },
     expectedError: errorUpTo(
       corruptionLimit, means, (share) => means.bias + share * means.radius,
@@ -140,7 +140,7 @@ function planFor(design: Design): Plan {
         if (found.kind === 'few-rows') return participationBelowPlan(facts);
         return valueOf({
           ...found, bias: means.bias, isGaussian: privacy !== 'pure', radius: design.radius,
-        }, units.scale);
+        }, units.spread);
       }),
   });
 }

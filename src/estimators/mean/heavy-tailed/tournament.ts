@@ -28,7 +28,7 @@ import type { PooledRows } from '../../contract/estimator.js';
  * (apart / 2 - r) rows per 2 clip from losing.
  */
 export interface Tournament {
-  /** Row-major, count * dimension, in units of scale; public or released. */
+  /** Row-major, count * dimension, in units of spread; public or released. */
   readonly candidates: Float64Array;
   readonly dimension: number;
   readonly clip: number;
@@ -54,14 +54,14 @@ function directionsOf(dimension: number): readonly Float64Array[] {
 /**
  * One score per candidate. O(candidates * 3^dimension * rows), also where a score is 0 early: the
  * time must not depend on what the rows say.
- * @param scale - one per column.
+ * @param spread - one per column.
  */
 export function tournamentScores(
-  rows: PooledRows, scale: Float64Array, tournament: Tournament,
+  rows: PooledRows, spread: Float64Array, tournament: Tournament,
 ): Float64Array {
   const { candidates, dimension, cap } = tournament;
   const count = candidates.length / dimension;
-  const points = finiteRows(rows, scale, tournament.groups);
+  const points = finiteRows(rows, spread, tournament.groups);
   const scores = new Float64Array(count).fill(cap);
   const directions = directionsOf(dimension);
   for (let p = 0; p < count; p++) {
@@ -78,12 +78,12 @@ interface GroupedPoints {
 }
 
 function finiteRows(
-  { count, dimension, values, tags }: PooledRows, scale: Float64Array, groups: number,
+  { count, dimension, values, tags }: PooledRows, spread: Float64Array, groups: number,
 ): GroupedPoints {
   const scaled: number[] = [];
   const places: number[] = [];
   for (let row = 0; row < count; row++) {
-    const entries = Array.from(scale, (unit, j) => values[row * dimension + j]! / unit);
+    const entries = Array.from(spread, (unit, j) => values[row * dimension + j]! / unit);
     if (!entries.every((entry) => Number.isFinite(entry))) continue;
     scaled.push(...entries);
     places.push(Number(tags[row]! % BigInt(groups)));

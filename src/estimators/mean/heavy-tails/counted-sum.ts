@@ -46,7 +46,7 @@ export interface CountedSumOptions {
   readonly name: string;
   readonly cohort: string;
   readonly dimension: number;
-  /** Radius of the ball, or half the width of the cube, in units of scale. */
+  /** Radius of the ball, or half the width of the cube, in units of spread. */
   readonly radius: number;
   readonly shape: Shape;
   /** Gaussian noise of this zCDP cost, or Laplace noise of this pure epsilon (cube only). */
@@ -61,7 +61,7 @@ export interface CountedSum {
   readonly dimension: number;
   readonly ball: ClipBall;
   readonly shape: Shape;
-  /** w, in units of scale. */
+  /** w, in units of spread. */
   readonly weight: number;
   /** Standard deviation of the noise on each entry of the sum. */
   readonly standardDeviation: number;
@@ -120,7 +120,7 @@ export function outsideDeviation({ outside }: CountedSum): number {
   return outside.kind === 'laplace' ? Math.SQRT2 * outside.scale : outside.sigma;
 }
 
-/** Draws it. `rows` in units of scale; `centre` public or released. O(count * dimension). */
+/** Draws it. `rows` in units of spread; `centre` public or released. O(count * dimension). */
 export function releaseCountedSum(
   mechanisms: Mechanisms, spec: CountedSum, rows: Sensitive<RowBlock>, centre: Float64Array,
   beyond: Beyond = 'clip',

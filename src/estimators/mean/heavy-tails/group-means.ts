@@ -38,7 +38,7 @@ export type Budget =
   | { readonly privacy: 'zcdp'; readonly rho: number; readonly radius: number }
   | { readonly privacy: 'approx'; readonly rho: number; readonly delta: number };
 
-/** The public numbers that a design is made from; lengths are in units of scale. */
+/** The public numbers that a design is made from; lengths are in units of spread. */
 export interface GroupMeansOptions {
   /** Number of contributors in all, and the share of them that is used here. */
   readonly cohort: number;
@@ -64,7 +64,7 @@ interface Group {
 }
 
 /**
- * The public constants of a release. Errors are per coordinate, of the median, in units of scale.
+ * The public constants of a release. Errors are per coordinate, of the median, in units of spread.
  */
 export interface GroupMeans extends Pick<Plan, 'arms' | 'events'>, HonestError {
   readonly kind: 'design';
@@ -164,7 +164,7 @@ function designGroup(options: GroupMeansOptions, index: number, radius: number):
   const rangeCohort = split ? `${prefix}range-${index}` : meanCohort;
   const name = `${prefix}range-${index}/bins`;
   const range = designRange(
-    options, { name, cohort: rangeCohort, dimension, spread: moment.bound },
+    options, { name, cohort: rangeCohort, dimension, bound: moment.bound },
   );
   if (range === null) return null;
   const sum = countedSum({
@@ -176,7 +176,7 @@ function designGroup(options: GroupMeansOptions, index: number, radius: number):
 
 function designRange(
   { budget, split, rangePart }: GroupMeansOptions,
-  place: { name: string; cohort: string; dimension: number; spread: number },
+  place: { name: string; cohort: string; dimension: number; bound: number },
 ): Range | null {
   const part = split ? 1 : rangePart;
   switch (budget.privacy) {
@@ -195,7 +195,7 @@ function designRange(
 }
 
 /**
- * The median in units of scale with the parts of its error, or why fewer than half of the groups
+ * The median in units of spread with the parts of its error, or why fewer than half of the groups
  * answered.
  */
 export type FoundMeans =

@@ -6,15 +6,15 @@ import { centreNotFound } from '../../pooled/centred-mean.js';
 
 /** The refusal of a release that found no place with enough rows. */
 export function placeNotFound(facts: StudyFacts, columns: readonly number[]): Outcome {
-  return centreNotFound(facts, columns, ['standard deviations', 'scale times moment-bound']);
+  return centreNotFound(facts, columns, ['standard deviations', 'spread times moment-bound']);
 }
 
-/** An answer in units of scale, with the parts of its error per coordinate. */
+/** An answer in units of spread, with the parts of its error per coordinate. */
 export interface Answer {
   readonly means: Float64Array;
   readonly noise: Float64Array;
   readonly sampling: Float64Array;
-  /** Planned bound on what clipping moved, in units of scale. */
+  /** Planned bound on what clipping moved, in units of spread. */
   readonly bias: number;
   /** Whether the noise is Gaussian, or close enough to be shown by its standard deviation. */
   readonly isGaussian: boolean;
@@ -32,14 +32,14 @@ export interface Answer {
  */
 export function valueOf(
   { means, noise, sampling, bias, isGaussian, outside, radius = Infinity }: Answer,
-  scale: Float64Array,
+  spread: Float64Array,
 ): Outcome {
-  const estimate = Array.from(means, (entry, j) => entry * scale[j]!);
+  const estimate = Array.from(means, (entry, j) => entry * spread[j]!);
   // Of Laplace noise, 95 % reach farther in deviations. The chance in who came is about normal.
   const reach = isGaussian ? 1 : laplaceDeviations95 / deviations95;
   const half = (j: number): number =>
-    scale[j]! * (bias + deviations95 * Math.hypot(reach * noise[j]!, sampling[j]!));
-  const standardDeviation = Array.from(noise, (sigma, j) => sigma * scale[j]!);
+    spread[j]! * (bias + deviations95 * Math.hypot(reach * noise[j]!, sampling[j]!));
+  const standardDeviation = Array.from(noise, (sigma, j) => sigma * spread[j]!);
   const isFar = outside.number > outside.explained;
   const beyond = estimate.flatMap((entry, j) => (Math.abs(entry) > radius + half(j) ? [j] : []));
   const isBroken = isFar || beyond.length > 0;
@@ -53,7 +53,7 @@ export function valueOf(
     uncertainty: isGaussian ? { kind: 'gaussian', standardDeviation } : { kind: 'none' },
     interval95: intervalAbout(estimate, isBroken ? () => Infinity : half),
     ...(isBroken && { findings: [finding] }),
-  }, 'the noisy mean times scale is');
+  }, 'the noisy mean times spread is');
 }
 
 /** Standard deviations of noise, or of chance, that rows beyond the radius must stand out of. */

@@ -8,10 +8,10 @@ import type { Moment } from './truncation.js';
 /** Past this hostile share the hostile rows alone may decide the centre. */
 export const corruptionLimit = 0.3;
 
-/** Moments are around the mean, as in the paper. Their unit is the scale. */
+/** Moments are around the mean, as in the paper. Their unit is the spread. */
 export const momentParameters: readonly ParameterSpec[] = [
   {
-    name: 'scale', type: 'scale', minimum: 1e-150, maximum: 1e150, unit: 'data units',
+    name: 'spread', type: 'positive', minimum: 1e-150, maximum: 1e150, unit: 'data units',
     description: 'public guess of the standard deviation of an honest row, one number or one per '
       + 'column, not taken from the data '
       + 'that it is used on',
@@ -22,7 +22,7 @@ export const momentParameters: readonly ParameterSpec[] = [
       + 'is clipped closer',
   },
   {
-    name: 'moment-bound', type: 'number', default: 1, minimum: 0.01, maximum: 1e6, unit: 'scales',
+    name: 'moment-bound', type: 'number', default: 1, minimum: 0.01, maximum: 1e6, unit: 'spreads',
     description: 'bound on the k-th root of the k-th moment of an honest row around its mean, in '
       + 'every column',
   },
@@ -32,7 +32,8 @@ export const momentParameters: readonly ParameterSpec[] = [
     + 'share of the clip radius',
   ),
   {
-    name: 'clip-radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
+    name: 'clip-radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6,
+    unit: 'spreads',
     description: 'rows farther than this from the centre are cut off; where noise and bias '
       + 'balance when absent',
   },

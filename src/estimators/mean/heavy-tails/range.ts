@@ -51,8 +51,8 @@ interface Place {
   readonly name: string;
   readonly cohort: string;
   readonly dimension: number;
-  /** M, in units of scale. */
-  readonly spread: number;
+  /** M, in units of spread. */
+  readonly bound: number;
 }
 
 /**
@@ -62,14 +62,14 @@ interface Place {
 export const rangeOffset = binWidth / Math.sqrt(12);
 
 /**
- * Bins over [-radius, radius], in units of scale, with a margin for rows of a mean at its end. Null
- * when there would be too many bins.
+ * Bins over [-radius, radius], in units of spread, with a margin for rows of a mean at its end.
+ * Null when there would be too many bins.
  */
 export function publicRange(
   place: Place & { readonly radius: number; readonly epsilon: number },
 ): Range | null {
-  const { name, cohort, dimension, spread, radius, epsilon } = place;
-  const width = binWidth * spread;
+  const { name, cohort, dimension, bound, radius, epsilon } = place;
+  const width = binWidth * bound;
   // One more bin at either end, for the rows of a mean that is there.
   const candidates = Math.ceil((2 * radius) / width) + 2;
   if (!(candidates <= binsMaximum)) return null;
@@ -81,9 +81,9 @@ export function publicRange(
 
 /** Bins everywhere. */
 export function openRange(place: Place & { readonly rho: number; readonly delta: number }): Range {
-  const { name, cohort, dimension, spread, rho, delta } = place;
+  const { name, cohort, dimension, bound, rho, delta } = place;
   return {
-    kind: 'open', width: binWidth * spread, event: gaussianHistogramEvent({
+    kind: 'open', width: binWidth * bound, event: gaussianHistogramEvent({
       name, cohort, coordinates: dimension, rho, delta,
     }),
   };
@@ -104,7 +104,7 @@ export type FoundRange =
   | { readonly kind: 'found'; readonly centre: Float64Array }
   | { readonly kind: 'failed'; readonly coordinates: readonly number[] };
 
-/** Draws the midpoint of each coordinate's bin. `rows` in units of scale. */
+/** Draws the midpoint of each coordinate's bin. `rows` in units of spread. */
 export function releaseRange(
   mechanisms: Mechanisms, range: Range, rows: Sensitive<RowBlock>, dimension: number,
 ): Released<FoundRange> {

@@ -7,26 +7,26 @@ import { poolOf } from '../../contract/finished.js';
 export interface Units {
   readonly columns: readonly number[];
   /** One per used column. */
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
 }
 
 /** All columns of rows of this length. */
-export function allColumns(scale: Float64Array): Units {
-  return { columns: Array.from(scale, (_, j) => j), scale };
+export function allColumns(spread: Float64Array): Units {
+  return { columns: Array.from(spread, (_, j) => j), spread };
 }
 
 /**
- * The rows of a pooled cohort in units of scale. One contributor stays one row. An entry that
+ * The rows of a pooled cohort in units of spread. One contributor stays one row. An entry that
  * leaves the range of doubles makes it a null row.
  */
 export function cohortRows(
-  summaries: FinishedSummaries, cohort: string, { columns, scale }: Units,
+  summaries: FinishedSummaries, cohort: string, { columns, spread }: Units,
 ): Sensitive<RowBlock> {
   return poolOf(summaries, cohort).map(({ count, dimension, values }) => {
     const scaled = new Float64Array(count * columns.length);
     for (let row = 0; row < count; row++) {
       columns.forEach((column, j) => {
-        scaled[row * columns.length + j] = values[row * dimension + column]! / scale[j]!;
+        scaled[row * columns.length + j] = values[row * dimension + column]! / spread[j]!;
       });
     }
     return { count, dimension: columns.length, values: scaled };

@@ -2,7 +2,7 @@ import { pow } from '../../../base/elementary.js';
 
 /**
  * The assumption about honest rows, for accuracy only: E |x_j - mean_j|^order <= bound^order, in
- * units of scale.
+ * units of spread.
  */
 export interface Moment {
   /** At least 2. */

@@ -35,11 +35,11 @@ import { truncationBias } from '../heavy-tails/truncation.js';
 
 /** Hostile share past which the centre itself may be theirs. */
 const corruptionLimit = 0.3;
-/** How far off a private centre is in each column, about, in scales. */
+/** How far off a private centre is in each column, about, in spreads. */
 const centreOff = 0.1;
 /**
- * A mean this many scales from the median is that of a skewed column. Exponential rows: .31; a cell
- * of the private median is .05 wide.
+ * A mean this many spreads from the median is that of a skewed column. Exponential rows: .31; a
+ * cell of the private median is .05 wide.
  */
 const skewedFrom = 0.12;
 /** ... and this many standard deviations of noise and sampling more. */
@@ -56,9 +56,9 @@ const doubtful = 4;
  * of the clipped mean (privacy/stages/clipped-mean).
  * Why. The histogram is calibrated for every centre that the pipeline may find, and the clipped
  * mean for every centre and radius, so they compose.
- * With `range`: rho zCDP, no delta (pooled/bounded, and beside a scale stages/range-centre). A
+ * With `range`: rho zCDP, no delta (pooled/bounded, and beside a spread stages/range-centre). A
  * noisy number of people beyond it on each side is drawn too (pooled/outside).
- * Order. Rows may come in any order: the pairs of a scale go by tag, the centre and the distances
+ * Order. Rows may come in any order: the pairs of a spread go by tag, the centre and the distances
  * are found from numbers of rows, and whole steps are added up, exactly, as they stay below 2^53.
  * Assumption. Nobody sends false rows. The mean is not robust: a share of the contributors that
  * all stand at the edge of the ball on one side moves the answer by that share of the radius. So
@@ -125,10 +125,10 @@ function planByKey(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
     );
   }
   const range = rangeOf(values);
-  if (range === null || values['scale'] !== 'auto' || values['radius'] !== undefined) {
+  if (range === null || values['spread'] !== 'auto' || values['radius'] !== undefined) {
     return infeasible(
       'a mean that is split by keys is of values in a public range, and finds nothing out',
-      'give range, such as 0..100, and leave out scale and radius',
+      'give range, such as 0..100, and leave out spread and radius',
     );
   }
   return planMeans({
@@ -154,7 +154,7 @@ function design(request: DesignRequest): PooledDesign {
 const distanceShare = (dimension: number): number => (dimension <= 4 ? 0.2 : 0.08);
 
 /**
- * The radius for rows without tails, in scales. A smaller one would cut off rows of whole numbers,
+ * The radius for rows without tails, in spreads. A smaller one would cut off rows of whole numbers,
  * of which many stand at one distance: the histogram has no more than the bin of this distance.
  */
 const lightRadius = (dimension: number): number => Math.sqrt(dimension) + 1.5;
@@ -166,7 +166,7 @@ interface MeanDesign {
   /** In units of the radius: its ball has radius 1. */
   readonly clipped: ClippedMeanEvents;
   readonly median: ExponentialEvent;
-  /** The radius that was given; null: the histogram of distances decides. In scales. */
+  /** The radius that was given; null: the histogram of distances decides. In spreads. */
   readonly radius: number | null;
   readonly corruption: number;
 }
@@ -200,21 +200,21 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
           + 'src/privacy/stages/clipped-mean',
         assumptions: [
           assumptions.nobodyHostile,
-          'for accuracy: scale is about the standard deviation of a row in every column',
+          'for accuracy: spread is about the standard deviation of a row in every column',
         ],
         corruptionMax: 0,
       },
       outputShape: [dimension],
       facts: {
-        clipRadiusInScales: radius ?? lightRadius(dimension),
-        noisePerCoordinateInScales: sigma / cohort,
+        clipRadiusInSpreads: radius ?? lightRadius(dimension),
+        noisePerCoordinateInSpreads: sigma / cohort,
         noiseOfCount: count.sigma,
-        movedByHostileShareInScales: reach,
+        movedByHostileShareInSpreads: reach,
         // Rows farther out raise the radius, so that they add up to this much to any share.
-        movedByFarRowsAtMostInScales: Number.isFinite(movedMost) ? movedMost : 'without limit',
-        // For rows with tails as heavy as one scale allows. The expected error leaves it out, and
+        movedByFarRowsAtMostInSpreads: Number.isFinite(movedMost) ? movedMost : 'without limit',
+        // For rows with tails as heavy as one spread allows. The expected error leaves it out, and
         // the interval of a release has what its histogram shows of it.
-        clippingCostsAtMostInScales:
+        clippingCostsAtMostInSpreads:
           truncationBias({ order: 2, bound: 1 }, dimension, centreOff, reach),
       },
       expectedError: errorUpTo(
@@ -223,8 +223,8 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
       ),
     },
     noise: { sigma, rows: cohort },
-    unsorted: { upTo: Infinity, tagged: values['scale'] === 'auto' },
-    inScale: true,
+    unsorted: { upTo: Infinity, tagged: values['spread'] === 'auto' },
+    inSpreads: true,
     release: releaseOf({
       facts, distance, clipped, corruption, radius, median: centre.median,
     }),
@@ -238,7 +238,7 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
  */
 function releaseOf(design: MeanDesign): PooledDesign['release'] {
   const { facts, distance, clipped } = design;
-  return async ({ mechanisms, compute }, { pool, centre, scale, columns }) => {
+  return async ({ mechanisms, compute }, { pool, centre, spread, columns }) => {
     const counts = mechanisms.gaussian(
       distance.name, await pool.mapAsync((block) => distanceCounts(compute, block, centre)),
     ).value;
@@ -253,19 +253,19 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
       if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
       const moved = answer.mean.map((entry, j) => entry - centre[j]!);
       const outcome = answerOf(clipped, {
-        centre: centre.map((entry, j) => entry * scale[j]!),
-        scale,
+        centre: centre.map((entry, j) => entry * spread[j]!),
+        spread,
         moved,
         present: answer.present,
         unit: radius,
-        spread: Math.max(1, distances.spread),
+        width: Math.max(1, distances.width),
         bias: distances.beyond(radius) + distances.hidden(radius),
       });
       if (outcome.kind === 'refused') return outcome;
       const findings = findingsOf(design, { radius, moved, present: answer.present });
       return {
         ...outcome,
-        spread: Array.from(scale),
+        spread: Array.from(spread),
         ...(findings.length > 0 && { findings }),
       };
     });
@@ -282,7 +282,7 @@ function radiusOf(
   });
 }
 
-/** Findings about the rows, from released numbers: means in scales from the medians. */
+/** Findings about the rows, from released numbers: means in spreads from the medians. */
 function findingsOf(
   { clipped, median, radius: given, facts: { dimension } }: MeanDesign,
   { radius, moved, present }: {

@@ -2,8 +2,8 @@ import { assert } from '../../../base/assert.js';
 import { weightOf, type Thresholds } from './stability.js';
 
 /**
- * One point per group, in units of scale and on the public grid; `present[i]` is 0 for a group that
- * has no point, which then agrees with no other.
+ * One point per group, in units of spread and on the public grid; `present[i]` is 0 for a group
+ * that has no point, which then agrees with no other.
  */
 export interface GroupPoints {
   readonly groups: number;

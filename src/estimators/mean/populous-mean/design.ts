@@ -15,7 +15,7 @@ export interface DesignFacts {
   /** Hostile share for which the groups must still agree. */
   readonly corruption: number;
   readonly local: LocalEstimator;
-  /** Fixed by the user; chosen when absent. The radius is in units of scale. */
+  /** Fixed by the user; chosen when absent. The radius is in units of spread. */
   readonly thresholds?: Thresholds;
   readonly radius?: number;
   readonly groups?: number;
@@ -31,9 +31,9 @@ export interface Design {
   readonly stability: number;
   /** Share of rho that the agreement test takes. */
   readonly testPart: number;
-  /** In units of scale. */
+  /** In units of spread. */
   readonly radius: number;
-  /** About the average the points are clipped to a ball of this radius, in units of scale. */
+  /** About the average the points are clipped to a ball of this radius, in units of spread. */
   readonly clipRadius: number;
   /** Planned probability that the test passes with `corruption` hostile. */
   readonly passProbability: number;
@@ -47,7 +47,7 @@ const radiusSafety = 1.05;
  * The stress case: 1.5 times the stated hostile share and two in a hundred more, and rows 1.15
  * times as wide.
  */
-const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, scale: 1.15 } as const;
+const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, spread: 1.15 } as const;
 /** Part for the average of what the test leaves of rho. The clipped mean takes the rest. */
 export const averageShare = 0.3;
 /** Part of the clipped mean's rho for its sum, about. */
@@ -62,7 +62,7 @@ const testParts = [
 
 interface Candidate {
   readonly design: Omit<Design, 'passProbability'>;
-  /** Planned error, in units of scale. */
+  /** Planned error, in units of spread. */
   readonly error: number;
   /** The part of it that is noise. */
   readonly noise: number;
@@ -148,7 +148,7 @@ function* candidatesOf(
   const curve = tried.map((radius) => ({ radius, agreement: model.at(radius / radiusSafety) }))
     .filter(({ agreement: { share } }) => !isHopeless(share))
     .map((point) =>
-      ({ ...point, underStress: stress.at(point.radius / radiusSafety / stressed.scale) }));
+      ({ ...point, underStress: stress.at(point.radius / radiusSafety / stressed.spread) }));
   const sampling = (dimension * local.varianceFactor(groupSize, dimension)) / cohort;
   for (const choice of thresholds) {
     const stability = stabilityConstant(groups, choice);
@@ -178,7 +178,7 @@ function* candidatesOf(
   }
 }
 
-/** How far nearly all points of groups are from the mean, in units of scale. */
+/** How far nearly all points of groups are from the mean, in units of spread. */
 function pointReach({ corruption, dimension, local }: DesignFacts, groupSize: number): number {
   const deviation = Math.sqrt(local.varianceFactor(groupSize, dimension) / groupSize);
   return uneven * deviation * closeRadius(dimension)

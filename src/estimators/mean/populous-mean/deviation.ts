@@ -11,12 +11,12 @@ import { isLargeGroup, twoThresholdVariance } from '../../../robust/two-threshol
  */
 export interface LocalEstimator {
   /**
-   * Variance of the point of a group times its number of rows, in units of scale, for clean rows.
+   * Variance of the point of a group times its number of rows, in units of spread, for clean rows.
    */
   varianceFactor(rows: number, dimension: number): number;
   /** Beyond this hostile share a group counts as spoiled: its point may be anywhere. */
   readonly spoiledFrom: number;
-  /** How far a hostile share below that can move the point, in units of scale. */
+  /** How far a hostile share below that can move the point, in units of spread. */
   reach(share: number, dimension: number): number;
   /**
    * How far a hostile share of all contributors can move the average of `groupSize`-row groups that

@@ -27,7 +27,7 @@ export function eventsOf(design: Design, facts: StudyFacts): PopulousEvents {
   const left = shareOf(facts.target.rho, 1 - design.testPart);
   const rhoAverage = shareOf(left, averageShare);
   const moved = averageSensitivity(radius, stability, groups) * upwards;
-  // So fine that rounding costs a thousandth of the noise; so coarse that data 10^9 scales from
+  // So fine that rounding costs a thousandth of the noise; so coarse that data 10^9 spreads from
   // zero
   // still fit.
   const grid = 2 ** Math.floor(log2(moved / Math.sqrt(2 * rhoAverage)) - 14);

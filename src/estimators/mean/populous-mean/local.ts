@@ -10,9 +10,9 @@ import { groupRowsSummary } from '../../summaries/rows.js';
 import type { GroupPoints } from './agreement.js';
 
 /**
- * Rows farther than this many scales along the worst direction are left out of a small group's
- * point: with a public scale to go by, 2.5 costs 7 % of efficiency on Gaussian rows and halves what
- * a hostile row can do against 3.5.
+ * Rows farther than this many spreads along the worst direction are left out of a small group's
+ * point: with a public spread to go by, 2.5 costs 7 % of efficiency on Gaussian rows and halves
+ * what a hostile row can do against 3.5.
  */
 const groupThreshold = 2.5;
 /**
@@ -35,32 +35,34 @@ function statisticOf(point: Float64Array, rows: number, grid: number): Float64Ar
 }
 
 /** The summary of one group. Its point is a deterministic function of the set of its rows. */
-export function groupSummary(local: 'mean' | 'robust', scale: Float64Array, grid: number): Summary {
-  const dimension = scale.length;
+export function groupSummary(
+  local: 'mean' | 'robust', spread: Float64Array, grid: number,
+): Summary {
+  const dimension = spread.length;
   if (local === 'mean') {
     return meanSummary(dimension, (moments) =>
-      statisticOf(moments.mean.map((entry, j) => entry / scale[j]!), moments.count, grid));
+      statisticOf(moments.mean.map((entry, j) => entry / spread[j]!), moments.count, grid));
   }
-  return groupRowsSummary(dimension, (rows) => robustStatistic(rows, scale, grid));
+  return groupRowsSummary(dimension, (rows) => robustStatistic(rows, spread, grid));
 }
 
-function robustStatistic(rows: PointSet, scale: Float64Array, grid: number): Float64Array {
+function robustStatistic(rows: PointSet, spread: Float64Array, grid: number): Float64Array {
   const scaled: PointSet = { ...rows, values: rows.values.map((entry, i) =>
-    entry / scale[i % rows.dimension]!) };
+    entry / spread[i % rows.dimension]!) };
   const point = isLargeGroup(rows.count, rows.dimension)
     ? twoThresholdMean(scaled, 1)
-    : robustMeanWithoutPrivacy(scaled, { scale: 1, cut: groupThreshold });
+    : robustMeanWithoutPrivacy(scaled, { spread: 1, cut: groupThreshold });
   return statisticOf(point, rows.count, grid);
 }
 
-function meanStatistic(rows: PointSet, scale: Float64Array, grid: number): Float64Array {
+function meanStatistic(rows: PointSet, spread: Float64Array, grid: number): Float64Array {
   const moments = emptyMoments(rows.dimension);
   for (let i = 0; i < rows.count; i++) addToMoments(moments, rowOf(rows, i));
-  return statisticOf(moments.mean.map((entry, j) => entry / scale[j]!), rows.count, grid);
+  return statisticOf(moments.mean.map((entry, j) => entry / spread[j]!), rows.count, grid);
 }
 
 /**
- * The points of pooled rows, for a scale that is known only at the release. A row's group is a
+ * The points of pooled rows, for a spread that is known only at the release. A row's group is a
  * function of its tag alone (the low 32 bits of a keyed hash of its contributor), so one
  * contributor more, less or changed still changes one point.
  */
@@ -68,7 +70,7 @@ export function groupedPoints(
   { dimension, count, values, tags }: PooledRows,
   groups: number,
   local: 'mean' | 'robust',
-  scale: Float64Array,
+  spread: Float64Array,
   grid: number,
 ): readonly Finished[] {
   const members = Array.from({ length: groups }, (): number[] => []);
@@ -82,8 +84,8 @@ export function groupedPoints(
     own.forEach((row, i) =>
       rows.values.set(values.subarray(row * dimension, (row + 1) * dimension), i * dimension));
     const point = local === 'mean'
-      ? meanStatistic(rows, scale, grid)
-      : robustStatistic(rows, scale, grid);
+      ? meanStatistic(rows, spread, grid)
+      : robustStatistic(rows, spread, grid);
     return { kind: 'group', statistic: { count: own.length, values: point } };
   });
 }

@@ -1,7 +1,7 @@
 import { InvalidParameterError } from '../../../base/errors.js';
 import type { ParameterSpec, ParameterValues, StudyFacts } from '../../contract/estimator.js';
 import {
-  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleParameter,
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf, spreadParameter,
 } from '../../contract/values.js';
 import type { DesignFacts } from './design.js';
 import { meanLocal, robustLocal } from './deviation.js';
@@ -9,7 +9,7 @@ import { groupsMax, groupsMin, type Thresholds } from './stability.js';
 
 /** The parameters of `populous-mean`. */
 export const populousParameters: readonly ParameterSpec[] = [
-  scaleParameter,
+  spreadParameter,
   corruptionParameter(
     0.3, 'hostile share for which the groups must still agree; privacy does not depend on it',
   ),
@@ -23,7 +23,7 @@ export const populousParameters: readonly ParameterSpec[] = [
     description: 'number of subsamples; chosen for the least noise when absent',
   },
   {
-    name: 'radius', type: 'number', optional: true, minimum: 1e-6, maximum: 1e6, unit: 'scales',
+    name: 'radius', type: 'number', optional: true, minimum: 1e-6, maximum: 1e6, unit: 'spreads',
     description: 'two subsamples agree when their points are this close; chosen when absent',
   },
   {

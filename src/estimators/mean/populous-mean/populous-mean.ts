@@ -11,8 +11,8 @@ import {
 import type { Draws } from '../../pooled/centre.js';
 import { findUnits, withColumns } from '../../pooled/found-columns.js';
 import {
-  chooseScale, spreadNotFound, type PrivateScale, type ScaleChoice,
-} from '../../pooled/scale-choice.js';
+  chooseSpread, spreadNotFound, type PrivateSpread, type SpreadChoice,
+} from '../../pooled/spread-choice.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { poolOf } from '../../contract/finished.js';
 import {
@@ -58,9 +58,9 @@ import { sizeFactor } from './deviation.js';
  *    every centre (privacy/stages/clipped-mean). The sensitivity is 2 R / k
  *    with R about r / sqrt 2, so noise is 2 to 3 times less than that of the average.
  *
- * With `scale: auto` rows are pooled until the close, a private scale (privacy/stages/scale) is
+ * With `spread: auto` rows are pooled until the close, a private spread (privacy/stages/spread) is
  * released first, and groups are formed from the rows' tags. A group is still a function of the
- * contributor alone, so 1 to 3 hold for every scale that may be found. The scale's cost is added,
+ * contributor alone, so 1 to 3 hold for every spread that may be found. The spread's cost is added,
  * and that of the mean of all rows about the answer (pooled/all-rows).
  *
  * Source: Ashtiani and Liaw (2022), Algorithms 1 and 5, with explicit constants. Step 4 is this
@@ -81,20 +81,20 @@ export const populousMean: Estimator = {
 };
 
 /**
- * A given scale gives no interval. Groups leave out rows far from the others, and the answer leaves
- * out groups far from the others, so skewed rows move it towards their bulk. Per column, with
- * 10,000 rows of standard deviation 1 in 2 columns, that was .15 for exponential rows, .14 for
+ * A given spread gives no interval. Groups leave out rows far from the others, and the answer
+ * leaves out groups far from the others, so skewed rows move it towards their bulk. Per column,
+ * with 10,000 rows of standard deviation 1 in 2 columns, that was .15 for exponential rows, .14 for
  * lognormal ones and .24 for a share of .05 ones. Nothing that is released bounds it. With
- * `scale: auto` the mean of all rows is released beside the answer, and the interval covers both.
+ * `spread: auto` the mean of all rows is released beside the answer, and the interval covers both.
  */
 const intervalCovers = {
   given: 'there is no interval: nobody knows how far the rows and groups that are left out move '
-    + 'the answer (exponential rows: up to a quarter of a scale); scale: auto gives one',
+    + 'the answer (exponential rows: up to a quarter of a spread); spread: auto gives one',
   auto: 'the mean of all rows, and noise and sampling of the answer',
 } as const;
 
 function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
-  const chosen = chooseScale(values, facts, cohortName);
+  const chosen = chooseSpread(values, facts, cohortName);
   if (chosen.kind === 'infeasible') return chosen;
   const choice = chosen.kind === 'given' ? chosen : besideAll(chosen);
   const left = choice.facts;
@@ -107,13 +107,13 @@ function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | In
     : planFor(values, choice, designFacts, design);
 }
 
-/** How the scale is known. Where it is found, all rows are at hand, and so is their mean. */
+/** How the spread is known. Where it is found, all rows are at hand, and so is their mean. */
 type PopulousChoice =
-  Extract<ScaleChoice, { kind: 'given' }> | (AutoScale & { readonly all: AllRowsDesign });
-type AutoScale = Extract<ScaleChoice, { kind: 'auto' }>;
+  Extract<SpreadChoice, { kind: 'given' }> | (AutoSpread & { readonly all: AllRowsDesign });
+type AutoSpread = Extract<SpreadChoice, { kind: 'auto' }>;
 
 /** The choice with the mean of all rows: its events, and what it leaves of rho. */
-function besideAll(choice: AutoScale): AutoScale & { readonly all: AllRowsDesign } {
+function besideAll(choice: AutoSpread): AutoSpread & { readonly all: AllRowsDesign } {
   const all = allRowsDesign(choice.facts, cohortName);
   const events = [...choice.events, ...all.events];
   return { ...choice, all, events, facts: withoutAllRows(choice.facts) };
@@ -155,26 +155,26 @@ function planFor(
       theorem: 'Ashtiani and Liaw (2022), Algorithm 1 with a Gaussian test, '
         + 'constants in src/estimators/mean/populous-mean',
       assumptions: [
-        'for accuracy: scale is at least the standard deviation of an honest row in every column, '
+        'for accuracy: spread is at least the standard deviation of an honest row in every column, '
         + 'and not far above it',
         'for accuracy: honest rows are about symmetric around their mean, or nearly so after '
-        + 'trimming at 2.5 scales',
+        + 'trimming at 2.5 spreads',
       ],
       corruptionMax,
     },
     outputShape: [facts.dimension],
-    noise: choice.kind === 'auto' ? [] : Array.from(choice.scale, (unit) => unit * sigma),
+    noise: choice.kind === 'auto' ? [] : Array.from(choice.spread, (unit) => unit * sigma),
     facts: {
-      scale: choice.kind === 'auto' ? 'found privately' : Array.from(choice.scale).join(', '),
+      spread: choice.kind === 'auto' ? 'found privately' : Array.from(choice.spread).join(', '),
       groups: design.groups,
       groupSize: design.groupSize,
-      radiusInScales: design.radius,
+      radiusInSpreads: design.radius,
       agreementWanted: design.thresholds.agreement,
       weightlessBelow: design.thresholds.none,
       fullWeightFrom: design.thresholds.full,
       stabilityConstant: design.stability,
-      noisePerCoordinateInScales: sigma,
-      clipRadiusInScales: clipped.ball.radius,
+      noisePerCoordinateInSpreads: sigma,
+      clipRadiusInSpreads: clipped.ball.radius,
       testPartOfRho: design.testPart,
       testPassProbability: design.passProbability,
       groupsSpoiledShare: design.spoiled,
@@ -184,11 +184,11 @@ function planFor(
     expectedError,
     summary: () =>
       (choice.kind === 'auto' ? rowsSummary(facts.dimension) : groupSummary(
-        local, choice.scale, average.grid,
+        local, choice.spread, average.grid,
       )),
     release: async (summaries, mechanisms, compute) => (choice.kind === 'auto'
-      ? releaseWithoutScale(context, local, choice, summaries, { mechanisms, compute })
-      : release({ ...context, scale: choice.scale }, summaries, mechanisms).map(withoutInterval)),
+      ? releaseWithoutSpread(context, local, choice, summaries, { mechanisms, compute })
+      : release({ ...context, spread: choice.spread }, summaries, mechanisms).map(withoutInterval)),
   });
 }
 
@@ -200,10 +200,10 @@ function withoutInterval(outcome: Outcome): Outcome {
   return { kind, estimate, shape, uncertainty, findings };
 }
 
-/** Finds the scale, then forms the groups and goes on as with a public one. */
-async function releaseWithoutScale(
-  context: Omit<ReleaseContext, 'scale'>, local: 'mean' | 'robust',
-  choice: PrivateScale & { readonly facts: StudyFacts; readonly all: AllRowsDesign },
+/** Finds the spread, then forms the groups and goes on as with a public one. */
+async function releaseWithoutSpread(
+  context: Omit<ReleaseContext, 'spread'>, local: 'mean' | 'robust',
+  choice: PrivateSpread & { readonly facts: StudyFacts; readonly all: AllRowsDesign },
   summaries: FinishedSummaries, draws: Draws,
 ): Promise<Released<Outcome>> {
   const { facts } = choice;
@@ -213,17 +213,18 @@ async function releaseWithoutScale(
   if (units.kind === 'failed') {
     return found.map<Outcome>(() => spreadNotFound(facts, units.coordinates));
   }
-  const { scale, columns } = units;
+  const { spread, columns } = units;
   const { design, average } = context;
-  const groups = pool.map((rows) => groupedPoints(rows, design.groups, local, scale, average.grid));
-  const answer = release({ ...context, scale }, new Map([[cohortName, groups]]), draws.mechanisms);
+  const groups =
+    pool.map((rows) => groupedPoints(rows, design.groups, local, spread, average.grid));
+  const answer = release({ ...context, spread }, new Map([[cohortName, groups]]), draws.mechanisms);
   if (answer.value.kind === 'refused') return answer;
   const centre = Float64Array.from(answer.value.estimate);
-  const all = await releaseAllRows(draws, choice.all, pool, centre, scale);
+  const all = await releaseAllRows(draws, choice.all, pool, centre, spread);
   return Released.all<readonly [Outcome, AllRows]>([answer, all])
     .map(([outcome, beside]) => (beside.isBelowPlan ? participationBelowPlan(facts)
       : withColumns(withAllRows(outcome, {
-        all: beside, centre, scale, left: null, clippedAt: null,
+        all: beside, centre, spread, left: null, clippedAt: null,
       }), columns)));
 }
 

@@ -23,10 +23,10 @@ import { gatherPoints, gridStepsMax } from './local.js';
 export interface ReleaseContext {
   readonly design: Design;
   readonly designFacts: DesignFacts;
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
   readonly average: GaussianEvent;
   readonly clipped: ClippedMeanEvents;
-  /** Standard deviation of sampling per coordinate, in units of scale. */
+  /** Standard deviation of sampling per coordinate, in units of spread. */
   readonly sampling: number;
 }
 
@@ -39,10 +39,10 @@ export function release(
   summaries: FinishedSummaries,
   mechanisms: Mechanisms,
 ): Released<Outcome> {
-  const { design, scale, average, clipped } = context;
+  const { design, spread, average, clipped } = context;
   const finished = finishedOf(summaries, cohortName, design.groups);
   const measured = finished.map((groups) => {
-    const points = gatherPoints(groups, scale.length);
+    const points = gatherPoints(groups, spread.length);
     return { points, counts: agreementCounts(points, design.radius) };
   });
   const passed = mechanisms.threshold('agreement', measured.map(({ counts }) =>
@@ -61,18 +61,18 @@ export function release(
     if (answer.kind === 'participation-below-plan') {
       return participationBelowPlan(context.designFacts);
     }
-    const estimate = Array.from(answer.mean, (entry, j) => entry * scale[j]!);
+    const estimate = Array.from(answer.mean, (entry, j) => entry * spread[j]!);
     const noise = clipped.sum.sigma / answer.present;
     const half = deviations95 * Math.hypot(noise, context.sampling);
-    const standardDeviation = Array.from(scale, (unit) => unit * noise);
+    const standardDeviation = Array.from(spread, (unit) => unit * noise);
     return finiteValue({
       estimate,
-      shape: [scale.length],
+      shape: [spread.length],
       uncertainty: { kind: 'gaussian', standardDeviation },
-      // Noise and sampling of rows no wider than scale. It does not cover what trimming or hostile
+      // Noise and sampling of rows no wider than spread. It does not cover what trimming or hostile
       // rows moved: populous-mean takes it away, or widens it by the mean of all rows.
-      interval95: intervalAbout(estimate, (j) => half * scale[j]!),
-    }, 'the noisy mean of the groups times scale is');
+      interval95: intervalAbout(estimate, (j) => half * spread[j]!),
+    }, 'the noisy mean of the groups times spread is');
   });
 }
 
@@ -102,11 +102,11 @@ function disagreement({ design, designFacts, average }: ReleaseContext): Outcome
     kind: 'refused',
     reason: 'subsamples-disagree',
     text: `fewer of the ${design.groups} groups agreed within ${design.radius.toPrecision(3)} `
-      + 'scales than the noisy '
+      + 'spreads than the noisy '
       + `test asks for. Planned for ${designFacts.cohort} contributors, at most a share of `
       + `${designFacts.corruption} `
-      + 'of them hostile, and rows that vary by about one scale and are at most '
-      + `${farthest.toPrecision(2)} scales from zero: check each, then lower cohort, raise `
-      + 'corruption or scale, or subtract a public number from each row.',
+      + 'of them hostile, and rows that vary by about one spread and are at most '
+      + `${farthest.toPrecision(2)} spreads from zero: check each, then lower cohort, raise `
+      + 'corruption or spread, or subtract a public number from each row.',
   };
 }

@@ -11,7 +11,7 @@ export interface CentreRun extends Draws {
   readonly facts: StudyFacts;
   /** Odd. */
   readonly groups: number;
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
 }
 
 /** Where the rows are. */
@@ -29,14 +29,14 @@ export interface FoundCentre {
  * (privacy/centre), and nothing to others. What is answered is a function of released centres.
  */
 export async function centreOfGroups(
-  { facts, groups, scale, mechanisms, compute }: CentreRun, summaries: FinishedSummaries,
+  { facts, groups, spread, mechanisms, compute }: CentreRun, summaries: FinishedSummaries,
 ): Promise<Released<FoundCentre>> {
   const released = [];
   for (let group = 1; group <= groups; group++) {
     const name = groupName(group);
     const pool = poolOf(summaries, name);
     released.push(
-      await privateCentreOn(compute, mechanisms, pool, facts.dimension, scale, name),
+      await privateCentreOn(compute, mechanisms, pool, facts.dimension, spread, name),
     );
   }
   return Released.all<readonly (typeof released)[number]['value'][]>(released).map((all) => {
@@ -44,6 +44,6 @@ export async function centreOfGroups(
     const missing = all.flatMap((one) => (one.kind === 'failed' ? one.coordinates : []));
     const failed = [...new Set(missing)].sort((a, b) => a - b);
     if (2 * centres.length <= groups) return { centre: null, failed };
-    return { centre: scale.map((_, j) => median(centres.map((centre) => centre[j]!))), failed };
+    return { centre: spread.map((_, j) => median(centres.map((centre) => centre[j]!))), failed };
   });
 }

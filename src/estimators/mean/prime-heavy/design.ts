@@ -70,7 +70,7 @@ export interface HeavyOptions {
   readonly rounds: number;
   readonly finalPart: number;
   readonly moment: Moment;
-  /** The radii of the near ball and of the whole, in scales. */
+  /** The radii of the near ball and of the whole, in spreads. */
   readonly nearRadius: number | undefined;
   readonly radius: number | undefined;
 }
@@ -96,7 +96,7 @@ export function heavyDesign(options: HeavyOptions): HeavyDesign | HeavyInfeasibl
 
 /** The assumption about honest rows in either variant. */
 export const boundedAssumption =
-  'for accuracy: honest rows have at most one scale of spread in every direction';
+  'for accuracy: honest rows are at most one spread wide in every direction';
 
 /** The options that decide who finds the centre. */
 export type CentreGroupsOptions =
@@ -233,7 +233,7 @@ function restOf(radius: number, rho: number, dimension: number): HeavyDesign['re
   return { ball, event: sumEvent('mean/rest', dimension, ball, rho) };
 }
 
-/** Bound on what clipping at the outer ball moves the mean, in scales. */
+/** Bound on what clipping at the outer ball moves the mean, in spreads. */
 export function clippingBias({ moment, facts, near, rest }: HeavyDesign): number {
   const radius = near.radius + (rest?.ball.radius ?? 0);
   return truncationBias(moment, facts.dimension, medianOffset, radius);

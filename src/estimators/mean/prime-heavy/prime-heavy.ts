@@ -5,10 +5,10 @@ import type {
 import { lkko21 } from '../../contract/papers.js';
 import { makePlan, withoutDelta } from '../../contract/planning.js';
 import {
-  choiceOf, corruptionParameter, numberOf, optionalNumberOf, scaleOf,
+  choiceOf, corruptionParameter, numberOf, optionalNumberOf, spreadOf,
 } from '../../contract/values.js';
 import { finalPartParameter, roundsParameter } from '../../pooled/parameters.js';
-import { assumptions, noiseHides, scaleText } from '../../pooled/plan.js';
+import { assumptions, noiseHides, spreadText } from '../../pooled/plan.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { subsamplesOf, momentParameters } from '../heavy-tails/parameters.js';
 import { variantParameter } from '../prime/plan.js';
@@ -21,11 +21,11 @@ import { releaseHeavy } from './release.js';
 /** Largest hostile share that can be promised. */
 const corruptionLimit = 0.2;
 
-const scaleParameter = momentParameters.find(({ name }) => name === 'scale')!;
+const spreadParameter = momentParameters.find(({ name }) => name === 'spread')!;
 
 const parameters: readonly ParameterSpec[] = [
   {
-    ...scaleParameter,
+    ...spreadParameter,
     description: 'public bound on the standard deviation of an honest row, one number or one per '
       + 'column, not taken from the data that it is used on; one digit is enough; rows far out '
       + 'that make the whole wider are taken for hostile, up to the stated share',
@@ -46,16 +46,17 @@ const parameters: readonly ParameterSpec[] = [
   finalPartParameter(0.6, 0.95),
   {
     name: 'moment', type: 'number', default: 3, minimum: 2, maximum: 32, unit: 'order',
-    description: 'order of the moment of which the k-th root is about one scale: the outer radius '
+    description: 'order of the moment of which the k-th root is about one spread: the outer radius '
       + 'balances noise against what clipping may then move',
   },
   {
-    name: 'near-radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e5, unit: 'scales',
+    name: 'near-radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e5,
+    unit: 'spreads',
     description: 'filter rounds treat rows as if none were farther out than this; '
       + '1.35 sqrt(columns) + 3 when absent',
   },
   {
-    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'scales',
+    name: 'radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6, unit: 'spreads',
     description: 'rows farther than this from the centre are pulled in; where noise and clipping '
       + 'balance when absent',
   },
@@ -71,7 +72,7 @@ const parameters: readonly ParameterSpec[] = [
  * PRIME-HT: a private mean of rows of which only the covariance is bounded, and that a share of
  * hostile rows cannot move far, in whatever direction. Some contributors, in groups, find where the
  * rows are. The rows of the others are filtered inside a near ball: where they are wider than the
- * scale in some direction, directions are weighed by matrix multiplicative weights, and a noisy
+ * spread in some direction, directions are weighed by matrix multiplicative weights, and a noisy
  * histogram of how far out rows are along them tells which ones are removed. What is left is
  * averaged in two parts: near the centre, with little noise, and what is beyond, up to an outer
  * radius, with more. Of the second part only what clearly exceeds its noise counts.
@@ -87,10 +88,10 @@ const parameters: readonly ParameterSpec[] = [
  * same released numbers when their rounds are compared, so their rows differ at any time in the one
  * row at most. Directions, intervals, stopping and how much of the far part counts are functions of
  * released numbers.
- * Assumption. Honest rows are at most one scale wide in every direction; they may be skewed, with
- * heavy tails. Rows that make the whole wider than scale in some direction are detected, and are
+ * Assumption. Honest rows are at most one spread wide in every direction; they may be skewed, with
+ * heavy tails. Rows that make the whole wider than spread in some direction are detected, and are
  * removed if they are not more than may be hostile. Those that stay move the mean by at most about
- * the root of their share. Where honest rows are wider than scale, a finding says so. interval95
+ * the root of their share. Where honest rows are wider than spread, a finding says so. interval95
  * also holds the mean of all rows.
  * Source. X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation
  * (2021), Algorithms 3 and 14 to 16. The paper draws its groups from the rows that it averages, and
@@ -107,7 +108,7 @@ export const primeHeavy: Estimator = {
   parameters,
   shelf: 'recommended',
   describe: describeMeans,
-  assumption: 'Honest rows are at most one scale wide in every direction; they may be skewed, '
+  assumption: 'Honest rows are at most one spread wide in every direction; they may be skewed, '
     + 'with heavy tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, whole for each group that finds the centre and for those '
@@ -134,10 +135,10 @@ function planHeavy(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
       'fewer columns, fewer subsamples, a larger epsilon or a larger centre-part',
     );
   }
-  return planFor(design, scaleOf(values, dimension) as Float64Array, corruption);
+  return planFor(design, spreadOf(values, dimension) as Float64Array, corruption);
 }
 
-function planFor(design: HeavyDesign, scale: Float64Array, corruption: number): Plan {
+function planFor(design: HeavyDesign, spread: Float64Array, corruption: number): Plan {
   const { facts, arms, events, sum, rest, near, rows } = design;
   const noise = sum.sigma / rows;
   return makePlan({
@@ -150,16 +151,16 @@ function planFor(design: HeavyDesign, scale: Float64Array, corruption: number): 
       corruptionMax: corruption,
     },
     outputShape: [facts.dimension],
-    noise: Array.from(scale, (unit) => unit * noise),
+    noise: Array.from(spread, (unit) => unit * noise),
     facts: {
-      scale: scaleText(scale),
+      spread: spreadText(spread),
       groups: design.groups,
       contributorsOfTheMean: rows,
-      nearRadiusInScales: near.radius,
-      clipRadiusInScales: near.radius + (rest?.ball.radius ?? 0),
-      clippingMovesAtMostInScales: clippingBias(design),
-      noisePerCoordinateInScales: noise,
-      noiseOfTheFarPartInScales: (rest?.event.sigma ?? 0) / rows,
+      nearRadiusInSpreads: near.radius,
+      clipRadiusInSpreads: near.radius + (rest?.ball.radius ?? 0),
+      clippingMovesAtMostInSpreads: clippingBias(design),
+      noisePerCoordinateInSpreads: noise,
+      noiseOfTheFarPartInSpreads: (rest?.event.sigma ?? 0) / rows,
       rounds: design.rounds.length,
       varianceDetectedAbove: 1 + design.excessMax,
       rowsCountedAtMost: design.rowsMax,
@@ -167,6 +168,6 @@ function planFor(design: HeavyDesign, scale: Float64Array, corruption: number): 
     expectedError: heavyErrorOf(design, corruption),
     summary: () => rowsSummary(facts.dimension),
     release: (summaries, mechanisms, compute) =>
-      releaseHeavy({ design, scale, mechanisms, compute }, summaries),
+      releaseHeavy({ design, spread, mechanisms, compute }, summaries),
   });
 }

@@ -6,10 +6,10 @@ import type {
 } from '../../contract/estimator.js';
 import { poolOf } from '../../contract/finished.js';
 import { makePlan } from '../../contract/planning.js';
-import { numberOf, optionalNumberOf, scaleOf } from '../../contract/values.js';
+import { numberOf, optionalNumberOf, spreadOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import { centreNotFound } from '../../pooled/centred-mean.js';
-import { noiseHides, scaleText } from '../../pooled/plan.js';
+import { noiseHides, spreadText } from '../../pooled/plan.js';
 import { knownColumns } from '../../pooled/estimator.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { rowsSummary } from '../../summaries/rows.js';
@@ -25,7 +25,7 @@ import {
   boundedAssumption, centreGroups, armsOf, type CentreGroups, type CentreGroupsOptions,
 } from './design.js';
 
-/** Planned distance of the private centre from the mean, per column, in scales. */
+/** Planned distance of the private centre from the mean, per column, in spreads. */
 const offset = 0.2;
 
 /** A plan's public numbers. */
@@ -35,8 +35,8 @@ interface HeavyReference {
   readonly found: CentreGroups;
   readonly arms: readonly ArmPlan[];
   readonly design: ReferenceDesign;
-  readonly scale: Float64Array;
-  /** How far clipping at the box may move the mean of honest rows, in scales. */
+  readonly spread: Float64Array;
+  /** How far clipping at the box may move the mean of honest rows, in spreads. */
   readonly clipping: number;
   readonly survivors: SurvivorsForm | undefined;
 }
@@ -86,13 +86,13 @@ export function planHeavyReference(
     );
   }
   const design = referenceDesign(options);
-  const scale = scaleOf(values, facts.dimension) as Float64Array;
+  const spread = spreadOf(values, facts.dimension) as Float64Array;
   const moment = { order: numberOf(values, 'moment'), bound: 1 };
   const reach = design.box.half * design.box.grid;
   const clipping = truncationBias(moment, facts.dimension, offset, reach);
   const { arms, centres } = armsOf(facts, found);
   const events = [...centres, ...design.events];
-  return planFor({ facts, found, arms, design, scale, clipping, survivors }, events);
+  return planFor({ facts, found, arms, design, spread, clipping, survivors }, events);
 }
 
 /** Nominal rows of a cohort that do not find the centre. */
@@ -120,7 +120,7 @@ function cohortFor(options: CentreGroupsOptions, rowsNeeded: number): number {
 }
 
 function planFor(reference: HeavyReference, events: readonly MechanismEvent[]): Plan {
-  const { facts, found, arms, design, scale, clipping } = reference;
+  const { facts, found, arms, design, spread, clipping } = reference;
   return makePlan({
     arms,
     events,
@@ -131,10 +131,10 @@ function planFor(reference: HeavyReference, events: readonly MechanismEvent[]): 
       corruptionMax: design.corruption,
     },
     outputShape: [facts.dimension],
-    noise: Array.from(scale, (unit) => unit * design.final.sigma),
+    noise: Array.from(spread, (unit) => unit * design.final.sigma),
     facts: {
-      scale: scaleText(scale), groups: found.groups, contributorsOfTheMean: design.facts.cohort,
-      clippingMovesAtMostInScales: clipping, ...factsOf(design),
+      spread: spreadText(spread), groups: found.groups, contributorsOfTheMean: design.facts.cohort,
+      clippingMovesAtMostInSpreads: clipping, ...factsOf(design),
     },
     expectedError: (share) => withClipping(referenceError(design)(share), clipping),
     summary: () => rowsSummary(facts.dimension),
@@ -149,16 +149,16 @@ function withClipping({ sampling, noise, bias }: ExpectedError, clipping: number
 }
 
 async function release(
-  { facts, found: { groups }, design, scale, survivors }: HeavyReference,
+  { facts, found: { groups }, design, spread, survivors }: HeavyReference,
   summaries: FinishedSummaries, draws: Draws,
 ): Promise<Released<Outcome>> {
-  const around = await centreOfGroups({ facts, groups, scale, ...draws }, summaries);
+  const around = await centreOfGroups({ facts, groups, spread, ...draws }, summaries);
   const { centre, failed } = around.value;
   if (centre === null) return around.map<Outcome>(() => centreNotFound(facts, failed));
   const form = {
     reference: 'heavy-tailed' as const, ...(survivors === undefined ? {} : { survivors }),
   };
   const pool = poolOf(summaries, rowsCohort);
-  const columns = knownColumns(scale);
-  return releaseAround(form, design, draws, { pool, centre, scale, columns }, facts);
+  const columns = knownColumns(spread);
+  return releaseAround(form, design, draws, { pool, centre, spread, columns }, facts);
 }

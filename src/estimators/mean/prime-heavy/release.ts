@@ -14,9 +14,9 @@ import {
   clippedRows, momentsOf, removeRows, scoreCounts, type ClippedRows,
 } from '../../pooled/clipped-rows.js';
 import { rowsCohort } from '../../pooled/pool.js';
-import { usableSpread } from '../../pooled/radius.js';
+import { usableWidth } from '../../pooled/radius.js';
 import { crowdShares } from '../../pooled/valleys.js';
-import { inScales, releaseMoments } from '../filters/rounds.js';
+import { inSpreads, releaseMoments } from '../filters/rounds.js';
 import {
   directionsOf, excessAlong, removedMost, thresholdOf, type RoundMoments,
 } from '../filters/weights.js';
@@ -25,26 +25,26 @@ import { centreOfGroups } from './centre.js';
 import { clippingBias, type HeavyDesign } from './design.js';
 import { sumOfRest, type WholeRows } from './remainder.js';
 
-/** The design and scale of a release, and the tools with which it draws. */
+/** The design and spread of a release, and the tools with which it draws. */
 export interface HeavyRun extends Draws {
   readonly design: HeavyDesign;
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
 }
 
 /** Draws everything that was planned. Claim and proof: prime-heavy and design. */
 export async function releaseHeavy(
   run: HeavyRun, summaries: FinishedSummaries,
 ): Promise<Released<Outcome>> {
-  const { design, compute, scale } = run;
+  const { design, compute, spread } = run;
   const { facts, groups } = design;
   const found = await centreOfGroups({ ...run, facts, groups }, summaries);
   const { centre, failed } = found.value;
   if (centre === null) return found.map<Outcome>(() => centreNotFound(facts, failed));
   const pool = poolOf(summaries, rowsCohort);
-  const all = (await releaseAllRows(run, design.all, pool, centre, scale)).value;
+  const all = (await releaseAllRows(run, design.all, pool, centre, spread)).value;
   // The values are needed for what is beyond the near ball, so they are not overwritten.
   const rows = await pool.mapAsync(async (whole): Promise<WholeRows> => ({
-    ...await clippedRows(compute, whole, centre, scale, design.near, design.rowsMax),
+    ...await clippedRows(compute, whole, centre, spread, design.near, design.rowsMax),
     values: whole.values,
   }));
   const filtered = await filter(run, rows);
@@ -56,11 +56,11 @@ interface Filtered {
   readonly hasRemoved: boolean;
   /** Moments of the last round that was drawn; rows may have gone since. */
   readonly last: RoundMoments | null;
-  /** The rows are wider than the scale, and by more than hostile rows alone would make them. */
+  /** The rows are wider than the spread, and by more than hostile rows alone would make them. */
   readonly isWider: boolean;
 }
 
-/** Removes rows, until they are no wider than the scale, or the rounds are used up. */
+/** Removes rows, until they are no wider than the spread, or the rounds are used up. */
 async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<Filtered> {
   const { design, mechanisms, compute } = run;
   const { near } = design;
@@ -106,7 +106,7 @@ const phaseEnds = 2 / 3;
 /**
  * Rows that stand out where there are some, or else those that account for what is too wide. None
  * where these are more rows than may be hostile, with as many honest ones that stand as far out:
- * then the honest rows are wider than the scale, and removing their tail would move the mean.
+ * then the honest rows are wider than the spread, and removing their tail would move the mean.
  */
 function intervalOf(
   { edges, excessMax, near, corruption }: HeavyDesign,
@@ -146,7 +146,7 @@ function rowsIn(
 
 /** Releases the near sum, the rest and the number of rows left, and answers with the mean. */
 async function average(
-  { design, scale, mechanisms, compute }: HeavyRun, rows: Sensitive<WholeRows>,
+  { design, spread, mechanisms, compute }: HeavyRun, rows: Sensitive<WholeRows>,
   { centre, all, filtered }: {
     readonly centre: Float64Array; readonly all: AllRows; readonly filtered: Filtered;
   },
@@ -154,11 +154,11 @@ async function average(
   const { near, rest, sum, count, facts } = design;
   const moments = await rows.mapAsync((left) => momentsOf(compute, left));
   const nearSum = mechanisms.gaussian(
-    sum.name, moments.map(({ sums }) => inScales(sums, near.grid)),
+    sum.name, moments.map(({ sums }) => inSpreads(sums, near.grid)),
   );
   const present = mechanisms.gaussian(count.name, moments.map((all) => Float64Array.of(all.count)));
   const restSum = rest === null ? null : mechanisms.gaussian(rest.event.name, rows.map((left) =>
-    sumOfRest(left, { centre, scale, near, rest: rest.ball })));
+    sumOfRest(left, { centre, spread, near, rest: rest.ball })));
   return Released.all<readonly Float64Array[]>([
     nearSum, present, ...(restSum === null ? [] : [restSum]),
   ])
@@ -168,15 +168,15 @@ async function average(
       const kept = outer === undefined ? 0 : certainPart(outer, rest!.event.sigma);
       const moved = inner!.map((entry, j) => (entry + kept * (outer?.[j] ?? 0)) / left);
       const deviation = moved.map(() => (kept * (rest?.event.sigma ?? 0)) / left);
-      const spread = usableSpread(all.spread);
-      const answer = answerOf(design, { centre, scale, moved, present: left, deviation, spread });
+      const width = usableWidth(all.width);
+      const answer = answerOf(design, { centre, spread, moved, present: left, deviation, width });
       const beyond = rest === null || kept < believed ? 0 : rest.ball.radius;
       return withColumns(withAllRows(withWider(answer, filtered), {
-        all, centre, scale,
+        all, centre, spread,
         left: filtered.hasRemoved ? left : null,
         clippedAt: filtered.hasRemoved ? null : near.radius + beyond,
         hostile: hostileOf(design, filtered),
-      }), knownColumns(scale));
+      }), knownColumns(spread));
     });
 }
 
@@ -184,8 +184,8 @@ async function average(
 const believed = 0.95;
 
 /**
- * Bounds how far hostile rows move the mean, in scales, inside the near ball and beyond it; and
- * what clipping may hide of honest rows that are at most one scale wide.
+ * Bounds how far hostile rows move the mean, in spreads, inside the near ball and beyond it; and
+ * what clipping may hide of honest rows that are at most one spread wide.
  */
 function hostileOf(design: HeavyDesign, { last }: Filtered): number {
   const { corruption, excessMax, near, rest } = design;
@@ -194,7 +194,7 @@ function hostileOf(design: HeavyDesign, { last }: Filtered): number {
     + Math.min(corruption, (1 + excess) / near.radius ** 2) * (rest?.ball.radius ?? 0);
 }
 
-/** The outcome with a finding when the rows are wider than the scale. */
+/** The outcome with a finding when the rows are wider than the spread. */
 function withWider(outcome: Outcome, { isWider, last }: Filtered): Outcome {
   if (outcome.kind === 'refused' || !isWider || last === null) return outcome;
   const { excess, mean: { length } } = last;

@@ -7,10 +7,10 @@ export interface WholeRows extends ClippedRows {
   readonly values: Float64Array;
 }
 
-/** The centre, scale and balls by which a row is placed. All are public or released. */
+/** The centre, spread and balls by which a row is placed. All are public or released. */
 export interface RestPlace {
   readonly centre: Float64Array;
-  readonly scale: Float64Array;
+  readonly spread: Float64Array;
   readonly near: ClipBall;
   readonly rest: ClipBall;
 }
@@ -29,7 +29,7 @@ export interface RestPlace {
  * together. O(rows d).
  */
 export function sumOfRest(
-  { count, dimension, values, steps, alive }: WholeRows, { centre, scale, near, rest }: RestPlace,
+  { count, dimension, values, steps, alive }: WholeRows, { centre, spread, near, rest }: RestPlace,
 ): Float64Array {
   const total = new Float64Array(dimension);
   const origin = new Float64Array(dimension);
@@ -42,7 +42,7 @@ export function sumOfRest(
       const at = i * dimension + j;
       // Rounding to the near grid leaves less than a step in every column: no reason to look
       // farther.
-      beyond[j] = (values[at]! - centre[j]!) / scale[j]! - steps[at]! * near.grid;
+      beyond[j] = (values[at]! - centre[j]!) / spread[j]! - steps[at]! * near.grid;
       isBeyond ||= !(Math.abs(beyond[j]!) < 2 * near.grid);
     }
     if (!isBeyond || !clipToBall(beyond, 0, origin, rest, clipped)) continue;

@@ -19,11 +19,11 @@ import {
   centrePartParameter, demandShares, finalPartParameter, radiusParameter, roundsParameter,
 } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
-import { usableSpread } from '../../pooled/radius.js';
+import { usableWidth } from '../../pooled/radius.js';
 import { designReference } from '../filters-reference/plan.js';
 import type { ReferenceKind } from '../filters-reference/design.js';
 import { designOf, expectedErrorOf, type FilterDesign } from '../filters/design.js';
-import { inScales, releaseMoments } from '../filters/rounds.js';
+import { inSpreads, releaseMoments } from '../filters/rounds.js';
 import { markedSurvivors, type Survivors, type SurvivorsForm } from '../filters/survivors.js';
 import {
   behindCrowd, excessAlong, removedMost, rowsFrom, thresholdOf, type RoundMoments,
@@ -47,7 +47,7 @@ export const variantParameter: ParameterSpec = {
     + 'far more accurate',
 };
 
-/** Parameters that every filter takes besides the scale. */
+/** Parameters that every filter takes besides the spread. */
 const filterParameters: readonly ParameterSpec[] = [
   corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
   roundsParameter(3, 30),
@@ -102,7 +102,7 @@ export function filterEstimator(
     parameters: [...filterParameters, directionsParameter],
     shelf: 'research',
     describe: describeMeans,
-    assumption: 'Honest rows have light tails and are about one scale wide in every direction.',
+    assumption: 'Honest rows have light tails and are about one spread wide in every direction.',
     claim: 'One contributor’s row replaced by anything, including nothing: '
       + '(rho, delta)-approximate zCDP, rho split between the centre, a fixed number of filter '
       + 'rounds and the mean of what is left.',
@@ -140,8 +140,8 @@ function designFilter(
       },
       outputShape: [dimension],
       facts: {
-        clipRadiusInScales: design.ball.radius,
-        noisePerCoordinateInScales: design.sum.sigma / cohort,
+        clipRadiusInSpreads: design.ball.radius,
+        noisePerCoordinateInSpreads: design.sum.sigma / cohort,
         rounds: design.rounds.length,
         excessVarianceDetectedAbove: design.excessMax,
         rowsCountedAtMost: design.rowsMax,
@@ -150,7 +150,7 @@ function designFilter(
     },
     noise: { sigma: design.sum.sigma, rows: cohort },
     // Sums are exact and pairs go by tag, so without surplus rows the order does not matter.
-    unsorted: { upTo: design.rowsMax, tagged: values['scale'] === 'auto' },
+    unsorted: { upTo: design.rowsMax, tagged: values['spread'] === 'auto' },
     release: (draws, centred) => release({ kind, design, all, corruption, ...draws }, centred),
   };
 }
@@ -163,22 +163,22 @@ interface Run extends Draws {
 }
 
 /**
- * Everything after the scale and the centre. Rows are taken in the median scale: it is right for
+ * Everything after the spread and the centre. Rows are taken in the median spread: it is right for
  * rows with light tails, which the other is wider than, and a crowd that widens it hides in it.
  */
 async function release(
-  run: Run, { pool, centre, columns: { medianScale: scale } }: CentredPool,
+  run: Run, { pool, centre, columns: { medianSpread: spread } }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { kind, design, mechanisms, compute } = run;
   const { facts, ball, rowsMax } = design;
-  const all = (await releaseAllRows(run, run.all, pool, centre, scale)).value;
+  const all = (await releaseAllRows(run, run.all, pool, centre, spread)).value;
   const rows = await pool.mapAsync((whole) =>
-    clippedRows(compute, whole, centre, scale, ball, rowsMax, whole.isScratch));
+    clippedRows(compute, whole, centre, spread, ball, rowsMax, whole.isScratch));
   const survivors = (kind.survivors ?? markedSurvivors)(compute, rows);
   const filtered = await filter(run, survivors);
   const moments = await (await survivors.rows()).mapAsync((left) => momentsOf(compute, left));
   const sum = mechanisms.gaussian(
-    design.sum.name, moments.map(({ sums }) => inScales(sums, ball.grid)),
+    design.sum.name, moments.map(({ sums }) => inSpreads(sums, ball.grid)),
   );
   const count = mechanisms.gaussian(
     design.count.name, moments.map((all) => Float64Array.of(all.count)),
@@ -187,10 +187,10 @@ async function release(
     .map(([total, [present = 0]]): Outcome => {
       if (present < facts.cohort / 4) return participationBelowPlan(facts);
       const moved = total.map((entry) => entry / present);
-      const spread = usableSpread(all.spread);
-      const answer = answerOf(design, { centre, scale, moved, present, spread });
+      const width = usableWidth(all.width);
+      const answer = answerOf(design, { centre, spread, moved, present, width });
       return withAllRows(filtered.isWider ? withWider(answer) : answer, {
-        all, centre, scale,
+        all, centre, spread,
         left: filtered.hasRemoved ? present : null,
         clippedAt: filtered.hasRemoved ? null : ball.radius,
         hostile: movedByHostile(run.corruption, filtered.excess, ball.radius),
@@ -206,7 +206,7 @@ function withWider(outcome: Outcome): Outcome {
 /** The results of the rounds. All of them are released. */
 interface Filtered {
   readonly hasRemoved: boolean;
-  /** At the end the rows were wider than the scale by more rows than may be hostile. */
+  /** At the end the rows were wider than the spread by more rows than may be hostile. */
   readonly isWider: boolean;
   /**
    * Largest excess of the rows left, in the last round that was drawn; rows that were removed after
@@ -218,7 +218,7 @@ interface Filtered {
 /**
  * Removes rows, until they are no wider than honest ones, or the rounds are used up. None go where
  * that would take more rows than may be hostile, with as many honest ones that stand as far out:
- * then the honest rows are wider than the scale.
+ * then the honest rows are wider than the spread.
  */
 async function filter(run: Run, survivors: Survivors): Promise<Filtered> {
   const { kind, design, mechanisms, compute } = run;

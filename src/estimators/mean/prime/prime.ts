@@ -21,11 +21,11 @@ export const filterKinds = {
  *
  * Claim, neighbours, cost and why: `filterEstimator`. The weights, or the one direction, are a
  * function of released moments.
- * Assumption. Honest rows have light tails and are about one scale wide in every direction. Hostile
- * rows far enough out to matter widen the rows beyond the detection threshold, and are removed.
- * The hostile rows that stay move the mean by at most about sqrt(corruption excessMax). With few
- * contributors the threshold is large and the answer comes down to the clipped mean; the plan says
- * so by its expected error.
+ * Assumption. Honest rows have light tails and are about one spread wide in every direction.
+ * Hostile rows far enough out to matter widen the rows beyond the detection threshold, and are
+ * removed. The hostile rows that stay move the mean by at most about sqrt(corruption excessMax).
+ * With few contributors the threshold is large and the answer comes down to the clipped mean; the
+ * plan says so by its expected error.
  * Source. X. Liu, W. Kong, S. Kakade, S. Oh, Robust and differentially private mean estimation
  * (2021), Algorithms 9 to 13; `directions: one` is Algorithms 1 and 6 to 8. A round has one fused
  * release, noise for the Frobenius sensitivity of symmetric matrices, and a noisy mean that is

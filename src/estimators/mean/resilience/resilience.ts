@@ -38,15 +38,15 @@ const corruptionLimit = 0.12;
 const corruptionFloor = 0.02;
 /** Each end is trimmed by this many times the hostile share. */
 const trimmedTimes = 3;
-/** How much wider than for normal rows what is left may be, in scales at each end. */
+/** How much wider than for normal rows what is left may be, in spreads at each end. */
 const slack = 0.5;
 /** Parts of rho. */
 const shares = { present: 0.02, start: 0.15, test: 0.15, point: 0.68 } as const;
 /** The trimmed mean's error for normal rows over sqrt(columns / rows), by the share trimmed. */
 const samplingFactor = (trimmed: number): number => Math.sqrt(1 + 0.9 * trimmed);
-/** No entry of a fitted point is larger, in scales. */
+/** No entry of a fitted point is larger, in spreads. */
 const magnitude = 2 ** 10;
-/** The noise may be this large in a column, in scales. */
+/** The noise may be this large in a column, in spreads. */
 const noiseMaximum = 0.3;
 /** The fit multiplies what hostile rows beyond the ends move along one direction, by columns. */
 const biasFactors = [1, 4 / Math.PI, 1.5] as const;
@@ -116,7 +116,7 @@ interface Ends {
   readonly trimmed: number;
   /** Width that the rest may have, in steps of placeGrid. */
   readonly limit: number;
-  /** The same in scales. */
+  /** The same in spreads. */
   readonly width: number;
 }
 
@@ -124,7 +124,7 @@ const promise = {
   theorem: 'distance to a wide data set, tested, then Gaussian noise on a fit of trimmed '
     + 'means; proofs in src/estimators/mean/resilience and src/estimators/mean/depth',
   assumptions: [
-    'for accuracy: scale is at least the standard deviation of a row in every direction, '
+    'for accuracy: spread is at least the standard deviation of a row in every direction, '
     + 'and not far above it',
     'for accuracy: honest rows are symmetric about their mean',
     'for expected errors: honest rows are normal',
@@ -174,10 +174,10 @@ function designFor(request: DesignRequest): PooledDesign | TooFew {
       outputShape: [dimension],
       facts: {
         trimmedAtEachEnd: ends.trimmed,
-        widthInScales: ends.width,
+        widthInSpreads: ends.width,
         distanceToPass: passingValue(test),
         directions: fit.directions.length / dimension,
-        noisePerCoordinateInScales: point.sigma,
+        noisePerCoordinateInSpreads: point.sigma,
       },
       expectedError: errorUpTo(
         corruption,
@@ -189,7 +189,7 @@ function designFor(request: DesignRequest): PooledDesign | TooFew {
       ),
     },
     noise: { sigma: point.sigma, rows: 1 },
-    inScale: true,
+    inSpreads: true,
     admit: (mechanisms, pool) => refusalOfFew(mechanisms, pool, present, facts),
     release: (draws, centred) => release(
       { facts, ends, fit, point, all, sampling: factor / Math.sqrt(cohort) }, draws, centred,
@@ -247,34 +247,34 @@ interface Run {
   readonly fit: Fit;
   readonly point: GaussianEvent;
   readonly all: AllRowsDesign;
-  /** Standard deviation of sampling in each column, in scales. */
+  /** Standard deviation of sampling in each column, in spreads. */
   readonly sampling: number;
 }
 
-/** Draws the test and the point. The rows are in scales. */
+/** Draws the test and the point. The rows are in spreads. */
 async function release(
   { facts, ends, fit, point, all: beside, sampling }: Run, draws: Draws,
-  { pool, centre, scale }: CentredPool,
+  { pool, centre, spread }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { mechanisms } = draws;
   const { dimension, cohort } = facts;
-  const ones = scale.map(() => 1);
+  const ones = spread.map(() => 1);
   const all = (await releaseAllRows(draws, beside, pool, centre, ones)).value;
   const views = pool.map((rows) =>
     trimmedViews(offsetsAround(rows, centre, cohort), dimension, fit.directions, ends));
   const passed = mechanisms.threshold('test', views.map(({ distance }) => distance));
   if (!passed.value) return passed.map<Outcome>(() => notResilient(facts, ends));
   const drawn = mechanisms.gaussian('point', views.map(({ means }) => fitted(fit, means)));
-  const deviation = Array.from(scale, (unit) => unit * point.sigma);
+  const deviation = Array.from(spread, (unit) => unit * point.sigma);
   return drawn.map((offset) => {
     if (all.isBelowPlan) return participationBelowPlan(facts);
-    const estimate = Array.from(offset, (entry, j) => (centre[j]! + entry) * scale[j]!);
-    // Noise, and sampling of rows no wider than scale; not what hostile rows moved.
-    const point95 = gaussianOutcome('the noisy point times scale', estimate, deviation, (j) =>
-      deviations95 * scale[j]! * Math.hypot(point.sigma, sampling));
+    const estimate = Array.from(offset, (entry, j) => (centre[j]! + entry) * spread[j]!);
+    // Noise, and sampling of rows no wider than spread; not what hostile rows moved.
+    const point95 = gaussianOutcome('the noisy point times spread', estimate, deviation, (j) =>
+      deviations95 * spread[j]! * Math.hypot(point.sigma, sampling));
     // The ends of skewed rows move the point, which is no mean then.
-    const place = centre.map((entry, j) => entry * scale[j]!);
-    return withAllRows(point95, { all, centre: place, scale, left: null, clippedAt: null });
+    const place = centre.map((entry, j) => entry * spread[j]!);
+    return withAllRows(point95, { all, centre: place, spread, left: null, clippedAt: null });
   });
 }
 
@@ -283,7 +283,7 @@ function notResilient({ cohort }: StudyFacts, { width }: Ends): Outcome {
     kind: 'refused',
     reason: 'rows-too-wide',
     text: 'along some direction the middle of the rows may be wider than the '
-      + `${width.toPrecision(3)} scales that were planned for: raise scale, or plan for more than `
+      + `${width.toPrecision(3)} spreads that were planned for: raise spread, or plan for more than `
       + `${cohort} contributors, or for more hostile ones`,
   };
 }

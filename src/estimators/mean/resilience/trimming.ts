@@ -2,9 +2,9 @@ import { createKernels } from '../../../numerics/kernels/index.js';
 import type { RowBlock } from '../../../privacy/stages/rows.js';
 import { placesAlong } from '../depth/directions.js';
 
-/** Places along directions are whole numbers of these steps, in scales: sums of them are exact. */
+/** Places along directions are whole numbers of these steps, in spreads: sums of them are exact. */
 export const placeGrid = 2 ** -16;
-/** Entries farther than this from the centre count as that far, in scales. */
+/** Entries farther than this from the centre count as that far, in spreads. */
 const entryReach = 64;
 
 /**
@@ -124,7 +124,7 @@ export function trimmedSum(sorted: Int32Array, trimmed: number): number {
 export interface TrimmedViews {
   /** The least `distanceToWide`. */
   readonly distance: number;
-  /** Trimmed means along the directions, in scales, from the centre. */
+  /** Trimmed means along the directions, in spreads, from the centre. */
   readonly means: Float64Array;
 }
 

@@ -15,7 +15,7 @@ import type { NoisySums } from './reallocation.js';
 /** The results of a release of rows of any shape. All of them are released or public. */
 export interface AnyFound {
   readonly design: AnyDesign;
-  readonly found: Pick<CentredPool, 'centre' | 'scale' | 'columns'>;
+  readonly found: Pick<CentredPool, 'centre' | 'spread' | 'columns'>;
   readonly frame: Frame;
   readonly radius: FoundRadius;
   /** The sums of the rows left, in units of the radius. */
@@ -23,7 +23,7 @@ export interface AnyFound {
   /** Number of rows left. */
   readonly present: number;
   readonly directions: Directions;
-  /** Covariance in the first round, in scales. */
+  /** Covariance in the first round, in spreads. */
   readonly covariance: Float64Array | null;
   /** Excess of a variance that noise explains. */
   readonly excessMax: number;
@@ -65,17 +65,17 @@ const noShift: Omit<Shift, 'by'> = { noise: 0, sampling: 0, lost: 0, share: 0 };
  * moves the mean of rows of any shape by: sqrt(c / (1 - c)) of their deviation.
  */
 export function answerOfAny(answer: AnyFound): Outcome {
-  const { design, found: { centre, scale }, frame, radius, total, present } = answer;
+  const { design, found: { centre, spread }, frame, radius, total, present } = answer;
   const { count, corruption, facts } = design;
   const { dimension } = facts;
   const toData = (moved: Float64Array): Float64Array => unmapped(frame.inverse, moved)
-    .map((entry, j) => centre[j]! + scale[j]! * (frame.mean[j]! + entry));
+    .map((entry, j) => centre[j]! + spread[j]! * (frame.mean[j]! + entry));
   const moved = total.sums.map((entry) => (entry * radius.radius) / present);
   const mean = toData(moved);
-  const reach = columnReach(frame, scale);
+  const reach = columnReach(frame, spread);
   const noise = (total.sigma * radius.radius) / present;
   const countNoise = Math.hypot(...moved) * (count.sigma / present);
-  const sampling = radius.spread / Math.sqrt(present);
+  const sampling = radius.width / Math.sqrt(present);
   const deviation = reach.map((unit) => unit * Math.hypot(noise, countNoise));
   const shift = answer.apart === null ? null : shiftOf(answer.apart, moved, present);
   const others = shift === null ? null : toData(moved.map((entry, j) => entry + shift.by[j]!));
@@ -85,11 +85,11 @@ export function answerOfAny(answer: AnyFound): Outcome {
       deviation[j]!, unit * sampling, unit * extra.noise, unit * Math.sqrt(extra.sampling),
     ) + unit * (radius.lost + extra.lost)
     + (others === null ? 0 : Math.abs(others[j]! - mean[j]!)));
-  const bound = movedByShare(corruption) * radius.spread;
+  const bound = movedByShare(corruption) * radius.width;
   const estimate = Array.from(mean);
   const interval95 = intervalAbout(estimate, (j) => half[j]!);
   const ball = reachOf(
-    radius.spread * movedByShare(likelyShare(corruption, facts.cohort)) + radius.beyond,
+    radius.width * movedByShare(likelyShare(corruption, facts.cohort)) + radius.beyond,
     Math.hypot(noise, sampling), dimension,
   );
   return finiteValue({
@@ -98,10 +98,10 @@ export function answerOfAny(answer: AnyFound): Outcome {
     uncertainty: { kind: 'gaussian', standardDeviation: Array.from(deviation) },
     interval95,
     intervalIfFalse95: widenedBy(interval95, (j) => reach[j]! * bound),
-    radiusIfFalse95: ball * longestInScales(frame, dimension),
-    spread: Array.from(scale),
+    radiusIfFalse95: ball * longestInSpreads(frame, dimension),
+    spread: Array.from(spread),
     findings: findingsOf(answer, moved, others, extra.share),
-  }, 'the noisy mean times scale is');
+  }, 'the noisy mean times spread is');
 }
 
 /**
@@ -119,27 +119,27 @@ function shiftOf(
 }
 
 /** Per column, how far one unit of a mapped row may reach, in data units. */
-export function columnReach({ inverse }: Frame, scale: Float64Array): Float64Array {
-  const { length } = scale;
-  return scale.map((unit, j) => (inverse === null
+export function columnReach({ inverse }: Frame, spread: Float64Array): Float64Array {
+  const { length } = spread;
+  return spread.map((unit, j) => (inverse === null
     ? unit : unit * Math.hypot(...inverse.subarray(j * length, (j + 1) * length))));
 }
 
-/** The longest that a unit vector is in scales. */
-export function longestInScales({ inverse }: Frame, dimension: number): number {
+/** The longest that a unit vector is in spreads. */
+export function longestInSpreads({ inverse }: Frame, dimension: number): number {
   if (inverse === null) return 1;
   const square = new Float64Array(dimension ** 2);
   ownKernels().gram(inverse, dimension, dimension, {}, square);
   return Math.sqrt(ownKernels().eigenSymmetric(square, dimension).values[dimension - 1]!);
 }
 
-/** The scale exceeds the median scale by this factor in columns with long tails. */
+/** The spread exceeds the median spread by this factor in columns with long tails. */
 const widerFrom = 1.8;
 /** From this many contributors per column on, noise of the pairs alone does not cause that. */
 export const widerRows = 10_000;
 
 function findingsOf(
-  { design, found: { scale, columns }, directions, radius, covariance, excessMax, hasUndone }:
+  { design, found: { spread, columns }, directions, radius, covariance, excessMax, hasUndone }:
   AnyFound,
   moved: Float64Array, others: Float64Array | null, share: number,
 ): Finding[] {
@@ -150,7 +150,7 @@ function findingsOf(
   ): void => void findings.push({ reason, columns: about, amounts });
   const { isSkewed, skewed } = directions.skewAbout(moved);
   if (isSkewed) say('skewed', skewed);
-  const wider = widerColumns(scale, columns, covariance, excessMax);
+  const wider = widerColumns(spread, columns, covariance, excessMax);
   if (cohort >= widerRows * dimension && wider.length > 0) say('wider-than-spread', wider);
   else if (radius.leavesFar) say('wider-than-spread');
   if (others !== null) say('cluster-apart', [], [share, ...others]);
@@ -161,15 +161,15 @@ function findingsOf(
   return findings;
 }
 
-/** Columns that are wider than their median scale says, or than the scale that was given. */
+/** Columns that are wider than their median spread says, or than the spread that was given. */
 export function widerColumns(
-  scale: Float64Array, { medianScale, oneValue }: FoundColumns, covariance: Float64Array | null,
+  spread: Float64Array, { medianSpread, oneValue }: FoundColumns, covariance: Float64Array | null,
   excessMax: number,
 ): number[] {
-  return Array.from(scale.keys()).filter((j) => {
+  return Array.from(spread.keys()).filter((j) => {
     if (oneValue[j] !== null) return false;
-    if (scale[j]! > widerFrom * medianScale[j]!) return true;
-    return scale[j] === medianScale[j] && covariance !== null
-      && covariance[j * scale.length + j]! > 1 + Math.max(excessMax, 0.1);
+    if (spread[j]! > widerFrom * medianSpread[j]!) return true;
+    return spread[j] === medianSpread[j] && covariance !== null
+      && covariance[j * spread.length + j]! > 1 + Math.max(excessMax, 0.1);
   });
 }

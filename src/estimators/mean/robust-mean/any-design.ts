@@ -42,11 +42,11 @@ export interface MomentRound {
 
 export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly corruption: number;
-  /** In scales; null: found from the released distances. */
+  /** In spreads; null: found from the released distances. */
   readonly radius: number | null;
   /** The event of the number of rows, drawn with the first round. */
   readonly present: GaussianEvent | null;
-  /** The first is of rows in scales, the others are of mapped rows. Empty: noise hides them. */
+  /** The first is of rows in spreads, the others are of mapped rows. Empty: noise hides them. */
   readonly rounds: readonly MomentRound[];
   /** The event of third moments; null when noise hides them. */
   readonly third: GaussianEvent | null;
@@ -56,7 +56,7 @@ export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly axes: readonly GaussianEvent[];
   readonly distance: GaussianEvent;
   /**
-   * Shows which columns are discrete, once a crowd is seen. Null where a found scale has shown it,
+   * Shows which columns are discrete, once a crowd is seen. Null where a found spread has shown it,
    * and where noise hides it or nobody is left out.
    */
   readonly equal: GaussianEvent | null;
@@ -71,8 +71,8 @@ export interface AnyOptions {
   /** Null or absent: the centre may be anywhere. */
   readonly bounds?: CentreBounds | null;
   readonly corruption: number;
-  /** The scale is given, so nothing has shown which columns are discrete. */
-  readonly isScaleGiven?: boolean;
+  /** The spread is given, so nothing has shown which columns are discrete. */
+  readonly isSpreadGiven?: boolean;
   readonly radius: number | null;
   /** Rounds of moments at most. */
   readonly rounds: number;
@@ -160,8 +160,8 @@ function sharesOfLooks(options: AnyOptions): number {
 }
 
 /** Only crowds that are left out need to be told from discrete columns. */
-const asksEqual = ({ isScaleGiven = false, corruption }: AnyOptions): boolean =>
-  isScaleGiven && corruption > 0;
+const asksEqual = ({ isSpreadGiven = false, corruption }: AnyOptions): boolean =>
+  isSpreadGiven && corruption > 0;
 
 /** One axis more than columns: the one from third moments is not perpendicular to the others. */
 function axesOf(axes: number, dimension: number): number {
@@ -237,7 +237,7 @@ function shapeEvents(
   };
 }
 
-/** The radius that normal rows get, about, where none is given. In scales. */
+/** The radius that normal rows get, about, where none is given. In spreads. */
 export function usualChoice({ radius, facts: { dimension } }: AnyDesign): number {
   return radius ?? Math.sqrt(dimension) + 1.5;
 }
@@ -250,7 +250,7 @@ const seenFrom = 3.5;
 const farShare = 1.25;
 
 /**
- * How far rows beyond the usual radius may move the mean, in scales. Up to a share q of all they
+ * How far rows beyond the usual radius may move the mean, in spreads. Up to a share q of all they
  * are too few to be left out as a crowd, but enough to be seen, so the radius follows them: they
  * add at most `farMost` sqrt(q) to what the usual radius allows.
  * @param share - of the rows, hostile and all far out, 0 .. 1.

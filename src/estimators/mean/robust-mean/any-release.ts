@@ -261,7 +261,7 @@ async function farCrowd(
   const high = crowdAbove(counts, limitsOf(sumOf(counts), corruption, noise, 0));
   if (high === null || high >= distanceBins) return null;
   // With a discrete column honest rows may have a crowd. One of that many rows stands no farther
-  // out than this, or the columns would vary by more than their scale.
+  // out than this, or the columns would vary by more than their spread.
   const farthest = (await discrete.drawn()).includes(true)
     ? Math.sqrt(dimension / (crowdShares.least * corruption)) : 0;
   return distanceEdge(high, dimension) < farthest ? null : high;

@@ -63,7 +63,7 @@ export interface RobustDesign extends QueryDesign, MeanEvents {
 
 /** Options as for rows of any shape, with nothing left to the design. `axes` are per round. */
 export interface RobustOptions extends AnyOptions {
-  /** In scales. */
+  /** In spreads. */
   readonly radius: number;
   /** The same where noise hides every look: only the mean is drawn. Default: `radius`. */
   readonly radiusOfMean?: number;

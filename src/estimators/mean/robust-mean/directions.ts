@@ -50,7 +50,7 @@ const wideFrom = 1.15;
 /** Cosine from which two axes count as one. */
 const sameAxis = 0.95;
 
-/** The events that find directions. Of the rounds only the first is used: of rows in scales. */
+/** The events that find directions. Of the rounds only the first is used: of rows in spreads. */
 export type DirectionEvents =
   Pick<AnyDesign, 'facts' | 'third' | 'refine' | 'thirdBall'> & {
     readonly rounds: readonly Pick<MomentRound, 'square'>[];
@@ -59,14 +59,14 @@ export type DirectionEvents =
 /** Draws third moments, and once more along the direction that they show. */
 export function releaseDirections(
   { design, mechanisms }: Pick<Draws, 'mechanisms'> & { readonly design: DirectionEvents },
-  { scale, columns }: Pick<CentredPool, 'scale' | 'columns'>,
+  { spread, columns }: Pick<CentredPool, 'spread' | 'columns'>,
   { rows, frame, present, covariance }: Omit<RoundsFound, 'unused'>,
 ): Directions {
   const { facts: { dimension }, third, refine, thirdBall: ball, rounds } = design;
   const unused: GaussianEvent[] = [];
   if (present === null || covariance === null) return { axes: [], skewAbout: unseen, unused };
   const noise = noiseOfSquare(rounds[0]!.square, present);
-  const wide = widestOf(covariance, scale, columns.medianScale, frame, noise);
+  const wide = widestOf(covariance, spread, columns.medianSpread, frame, noise);
   if (third === null) return { axes: unlike(wide), skewAbout: unseen, unused };
   const draw = (event: GaussianEvent, sums: Sensitive<Float64Array>): Float64Array =>
     mechanisms.gaussian(event.name, sums.map((all) => all.map((entry) => entry * ball.grid)))
@@ -130,16 +130,16 @@ function skewOf(
 const widestMost = 3;
 
 /**
- * The axes along which rows are wider than the median scale says, and than along half of the axes
- * where the scale is generous; widest first.
+ * The axes along which rows are wider than the median spread says, and than along half of the axes
+ * where the spread is generous; widest first.
  */
 function widestOf(
-  covariance: Float64Array, scale: Float64Array, medianScale: Float64Array, frame: Frame,
+  covariance: Float64Array, spread: Float64Array, medianSpread: Float64Array, frame: Frame,
   noise: number,
 ): Float64Array[] {
-  const dimension = scale.length;
+  const dimension = spread.length;
   if (dimension === 1) return [Float64Array.of(1)];
-  const ratio = scale.map((entry, j) => entry / medianScale[j]!);
+  const ratio = spread.map((entry, j) => entry / medianSpread[j]!);
   const excess = covariance.map((entry, at) => {
     const [i, j] = [Math.floor(at / dimension), at % dimension];
     return entry * ratio[i]! * ratio[j]! - (i === j ? 1 : 0);
@@ -149,8 +149,8 @@ function widestOf(
   const least = wideFrom * usual - 1
     + noise * ratio.reduce((most, one) => Math.max(most, one)) ** 2;
   return widestAxes(excess, dimension, [], least, widestMost).flatMap((axis) => {
-    const inScales = axis.map((entry, j) => entry * ratio[j]!);
-    return unit(timesTransposed(frame.inverse, inScales)) ?? [];
+    const inSpreads = axis.map((entry, j) => entry * ratio[j]!);
+    return unit(timesTransposed(frame.inverse, inSpreads)) ?? [];
   });
 }
 

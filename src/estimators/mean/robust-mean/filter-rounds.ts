@@ -25,13 +25,13 @@ export type RoundsDesign = Pick<
 /** The numbers that a look at the moments released. */
 export interface Look {
   readonly moments: RoundMoments;
-  /** Noisy sums of the rows left, in scales. */
+  /** Noisy sums of the rows left, in spreads. */
   readonly sums: Float64Array;
 }
 
 /** A released histogram of the rows left. */
 export interface ProjectedRows {
-  /** Null when noise hides the shape. In scales along `axis`. */
+  /** Null when noise hides the shape. In spreads along `axis`. */
   readonly fit: HistogramFit | null;
   /** Removes the rows below `low`, and those from `high` on: infinite, or edges of bins. */
   readonly removeOutside: (low: number, high: number) => void;
@@ -40,7 +40,7 @@ export interface ProjectedRows {
 /** The rows that are left, as rounds reach them: each call draws the events that it is given. */
 export interface RowsLeft {
   readonly look: (round: RobustRound) => Promise<Look>;
-  /** @param mean - from which distances are measured, in scales. */
+  /** @param mean - from which distances are measured, in spreads. */
   readonly byDistance: (event: GaussianEvent, mean: Float64Array) => Promise<ProjectedRows>;
   /** @returns also the unit axis along which rows were measured: `axis`, or one next to it. */
   readonly along: (event: GaussianEvent, axis: Float64Array) =>
@@ -110,15 +110,15 @@ export async function filterRounds(
 /** The released numbers of the rows left. */
 export interface LeftReleased extends Omit<Filtered, 'unused'> {
   readonly first: Look | null;
-  /** Sums that were drawn after the rounds, in scales; at least one. */
+  /** Sums that were drawn after the rounds, in spreads; at least one. */
   readonly drawn: readonly NoisySums[];
   /** Noisy number of the rows left. */
   readonly present: number;
 }
 
-/** The mean of the rows left, corrected. Rows are in the median scale about the centre. */
+/** The mean of the rows left, corrected. Rows are in the median spread about the centre. */
 export function answerOfLeft(
-  design: RoundsDesign, found: Pick<CentredPool, 'centre' | 'scale' | 'columns'>,
+  design: RoundsDesign, found: Pick<CentredPool, 'centre' | 'spread' | 'columns'>,
   { first, detected, known, drawn, present }: LeftReleased,
 ): Outcome {
   const { facts } = design;
@@ -129,33 +129,33 @@ export function answerOfLeft(
   const deviation = mean.map((_, j) =>
     Math.hypot(...medians.map(({ axis, error }) => axis[j]! * error)));
   const noise = { sum: { ...design.sum, sigma }, count: design.count };
-  const { centre, columns: { medianScale: scale } } = found;
-  const answer = answerOf(noise, { centre, scale, moved: mean, present, deviation });
+  const { centre, columns: { medianSpread: spread } } = found;
+  const answer = answerOf(noise, { centre, spread, moved: mean, present, deviation });
   if (answer.kind === 'refused') return answer;
   const findings = findingsOf({
     design, found, first: first?.moments ?? null, present, isSkewed: false,
   });
-  return { ...withHostile(design, answer, scale), ...findings.length > 0 && { findings } };
+  return { ...withHostile(design, answer, spread), ...findings.length > 0 && { findings } };
 }
 
 /**
  * The answer with what holds even if the stated share c is hostile: it moves the mean by at most
- * sqrt(c / (1 - c)) of one scale whatever rows look like, and of normal rows by sqrt(c t), t the
+ * sqrt(c / (1 - c)) of one spread whatever rows look like, and of normal rows by sqrt(c t), t the
  * detection threshold, and by 1.25 c where it is detected. Public numbers but the answer.
  */
 function withHostile(
   { facts: { dimension }, corruption, rounds, excessMax }: RoundsDesign, answer: ValueOutcome,
-  scale: Float64Array,
+  spread: Float64Array,
 ): ValueOutcome {
   const anyShape = movedByShare(corruption);
   const moved = rounds.length === 0 ? anyShape
     : Math.min(anyShape, Math.hypot(Math.sqrt(corruption * excessMax), 1.25 * corruption));
   const { low, high } = answer.interval95!;
-  const halves = low.map((end, j) => (high[j]! - end) / (2 * scale[j]!));
+  const halves = low.map((end, j) => (high[j]! - end) / (2 * spread[j]!));
   return {
     ...answer,
-    intervalIfFalse95: widenedBy(answer.interval95!, (j) => scale[j]! * moved),
+    intervalIfFalse95: widenedBy(answer.interval95!, (j) => spread[j]! * moved),
     radiusIfFalse95: 1.05 * moved + Math.sqrt(dimension) * Math.max(...halves),
-    spread: Array.from(scale),
+    spread: Array.from(spread),
   };
 }

@@ -66,8 +66,8 @@ export function corrected(
 /** The results of a release of about normal rows, besides the mean: all released or public. */
 export interface FoundRows {
   readonly design: Pick<RobustDesign, 'facts' | 'corruption' | 'rounds'>;
-  /** The centre, and the scale that was found or given. */
-  readonly found: Pick<CentredPool, 'centre' | 'scale' | 'columns'>;
+  /** The centre, and the spread that was found or given. */
+  readonly found: Pick<CentredPool, 'centre' | 'spread' | 'columns'>;
   /** Moments of the first look; null without one. */
   readonly first: RoundMoments | null;
   /** Number of rows left. */
@@ -76,25 +76,25 @@ export interface FoundRows {
   readonly isSkewed: boolean;
 }
 
-/** Findings about the rows. The scale of a fit is the median scale, whatever was found. */
+/** Findings about the rows. The spread of a fit is the median spread, whatever was found. */
 export function findingsOf(
   { design: { facts: { dimension, cohort }, corruption, rounds }, found, first, present, isSkewed }:
   FoundRows,
 ): readonly Finding[] {
   if (first === null) return [];
-  const { centre, scale, columns } = found;
+  const { centre, spread, columns } = found;
   const rows = Math.max(first.count, cohort / 2);
   const findings: Finding[] =
     isSkewed ? [{ reason: 'skewed', columns: [], amounts: [] }] : [];
   const wider = widerColumns(
-    scale, columns, covarianceOf(first), 3 * noiseOfSquare(rounds[0]!.square, rows),
+    spread, columns, covarianceOf(first), 3 * noiseOfSquare(rounds[0]!.square, rows),
   );
   if (cohort >= widerRows * dimension && wider.length > 0) {
     findings.push({ reason: 'wider-than-spread', columns: wider, amounts: [] });
   }
   const share = 1 - present / rows;
   if (corruption > 0 && share > crowdShares.least * corruption) {
-    const all = first.mean.map((entry, j) => centre[j]! + columns.medianScale[j]! * entry);
+    const all = first.mean.map((entry, j) => centre[j]! + columns.medianSpread[j]! * entry);
     findings.push({ reason: 'cluster-apart', columns: [], amounts: [share, ...all] });
   }
   return findings;

@@ -5,16 +5,16 @@ import { distanceBinOf, distanceBins } from '../../pooled/radius.js';
 import { axisBins, binAlongAxis } from '../../pooled/valleys.js';
 
 /**
- * Rows in scales, mapped so that they vary alike in every direction, and sums of them.
+ * Rows in spreads, mapped so that they vary alike in every direction, and sums of them.
  *
  * Claim. What a row is mapped to, and whether it is left, are functions of this row and of
  * released numbers. Every vector is clipped to its ball after the map, in whole grid steps, so
  * sums are exact and neighbours' sums differ by at most the bound that the event states.
  */
 
-/** Where rows are mapped: v = map ((x - centre) / scale - mean). All of it released. */
+/** Where rows are mapped: v = map ((x - centre) / spread - mean). All of it released. */
 export interface Frame {
-  /** In scales. */
+  /** In spreads. */
   readonly mean: Float64Array;
   /** Row-major d x d; null: rows stay as they are. */
   readonly map: Float64Array | null;
@@ -36,7 +36,7 @@ export interface MappedRows {
 /** Rows that are handled at a time. */
 const chunk = 1024;
 
-/** Entries past this, in scales, are taken for this: their squares are finite. */
+/** Entries past this, in spreads, are taken for this: their squares are finite. */
 const entryMax = 1e100;
 
 /**
@@ -45,7 +45,7 @@ const entryMax = 1e100;
  * @param into - gets the entries of the first rows that it has room for.
  */
 export function mapRows(
-  { values, dimension }: PooledRows, centre: Float64Array, scale: Float64Array,
+  { values, dimension }: PooledRows, centre: Float64Array, spread: Float64Array,
   { mean, map }: Frame, into: Float64Array, present: Uint8Array,
 ): void {
   for (let i = 0, at = 0; at < into.length; i++, at += dimension) {
@@ -53,7 +53,7 @@ export function mapRows(
     for (let j = 0; j < dimension; j++) {
       const value = values[at + j]!;
       if (!Number.isFinite(value)) isFinite = 0;
-      const entry = (value - centre[j]!) / scale[j]!;
+      const entry = (value - centre[j]!) / spread[j]!;
       into[at + j] = Math.max(-entryMax, Math.min(entryMax, entry)) - mean[j]!;
     }
     present[i] = isFinite;

@@ -12,7 +12,7 @@ import { noiseOfSquare, type AnyDesign, type MomentRound } from './any-design.js
 import { mapRows, type Frame, type MappedRows } from './mapped.js';
 
 /**
- * Rounds of noisy moments: of rows in scales, and where columns are correlated of rows that the
+ * Rounds of noisy moments: of rows in spreads, and where columns are correlated of rows that the
  * moments before map to the same width in every direction. Hostile rows widen directions and never
  * narrow them, so a narrow direction is honest correlation.
  */
@@ -21,7 +21,7 @@ export interface RoundsFound {
   readonly frame: Frame;
   /** Released number of rows; null without rounds. */
   readonly present: number | null;
-  /** Covariance of the first round, in scales; null without rounds. */
+  /** Covariance of the first round, in spreads; null without rounds. */
   readonly covariance: Float64Array | null;
   /** Rounds that were not drawn. */
   readonly unused: readonly MomentRound[];
@@ -71,7 +71,7 @@ export async function releaseRounds(
   return { rows, frame, present, covariance, unused: rounds.slice(drawn) };
 }
 
-/** Moments of rows in scales that were released before. */
+/** Moments of rows in spreads that were released before. */
 export interface KnownMoments {
   readonly mean: Float64Array;
   readonly covariance: Float64Array;
@@ -110,19 +110,19 @@ function heldRows(
 
 /** Moments of the rows in this frame, inside the ball of the round. In steps. */
 function momentsIn(
-  { compute }: Draws, held: Sensitive<Held>, { centre, scale }: CentredPool, frame: Frame,
+  { compute }: Draws, held: Sensitive<Held>, { centre, spread }: CentredPool, frame: Frame,
   round: MomentRound,
 ): Promise<Sensitive<RowMoments>> {
-  const dimension = scale.length;
+  const dimension = spread.length;
   const { ball } = round;
   return held.mapAsync(async ({ whole, entries, present: there }) => {
     const rows = { dimension, count: there.length };
     if (frame.map === null) {
-      // The first round is of rows in scales about the centre. Clipping puts them there, too.
-      const inScales = { ...ball, centre, unit: scale };
-      return clipAndAddRows(compute, { ...rows, values: whole.values }, inScales, entries, there);
+      // The first round is of rows in spreads about the centre. Clipping puts them there, too.
+      const inSpreads = { ...ball, centre, unit: spread };
+      return clipAndAddRows(compute, { ...rows, values: whole.values }, inSpreads, entries, there);
     }
-    mapRows(whole, centre, scale, frame, entries, there);
+    mapRows(whole, centre, spread, frame, entries, there);
     const mapped = {
       ...ball, centre: new Float64Array(dimension), unit: new Float64Array(dimension).fill(1),
     };
@@ -148,12 +148,12 @@ function releasedMoments(
 }
 
 function mappedRows(
-  held: Sensitive<Held>, { centre, scale }: CentredPool, frame: Frame,
+  held: Sensitive<Held>, { centre, spread }: CentredPool, frame: Frame,
 ): Sensitive<MappedRows> {
   return held.map(({ whole, entries, present: there }): MappedRows => {
-    mapRows(whole, centre, scale, frame, entries, there);
+    mapRows(whole, centre, spread, frame, entries, there);
     return {
-      count: there.length, dimension: scale.length, entries, present: there,
+      count: there.length, dimension: spread.length, entries, present: there,
       alive: there.slice(),
     };
   });
@@ -206,7 +206,7 @@ function narrowed(
   };
 }
 
-/** The mean in scales when mapped rows have this one. */
+/** The mean in spreads when mapped rows have this one. */
 function moved({ mean, inverse }: Frame, by: Float64Array): Float64Array {
   const back = unmapped(inverse, by);
   return mean.map((entry, j) => entry + back[j]!);

@@ -17,7 +17,7 @@ import {
 } from '../../pooled/thresholds.js';
 import type { RoundMoments } from '../filters/weights.js';
 import { covarianceOf } from '../filters/weights.js';
-import { columnReach, longestInScales } from './any-answer.js';
+import { columnReach, longestInSpreads } from './any-answer.js';
 import { noiseOfSquare } from './any-design.js';
 import type { RobustDesign } from './design.js';
 import { releaseDirections } from './directions.js';
@@ -52,7 +52,7 @@ const noiseFactor = 3;
 /**
  * Whether some direction is far narrower than the columns. Narrow columns are given unit variance.
  * Wide ones are not: hostile rows can widen columns, and never narrow a direction.
- * @param excess - released covariance minus the identity, in scales.
+ * @param excess - released covariance minus the identity, in spreads.
  * @param noise - of a variance.
  */
 export function isNarrow(
@@ -87,13 +87,13 @@ export async function releaseMapped(
   const [look] = rounds;
   const present = Math.max(first.count, cohort / 2);
   const covariance = covarianceOf(first);
-  const inMedianScale = { ...found, scale: found.columns.medianScale };
+  const inMedianSpread = { ...found, spread: found.columns.medianSpread };
   const { rows, frame } = await releaseMappedRounds(
-    { ...run, design: { facts, rounds: mapping!.rounds } }, inMedianScale, held,
+    { ...run, design: { facts, rounds: mapping!.rounds } }, inMedianSpread, held,
     { mean: first.mean, covariance, noise: noiseOfSquare(look!.square, present), present },
   );
   const directions = releaseDirections(
-    { mechanisms, design: { facts, ...mapping!, rounds } }, inMedianScale,
+    { mechanisms, design: { facts, ...mapping!, rounds } }, inMedianSpread,
     { rows, frame, present, covariance },
   );
   const { detected, unused } = removeByFits(run, rows, directions.axes);
@@ -184,14 +184,14 @@ function answerOfMapped(
   { design, found: { centre, columns }, frame, moved, noise, present, detected }: MappedAnswer,
 ): Outcome {
   const { count, corruption, facts: { dimension } } = design;
-  const scale = columns.medianScale;
+  const spread = columns.medianSpread;
   const { mean, medians } = corrected(moved, detected, noise);
   const back = unmapped(frame.inverse, mean);
   const estimate = Array.from(back, (entry, j) =>
-    centre[j]! + scale[j]! * (frame.mean[j]! + entry));
-  const reach = columnReach(frame, scale);
+    centre[j]! + spread[j]! * (frame.mean[j]! + entry));
+  const reach = columnReach(frame, spread);
   const inData = medians.map(({ axis, error }) =>
-    unmapped(frame.inverse, axis).map((entry, j) => scale[j]! * entry * error));
+    unmapped(frame.inverse, axis).map((entry, j) => spread[j]! * entry * error));
   const countNoise = Math.hypot(...moved) * (count.sigma / present);
   const deviation = Array.from(reach, (unit, j) => Math.hypot(
     unit * noise, unit * countNoise, ...inData.map((entries) => entries[j]!),
@@ -208,7 +208,7 @@ function answerOfMapped(
     uncertainty: { kind: 'gaussian', standardDeviation: deviation },
     interval95,
     intervalIfFalse95: widenedBy(interval95, (j) => reach[j]! * movedByShare(corruption)),
-    radiusIfFalse95: ball * longestInScales(frame, dimension),
-    spread: Array.from(scale),
-  }, 'the noisy mean times scale is');
+    radiusIfFalse95: ball * longestInSpreads(frame, dimension),
+    spread: Array.from(spread),
+  }, 'the noisy mean times spread is');
 }

@@ -1,7 +1,7 @@
 import { pow } from '../../../base/elementary.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import {
-  chooseRadius, distanceBins, possibleCounts, readDistances, rowsIn, usableSpread,
+  chooseRadius, distanceBins, possibleCounts, readDistances, rowsIn, usableWidth,
 } from '../../pooled/radius.js';
 
 /**
@@ -15,8 +15,8 @@ export interface FoundRadius {
   /** Mean distance of the rows beyond the usual radius, up to this radius. */
   readonly beyond: number;
   /** Root mean square distance over sqrt(d), within 1 and 2.5. */
-  readonly spread: number;
-  /** Some rows are farther out than the scale allows, and did not raise the radius. */
+  readonly width: number;
+  /** Some rows are farther out than the spread allows, and did not raise the radius. */
   readonly leavesFar: boolean;
 }
 
@@ -44,15 +44,15 @@ const sureFrom = 4.5;
  * Up to this many columns, a larger radius costs little noise. When a long tail has few rows, noise
  * hides so many that sqrt(d) cuts off more than `lost` allows for. So the radius begins farther
  * out, and part of what the noise may hide counts as cut off. What noise alone may show beyond the
- * radius does not: one exponential column of 10,000 rows got a radius of 30 scales by it in one
+ * radius does not: one exponential column of 10,000 rows got a radius of 30 spreads by it in one
  * release of 200, and an error of .09 for .014.
  */
 const few = { columns: 4, more: 1.5, hiddenPart: 0.5, doubt: 2.5 } as const;
 
 /**
- * A share p of rows whose mean square along a direction is at most one squared scale moves the mean
- * along it by at most this times sqrt(p), by the inequality of Cauchy and Schwarz. So fewer rows
- * than may be hostile pull no more beyond the usual radius. Clean rows of all shapes that are
+ * A share p of rows whose mean square along a direction is at most one squared spread moves the
+ * mean along it by at most this times sqrt(p), by the inequality of Cauchy and Schwarz. So fewer
+ * rows than may be hostile pull no more beyond the usual radius. Clean rows of all shapes that are
  * measured need at most .86: a rare value in a column whose true deviation is given.
  */
 export const farMost = 1;
@@ -60,7 +60,7 @@ export const farMost = 1;
 /**
  * The radius of `chooseRadius`, from sqrt(d) on, and with few columns from a little more. Rows
  * beyond the usual radius may be hostile, so what they add is limited, and rows that honest columns
- * of this scale do not have (`possibleCounts`) raise it not at all. Where a crowd was left out,
+ * of this spread do not have (`possibleCounts`) raise it not at all. Where a crowd was left out,
  * only bins that stand out by themselves raise the radius: a thin cloud around a hostile crowd
  * would else pull with all its length. What the smaller radius cuts off is in `lost` as always.
  */
@@ -82,7 +82,7 @@ export function findRadius(request: RadiusRequest): FoundRadius {
     hiddenPart: isFew && !isApart ? few.hiddenPart : 0,
   });
   return {
-    radius: chosen, spread: usableSpread(distances.spread),
+    radius: chosen, width: usableWidth(distances.width),
     beyond: distances.added(usual, chosen),
     lost: distances.beyond(chosen) + distances.hidden(chosen),
     leavesFar: possible !== counts,
@@ -103,7 +103,7 @@ const farthest = 2 * pow(2, (distanceBins - 2) / 4);
 
 /**
  * The radius for the rows left out, with no limit on what they add: if they are honest, the mean of
- * all is where they say. Rows beyond 1,700 sqrt(d) scales count as if they were about there.
+ * all is where they say. Rows beyond 1,700 sqrt(d) spreads count as if they were about there.
  * @param request.counts - released: of the rows that were left out.
  * @param rows - number of all rows, released.
  */
@@ -118,7 +118,7 @@ export function radiusApart(
     corruption: 0,
   });
   return {
-    radius, square: distances.spread ** 2 * dimension,
+    radius, square: distances.width ** 2 * dimension,
     lost: distances.added(radius, farthest * Math.sqrt(dimension)) + distances.hidden(radius),
   };
 }

@@ -20,7 +20,7 @@ import type { RobustRound } from './design.js';
 
 /** Sums of the rows left, with noise. */
 export interface NoisySums {
-  /** In scales. */
+  /** In spreads. */
   readonly sums: Float64Array;
   /** Standard deviation of the noise in each of them. */
   readonly sigma: number;
@@ -59,10 +59,10 @@ export function sumsPlaced(
   { sigma }: Pick<GaussianEvent, 'sigma'>, drawn: Float64Array, { unit, stride }: Placement,
   ball: ClipBall, dimension: number,
 ): NoisySums {
-  const inScales = ball.grid / unit;
+  const inSpreads = ball.grid / unit;
   return {
-    sums: Float64Array.from({ length: dimension }, (_, j) => drawn[j * stride]! * inScales),
-    sigma: sigma * inScales,
+    sums: Float64Array.from({ length: dimension }, (_, j) => drawn[j * stride]! * inSpreads),
+    sigma: sigma * inSpreads,
   };
 }
 

@@ -18,8 +18,8 @@ import { isNarrow, releaseMapped, type RobustRun } from './normal-mapped.js';
 import { drawReallocated } from './reallocation.js';
 
 /**
- * Draws every event after the scale and the centre. Claim and proof: robust-mean and design. Rows
- * are taken in the median scale, which is right for a normal shape.
+ * Draws every event after the spread and the centre. Claim and proof: robust-mean and design. Rows
+ * are taken in the median spread, which is right for a normal shape.
  */
 export async function releaseRobust(
   run: RobustRun, found: CentredPool,
@@ -29,7 +29,7 @@ export async function releaseRobust(
   const { pool, centre, columns } = found;
   const clipped = await pool.mapAsync(async (whole) => ({
     whole,
-    left: await clippedRows(compute, whole, centre, columns.medianScale, ball, rowsMax),
+    left: await clippedRows(compute, whole, centre, columns.medianSpread, ball, rowsMax),
   }));
   const rows = clipped.map(({ left }) => left);
   const left = rowsLeft(run, rows);

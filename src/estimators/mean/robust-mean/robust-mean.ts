@@ -56,18 +56,18 @@ const shapeParameter: ParameterSpec = {
  * thresholds, the radius and the corrections at the end are functions of released numbers. So is
  * which events were not needed: those carry sums of the rows left instead, within their
  * sensitivities (`reallocation`).
- * With `range`: no delta is spent on the centre (pooled/bounded, and beside a scale
+ * With `range`: no delta is spent on the centre (pooled/bounded, and beside a spread
  * stages/range-centre). A noisy number of people beyond it on each side is drawn too
  * (pooled/outside).
  * Assumption of `any`. Honest rows have a variance. Of the rows left a hostile share a moves the
  * mean along any direction by at most sqrt(a / (1 - a)) of their deviation there, and by what rows
  * beyond the usual radius add, which is kept below sqrt(c) for the stated share c. No shape is
  * assumed, so nothing smaller can be promised: the same rows may be honest or not.
- * Assumption of `normal`. Honest rows are at most one scale wide in every direction, and not
+ * Assumption of `normal`. Honest rows are at most one spread wide in every direction, and not
  * strongly skewed. What is not detected widens no axis beyond the detection threshold t, and moves
  * the mean by at most sqrt(c t), c its share. What is detected moves a median by at most about
  * 1.25 c in each axis. In correlated columns the promise is that of `any`. The price is the
- * assumption: skewed rows wider than `scale` are answered by their median, not their mean.
+ * assumption: skewed rows wider than `spread` are answered by their median, not their mean.
  * Source. The second moments are those of X. Liu, W. Kong, S. Kakade, S. Oh, Robust and
  * differentially private mean estimation (2021), Algorithms 10 to 13, with corrected noise.
  * Histograms, thresholds and corrections are this project's own.
@@ -135,7 +135,7 @@ const presets = {
 function demand(values: ParameterValues, facts: StudyFacts): Infeasible | null {
   const isBounded = rangeOf(values) !== null;
   const refused = isBounded ? demandBounded(values, facts.target) : null;
-  if (refused !== null || (isBounded && values['scale'] === 'auto')) return refused;
+  if (refused !== null || (isBounded && values['spread'] === 'auto')) return refused;
   const { centrePart, finalPart } = presetsOf(values);
   return demandShares({
     ...values, 'centre-part': centrePart ?? presets.normal.centrePart,
@@ -143,12 +143,12 @@ function demand(values: ParameterValues, facts: StudyFacts): Infeasible | null {
   }, facts, { needsDelta: !isBounded });
 }
 
-function designForAny({ values, facts, bounds, scale }: DesignRequest): PooledDesign {
+function designForAny({ values, facts, bounds, spread }: DesignRequest): PooledDesign {
   const { dimension, cohort } = facts;
   const corruption = numberOf(values, 'corruption');
   const design = anyDesign({
     facts, bounds, corruption, radius: optionalNumberOf(values, 'radius') ?? null,
-    isScaleGiven: scale !== null, ...presetsOf(values),
+    isSpreadGiven: spread !== null, ...presetsOf(values),
   });
   const { rounds, sum, axes } = design;
   const radius = usualChoice(design);
@@ -162,8 +162,8 @@ function designForAny({ values, facts, bounds, scale }: DesignRequest): PooledDe
       },
       outputShape: [dimension],
       facts: {
-        clipRadiusInScales: radius,
-        noisePerCoordinateInScales: (sum.sigma * radius) / cohort,
+        clipRadiusInSpreads: radius,
+        noisePerCoordinateInSpreads: (sum.sigma * radius) / cohort,
         rounds: rounds.length,
         axesAtMost: axes.length,
         rowsCountedAtMost: design.rowsMax,
@@ -187,7 +187,7 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
     // Few rows find their centre less surely, and the smaller ball forgives a wrong one less.
     centrePartOfMean:
       optionalNumberOf(values, 'centre-part') ?? presets.normal.centrePartOfMean,
-    // About normal rows are about sqrt(columns) scales from their mean.
+    // About normal rows are about sqrt(columns) spreads from their mean.
     radiusOfMean: optionalNumberOf(values, 'radius') ?? Math.sqrt(dimension) + 1.5,
   });
   const { rounds, sigma } = design;
@@ -196,7 +196,7 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
       guarantee: {
         theorem: 'thresholds by released histograms; proofs in src/estimators/mean/robust-mean',
         assumptions: [
-          'for accuracy: honest rows have at most about one scale of spread in every direction, '
+          'for accuracy: honest rows are at most about one spread wide in every direction, '
           + 'and light tails',
           'for accuracy: along axes in which hostile rows make the whole wider, honest ones are '
           + 'about normal',
@@ -206,8 +206,8 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
       },
       outputShape: [dimension],
       facts: {
-        clipRadiusInScales: design.ball.radius,
-        noisePerCoordinateInScales: sigma / cohort,
+        clipRadiusInSpreads: design.ball.radius,
+        noisePerCoordinateInSpreads: sigma / cohort,
         rounds: rounds.length,
         axesAtMost: Math.min(dimension, rounds.length * (rounds[0]?.histograms.length ?? 0)),
         varianceDetectedAbove: 1 + design.excessMax,

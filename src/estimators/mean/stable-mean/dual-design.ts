@@ -33,11 +33,11 @@ export interface Stage extends WeightedStage {
 export interface DualOptions {
   readonly facts: StudyFacts;
   readonly corruption: number;
-  /** In scales. */
+  /** In spreads. */
   readonly radius: number;
   readonly steps: number;
   readonly centrePart: number;
-  /** Bound of the last stage, in squared scales. */
+  /** Bound of the last stage, in squared spreads. */
   readonly bound: number;
 }
 

@@ -29,7 +29,7 @@ export const dualCentrePart = 0.2;
  * Why. U is worked out from released numbers alone, so the weight of a row is a function of this
  * row and of releases. Two neighbouring sets, seen through the same releases, differ in one row's
  * terms of every sum.
- * Assumption. Honest rows have light tails and are at most about one scale wide in every
+ * Assumption. Honest rows have light tails and are at most about one spread wide in every
  * direction. Rows that widen the whole beyond the bound lose weight in proportion to how far out
  * they are along U. What a share c keeps moves the mean by about sqrt(c (variance allowed - 1)),
  * and by about c sqrt(log(1 / c)) more that the tails of honest rows hide. The variance allowed is
@@ -71,7 +71,7 @@ export function designDual({ values, facts }: DesignRequest): PooledDesign {
  *
  * Why. Let W be the sum of the weights per row, which is released. Hostile weights add up to at
  * most c, so honest rows lose at most 1 - W, and so do the squares of what they lose. Honest rows
- * are at most one scale wide, so by the inequality of Cauchy and Schwarz their loss moves the sum
+ * are at most one spread wide, so by the inequality of Cauchy and Schwarz their loss moves the sum
  * by at most sqrt(1 - W) per row. Hostile rows that keep weight move it by at most sqrt(c v), v
  * being the largest second moment of weighted rows: what the plan allows, or what the last
  * released step shows, whichever is larger.

@@ -42,10 +42,10 @@ export type MeanDesign = WeightedDesign<MeanStage>;
 export interface MeanOptions {
   readonly facts: StudyFacts;
   readonly corruption: number;
-  /** In scales. */
+  /** In spreads. */
   readonly radius: number;
   readonly centrePart: number;
-  /** Bound of the last stage, in squared scales. */
+  /** Bound of the last stage, in squared spreads. */
   readonly bound: number;
   /**
    * Whether there is a first stage. `auto`: when its noise is at most half of what hostile rows

@@ -33,7 +33,7 @@ const radiusMost = 2;
  * Why. `reference-design` proves the sums' sensitivities. It takes from `projection` how exact the
  * solver is, and from docs/internals/stabilised-relaxations.md how stable the minimiser is. The
  * bound m of a stage follows from the released count and is never above the bound that is charged.
- * Assumption. Honest rows have light tails and are at most about one scale wide in every
+ * Assumption. Honest rows have light tails and are at most about one spread wide in every
  * direction. Rows that widen the whole beyond the bound lose weight in proportion to how far out
  * they are. What a share c keeps moves the mean by about sqrt(c (bound - 1)), and by about
  * c sqrt(log(1 / c)) more that the tails of honest rows hide. The noise is that of
@@ -116,9 +116,9 @@ function weighing(
 /**
  * How far a share c of hostile rows moves the sum of weighted rows along any direction, per row.
  *
- * Why. Honest rows, which are at most one scale wide, meet the bound with weights of 1, and hostile
- * ones with 0, so the squares of what the nearest weights v lack add up to at most c rows. What
- * honest rows lose moves the sum by at most 3/2 sqrt c per row, since 1 - v^(3/2) is at most
+ * Why. Honest rows, which are at most one spread wide, meet the bound with weights of 1, and
+ * hostile ones with 0, so the squares of what the nearest weights v lack add up to at most c rows.
+ * What honest rows lose moves the sum by at most 3/2 sqrt c per row, since 1 - v^(3/2) is at most
  * 3/2 (1 - v), by the inequality of Cauchy and Schwarz. Hostile rows that keep weight move it by
  * at most sqrt(c bound), by the same inequality.
  */
@@ -136,7 +136,7 @@ function firstRows({ count, dimension, steps, present }: StepRows, most: number)
 }
 
 /**
- * Sums of the rows, in scales, and of their weights, under the projected weights to the power 3/2.
+ * Sums of the rows, in spreads, and of their weights, under the projected weights to the power 3/2.
  */
 export async function weightedSums(
   compute: Compute, rows: StepRows, options: ProjectionOptions,

@@ -21,7 +21,7 @@ export const stableMean: Estimator = definePooledEstimator({
   citations: [kmv22('the strongly convex program of its section 4')],
   shelf: 'research',
   assumption:
-    'Honest rows have light tails and are at most about one scale wide in every direction.',
+    'Honest rows have light tails and are at most about one spread wide in every direction.',
   parameters: [
     corruptionParameter(
       0.2, 'hostile share that the error is promised for; the weights do not depend on it',
@@ -32,9 +32,9 @@ export const stableMean: Estimator = definePooledEstimator({
         + 'steps go further, but each has more noise',
     },
     {
-      name: 'bound', type: 'number', default: 1, minimum: 0.5, maximum: 4, unit: 'squared scales',
+      name: 'bound', type: 'number', default: 1, minimum: 0.5, maximum: 4, unit: 'squared spreads',
       description: 'how wide the weighted rows may be in any direction; 1 leaves rows as wide as '
-        + 'scale their weights, less resists better and pulls skewed rows off their mean',
+        + 'spread their weights, less resists better and pulls skewed rows off their mean',
     },
     centrePartParameter(
       `${dualCentrePart} when absent, ${referenceCentrePart} with variant: reference`, 0.8,

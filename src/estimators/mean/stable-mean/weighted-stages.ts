@@ -13,14 +13,14 @@ import { answerOf } from '../../pooled/centred-mean.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
 import { assumptions, type PooledPlanParts } from '../../pooled/plan.js';
-import { usableSpread } from '../../pooled/radius.js';
+import { usableWidth } from '../../pooled/radius.js';
 import { stepRows, type StepRows } from './dual-rows.js';
 
 /** A weighted mean in stages: each weighs the rows about the answer of the stage before it. */
 
 /** A stage that weighs rows and adds them up. */
 export interface WeightedStage {
-  /** Bound on the second moments along any direction, in squared scales. */
+  /** Bound on the second moments along any direction, in squared spreads. */
   readonly bound: number;
   readonly sum: GaussianEvent;
   readonly weight: GaussianEvent;
@@ -34,12 +34,12 @@ export interface WeightedDesign<Stage extends WeightedStage> extends QueryDesign
   readonly all: AllRowsDesign;
 }
 
-/** A noisy sum of weighted rows, in scales, and the noisy sum of their weights. */
+/** A noisy sum of weighted rows, in spreads, and the noisy sum of their weights. */
 export interface WeightedSums {
   readonly sum: Released<Float64Array>;
   readonly weight: Released<Float64Array>;
   /**
-   * Largest second moment of weighted rows along any direction, in squared scales, as released
+   * Largest second moment of weighted rows along any direction, in squared spreads, as released
    * numbers say. Absent: the bound holds for all data.
    */
   readonly widest?: number;
@@ -61,7 +61,7 @@ export interface Weighing<Stage> {
   /** Least sum of weights with which a release answers. */
   readonly leastWeight: (present: number) => number;
   /**
-   * How far hostile rows may move the answer along any direction, in scales, by what was released
+   * How far hostile rows may move the answer along any direction, in spreads, by what was released
    * of the last stage's weights.
    */
   readonly hostile: (weights: StageWeights) => number;
@@ -75,11 +75,11 @@ export interface Weighing<Stage> {
  */
 export async function releaseStages<Stage extends WeightedStage>(
   { facts, ball, rowsMax, present, stages, all: beside }: WeightedDesign<Stage>,
-  draws: Draws, { pool, centre: start, scale }: CentredPool,
+  draws: Draws, { pool, centre: start, spread }: CentredPool,
   { weigh, leastWeight, hostile }: Weighing<Stage>,
 ): Promise<Released<Outcome>> {
   const { mechanisms, compute } = draws;
-  const all = (await releaseAllRows(draws, beside, pool, start, scale)).value;
+  const all = (await releaseAllRows(draws, beside, pool, start, spread)).value;
   let centre = start;
   let weights: StageWeights = { weightShare: 1 };
   let outcome: Released<Outcome> | null = null;
@@ -87,7 +87,7 @@ export async function releaseStages<Stage extends WeightedStage>(
   for (const stage of stages) {
     const about = centre;
     const rows = await pool.mapAsync((whole) =>
-      stepRows(compute, whole, rowsMax, ball, about, scale));
+      stepRows(compute, whole, rowsMax, ball, about, spread));
     // The rows are counted once: their number does not depend on the centre.
     counted ??= mechanisms.gaussian(present.name, rows.map((all) =>
       Float64Array.of(all.present.reduce((sum, one) => sum + one, 0)))).value[0]!;
@@ -104,7 +104,7 @@ export async function releaseStages<Stage extends WeightedStage>(
         const moved = total.map((entry) => entry / kept);
         return answerOf(
           { sum: stage.sum, count: stage.weight },
-          { centre: about, scale, moved, present: kept, spread: usableSpread(all.spread) },
+          { centre: about, spread, moved, present: kept, width: usableWidth(all.width) },
         );
       });
     if (outcome.value.kind !== 'value') return outcome;
@@ -112,7 +112,7 @@ export async function releaseStages<Stage extends WeightedStage>(
   }
   assert(outcome !== null, 'a design has stages');
   return outcome.map((answer) => withAllRows(answer, {
-    all, centre: start, scale, left: null, clippedAt: null,
+    all, centre: start, spread, left: null, clippedAt: null,
     hostile: hostile(weights),
   }));
 }
@@ -122,7 +122,7 @@ export interface WeightedClaims {
   readonly theorem: string;
   /** Hostile share that the error is promised for. */
   readonly corruption: number;
-  /** Second moments along a direction that the last stage allows, in squared scales. */
+  /** Second moments along a direction that the last stage allows, in squared spreads. */
   readonly varianceAllowed: number;
   readonly facts: Plan['facts'];
 }
@@ -143,8 +143,8 @@ export function weightedPlan<Stage extends WeightedStage>(
     },
     outputShape: [dimension],
     facts: {
-      clipRadiusInScales: ball.radius,
-      noisePerCoordinateInScales: sum.sigma / cohort,
+      clipRadiusInSpreads: ball.radius,
+      noisePerCoordinateInSpreads: sum.sigma / cohort,
       varianceAllowed,
       rowsCountedAtMost: design.rowsMax,
       ...facts,

@@ -4,7 +4,7 @@ import { assert } from '../../../base/assert.js';
 /** Candidates per column, by the number of columns: odd, so that the middle is one of them. */
 const perColumn = [2001, 81, 25] as const;
 
-/** A cube of candidates around a point that was released, or that is public. In units of scale. */
+/** A cube of candidates around a point that was released, or that is public. In units of spread. */
 export interface CandidateGrid {
   readonly dimension: number;
   readonly perColumn: number;

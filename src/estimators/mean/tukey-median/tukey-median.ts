@@ -37,7 +37,7 @@ const corruptionLimit = 0.25;
 const shares = { present: 0.05, start: 0.25, choice: 0.7 } as const;
 /** The depth that a choice gives away may be this share of the contributors. */
 const depthShareMaximum = 0.1;
-/** With a start farther off than this, in scales, a grid of candidates is too coarse. */
+/** With a start farther off than this, in spreads, a grid of candidates is too coarse. */
 const reachMaximum = 6;
 /** Error of the Tukey median of normal rows over sqrt(columns / rows), by columns. Measured. */
 const samplingFactors = [1.2533, 1.17, 1.13] as const;
@@ -54,7 +54,7 @@ const samplingFactors = [1.2533, 1.17, 1.13] as const;
  * Why. The number present changes by at most 1. Candidates are a public grid around the released
  * start. Their depths change by at most 1 (`depth`), and one of them is chosen by the exponential
  * mechanism with that sensitivity. These compose.
- * Assumption. There are at most three columns, and scale is about the standard deviation of each.
+ * Assumption. There are at most three columns, and spread is about the standard deviation of each.
  * The answer is a median, and the mean only of symmetric rows. Where the start is in the outermost
  * cell of the range, or the choice at an end of the grid, the answer says that it may be farther
  * out: both are released.
@@ -86,28 +86,28 @@ export const tukeyMedian: Estimator = definePooledEstimator({
   shelf: 'research',
   describe: describeTukeyMedian,
   assumption:
-    'At most three columns, scale about the deviation of each, and symmetric honest rows.',
+    'At most three columns, spread about the deviation of each, and symmetric honest rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with a radius, '
     + 'pure epsilon under such a budget; (rho, delta)-approximate zCDP without.',
 }, { refuse: impossible, demand: () => null, design: designFor });
 
-/** @throws InvalidParameterError for a radius without a scale. */
+/** @throws InvalidParameterError for a radius without a spread. */
 function impossible(values: ParameterValues, facts: StudyFacts): Infeasible | null {
   const tooMany = tooManyColumns(facts);
   if (tooMany !== null) return tooMany;
   const hasRadius = values['radius'] !== undefined;
-  if (hasRadius && values['scale'] === 'auto') {
+  if (hasRadius && values['spread'] === 'auto') {
     throw new InvalidParameterError(
-      'parameters.radius is given and scale is auto: a range is cut into steps of scale '
-      + 'beforehand, so give scale too',
+      'parameters.radius is given and spread is auto: a range is cut into steps of spread '
+      + 'beforehand, so give spread too',
       { path: 'parameters.radius' },
     );
   }
   if (hasRadius || (facts.target.isPure !== true && facts.target.delta > 0)) return null;
   return {
     kind: 'infeasible',
-    reason: 'finding the scale, or where the rows are, takes a delta, and the budget has none',
-    remedy: 'give scale and radius, or a budget with a delta',
+    reason: 'finding the spread, or where the rows are, takes a delta, and the budget has none',
+    remedy: 'give spread and radius, or a budget with a delta',
   };
 }
 
@@ -138,8 +138,8 @@ function designFor(request: DesignRequest): PooledDesign | TooFew | Infeasible {
     return {
       kind: 'infeasible',
       reason: 'the first median of the range is off by up to '
-        + `${reach.toPrecision(3)} scales, too much for a grid of candidates`,
-      remedy: 'a smaller radius, a larger scale, or no radius and a budget with a delta',
+        + `${reach.toPrecision(3)} spreads, too much for a grid of candidates`,
+      remedy: 'a smaller radius, a larger spread, or no radius and a budget with a delta',
     };
   }
   const grid = candidateGrid(dimension, reach);
@@ -152,7 +152,7 @@ function designFor(request: DesignRequest): PooledDesign | TooFew | Infeasible {
         theorem: 'exponential mechanism on depths of sensitivity 1; proofs in '
           + 'src/estimators/mean/tukey-median/depth and src/estimators/mean/depth/start',
         assumptions: [
-          'for accuracy: scale is about the standard deviation of a row in every column',
+          'for accuracy: spread is about the standard deviation of a row in every column',
           'the answer is a median: it is the mean where honest rows are symmetric',
           'for expected errors: honest rows are normal',
         ],
@@ -161,8 +161,8 @@ function designFor(request: DesignRequest): PooledDesign | TooFew | Infeasible {
       outputShape: [dimension],
       facts: {
         candidates: grid.count,
-        reachInScales: grid.reach,
-        spacingInScales: grid.spacing,
+        reachInSpreads: grid.reach,
+        spacingInSpreads: grid.spacing,
         directions: halfSphere(dimension).length / dimension,
         epsilonOfChoice: pick.epsilon,
         depthLostShare99: depthLost(pick) / cohort,
@@ -173,19 +173,19 @@ function designFor(request: DesignRequest): PooledDesign | TooFew | Infeasible {
         noise: Math.hypot(noiseOf(pick, facts), grid.spacing * Math.sqrt(dimension / 12)),
       }, biasOf),
     },
-    inScale: true,
+    inSpreads: true,
     admit: (mechanisms, pool) => refusalOfFew(mechanisms, pool, present, facts),
     release: (draws, centred) => release({ grid, start }, draws, centred),
   };
 }
 
-function startFor({ values, facts, scale }: DesignRequest, corruption: number): Start {
+function startFor({ values, facts, spread }: DesignRequest, corruption: number): Start {
   const { dimension, cohort, target } = facts;
   const radius = optionalNumberOf(values, 'radius');
   return startOf({
     contributors: cohort, dimension, target, share: shares.start, delta: target.delta, corruption,
-    ...(radius === undefined || scale === null
-      ? {} : { radius: scale.map((unit) => radius / unit) }),
+    ...(radius === undefined || spread === null
+      ? {} : { radius: spread.map((unit) => radius / unit) }),
   });
 }
 
@@ -203,7 +203,7 @@ function samplingOf({ dimension, cohort }: StudyFacts): number {
 }
 
 /**
- * Away from the middle of normal rows the depth falls by about .4 contributors in a scale and
+ * Away from the middle of normal rows the depth falls by about .4 contributors in a spread and
  * contributor, so that the distance of the choice has the density t^(d-1) exp(-.4 n epsilon t / 2),
  * whose mean square is d (d + 1) rates^-2.
  */
@@ -216,10 +216,10 @@ function biasOf(corruption: number): number {
   return corruption === 0 ? 0 : normalQuantile(0.5 + corruption / (1 - corruption));
 }
 
-/** Draws the choice. The rows are in scales. */
+/** Draws the choice. The rows are in spreads. */
 async function release(
   { grid, start }: { readonly grid: CandidateGrid; readonly start: Start }, { mechanisms }: Draws,
-  { pool, centre, scale, columns }: CentredPool,
+  { pool, centre, spread, columns }: CentredPool,
 ): Promise<Released<Outcome>> {
   const { dimension, spacing } = grid;
   const offsets = candidateOffsets(grid);
@@ -228,8 +228,8 @@ async function release(
     depthScores(rows, candidates, halfSphere(dimension), spacing)));
   return chosen.map((index): Outcome => {
     const place = candidates.slice(index * dimension, (index + 1) * dimension);
-    const estimate = Array.from(place, (entry, j) => entry * scale[j]!);
-    const widest = scale.reduce((most, unit, j) =>
+    const estimate = Array.from(place, (entry, j) => entry * spread[j]!);
+    const widest = spread.reduce((most, unit, j) =>
       (columns.oneValue[j] === null ? Math.max(most, unit) : most), 0);
     // The middle of the rows may be farther out than the candidates, or than the radius.
     const isLast = (j: number): boolean =>
@@ -240,6 +240,6 @@ async function release(
     return finiteValue({
       estimate, shape: [estimate.length], uncertainty: { kind: 'grid', spacing: spacing * widest },
       ...(findings.length > 0 && { findings }),
-    }, 'the chosen place times scale is');
+    }, 'the chosen place times spread is');
   });
 }

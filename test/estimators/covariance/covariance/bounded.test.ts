@@ -12,7 +12,7 @@ import {
 import { createMechanisms } from '../../../../src/privacy/mechanisms/index.js';
 import type { Mechanisms } from '../../../../src/privacy/mechanisms/contract.js';
 import { clipBall } from '../../../../src/privacy/stages/clip.js';
-import { slotsFor } from '../../../../src/privacy/stages/scale.js';
+import { slotsFor } from '../../../../src/privacy/stages/spread.js';
 import { seededNoise } from '../../../../src/random/insecure.js';
 import { dataSource } from '../../../support/data.js';
 import { opened } from '../../../support/opened.js';

@@ -185,8 +185,8 @@ it.each([[2, 20_000], [5, 5_000]])('of %i columns and %i contributors tells rows
 });
 
 describe('refusals', () => {
-  it('say that rows are too wide for a given scale', async () => {
-    const plan = planOf('covariance', { scale: 1 }, factsOf(2, 20_000, 2));
+  it('say that rows are too wide for a given spread', async () => {
+    const plan = planOf('covariance', { spread: 1 }, factsOf(2, 20_000, 2));
     const data = dataSource('wide');
     const rows = Array.from({ length: 20_000 }, (_, i) => (i % 3 === 0
       ? data.normals(2) : data.normals(2).map((entry) => 1e9 * entry)));
@@ -195,7 +195,7 @@ describe('refusals', () => {
   });
 
   it('say that too few came', async () => {
-    const plan = planOf('covariance', { scale: 1 }, factsOf(2, 20_000, 2));
+    const plan = planOf('covariance', { spread: 1 }, factsOf(2, 20_000, 2));
     const data = dataSource('few');
     const rows = Array.from({ length: 3_000 }, () => data.normals(2));
     const outcome = await releaseOf(plan, 2, rows, 'few');
@@ -206,23 +206,23 @@ describe('refusals', () => {
 
 it('answers 0 without an interval for a column that is nearly one value', async () => {
   const [dimension, cohort] = [2, 20_000];
-  const values = parseParameters(covariance.parameters, { scale: 1 }, { dimension });
-  const scale = Float64Array.of(1, 2 ** 300);
+  const values = parseParameters(covariance.parameters, { spread: 1 }, { dimension });
+  const spread = Float64Array.of(1, 2 ** 300);
   const facts = factsOf(dimension, cohort, 2);
-  const design = designCentred({ values, facts, scale, range: null, bounds: null }, 100);
+  const design = designCentred({ values, facts, spread, range: null, bounds: null }, 100);
   if (design.kind !== 'design') throw new Error('too few');
   const rows = new Float64Array(dimension * cohort);
   const data = dataSource('one value');
   for (let i = 0; i < cohort; i++) rows.set([data.normal(), i === 7 ? 1e6 : 5], dimension * i);
   const tags = BigUint64Array.from({ length: cohort }, (_, i) => BigInt(i));
   const columns = {
-    ...knownColumns(scale), oneValue: [null, { value: 5, unseenBelow: 300 }],
+    ...knownColumns(spread), oneValue: [null, { value: 5, unseenBelow: 300 }],
   };
   const released = await design.release(
     { mechanisms: createMechanisms(design.plan.events, seededNoise('one')),
       compute: inlineCompute() },
     { pool: Sensitive.of({ count: cohort, dimension, values: rows, tags }),
-      centre: Float64Array.of(0, 5), scale, columns },
+      centre: Float64Array.of(0, 5), spread, columns },
   );
   const outcome = released.value as ValueOutcome;
   expect(outcome.estimate[0]).toBeCloseTo(1, 1);

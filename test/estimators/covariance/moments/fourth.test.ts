@@ -100,17 +100,17 @@ describe('standardised rows', () => {
       count: rows.length, dimension: 2, values: Float64Array.from(rows.flat()),
       tags: new BigUint64Array(rows.length),
     };
-    const [centre, scale] = [Float64Array.of(10, 20), Float64Array.of(1, 2)];
-    const all = standardisedRows(pool, centre, scale, 100, 5);
+    const [centre, spread] = [Float64Array.of(10, 20), Float64Array.of(1, 2)];
+    const all = standardisedRows(pool, centre, spread, 100, 5);
     expect([...all.present]).toEqual([1, 1, 0, 0, 0, 1]);
     expect([...all.values.subarray(0, 6)]).toEqual([0, 0, 2, 3, 0, 0]);
-    expect(standardisedRows(pool, centre, scale, 2, 5).count).toBe(2);
+    expect(standardisedRows(pool, centre, spread, 2, 5).count).toBe(2);
     const map = Float64Array.of(1, 2, 0, 3);
     const images = imagesOf(all, map);
     expect([...images.steps.subarray(2, 4), ...images.steps.subarray(10)])
       .toEqual([8, 9, 1.5, 1.5]);
     const alone = imagesOf(standardisedRows(
-      { ...pool, count: 1, values: Float64Array.of(10.5, 21) }, centre, scale, 100, 5), map);
+      { ...pool, count: 1, values: Float64Array.of(10.5, 21) }, centre, spread, 100, 5), map);
     expect([...alone.steps]).toEqual([...images.steps.subarray(10)]);
   });
 });

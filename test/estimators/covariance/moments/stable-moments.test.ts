@@ -96,7 +96,7 @@ describe('stable-moments', () => {
     const rows = Array.from({ length: cohort }, (_, i) =>
       (i % 20 === 0 ? Float64Array.from(hostile()) : data.normals(2)));
     const errorOf = async (parameters: Readonly<Record<string, number>>): Promise<number> => {
-      const plan = planOf('stable-moments', { scale: 1, ...parameters }, factsOf(2, cohort, 2));
+      const plan = planOf('stable-moments', { spread: 1, ...parameters }, factsOf(2, cohort, 2));
       const outcome = await releaseOf(plan, 2, rows, name);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       const truth = [
@@ -106,7 +106,7 @@ describe('stable-moments', () => {
       return Math.hypot(...outcome.estimate.map((entry, at) => entry - truth[at]!));
     };
     const guarded = await errorOf({});
-    const plan = planOf('stable-moments', { scale: 1 }, factsOf(2, cohort, 2));
+    const plan = planOf('stable-moments', { spread: 1 }, factsOf(2, cohort, 2));
     expect(guarded).toBeLessThan(plan.expectedError(0.05).total);
     expect(await errorOf({ corruption: 0 })).toBeGreaterThan(1.5 * guarded);
   });
@@ -119,7 +119,7 @@ describe('stable-moments', () => {
       ): Promise<readonly (readonly [string, ...number[]])[]> => {
         const rows = Array.from({ length: cohort }, (_, i) =>
           (i < far * cohort ? Float64Array.of(1e6, 1e6) : Float64Array.of(row(), row())));
-        const plan = planOf('stable-moments', { scale: 1, ...set }, factsOf(2, cohort, 2));
+        const plan = planOf('stable-moments', { spread: 1, ...set }, factsOf(2, cohort, 2));
         const outcome = await releaseOf(plan, 2, rows, 'pulled in');
         if (outcome.kind === 'refused') throw new Error(outcome.text);
         return outcome.findings?.map(({ reason, amounts }) => [reason, ...amounts] as const) ?? [];
@@ -172,7 +172,7 @@ describe('stable-moments', () => {
       return Float64Array.of(along, along + tilt * data.normal());
     });
     const plan =
-      planOf('stable-moments', { scale: 1, directions: '[[1,0],[1,-1]]' }, factsOf(2, cohort, 2));
+      planOf('stable-moments', { spread: 1, directions: '[[1,0],[1,-1]]' }, factsOf(2, cohort, 2));
     expect(await releaseOf(plan, 2, rows(0), 'collinear'))
       .toMatchObject({ kind: 'refused', reason: 'noise-too-large' });
     expect(await releaseOf(plan, 2, rows(0.1), 'tilted')).toMatchObject({ kind: 'value' });

@@ -39,16 +39,16 @@ describe('gaussian from robust groups', () => {
     const data = dataSource('maps');
     const values = data.normals(5 * 120);
     const plain = normalOfRows({ count: 120, dimension: 5, values })!;
-    const scales = [1e6, 1e-6, 1, 1e3, 1e-3];
+    const spreads = [1e6, 1e-6, 1, 1e3, 1e-3];
     const scaled = normalOfRows({
-      count: 120, dimension: 5, values: values.map((entry, at) => entry * scales[at % 5]! + 1),
+      count: 120, dimension: 5, values: values.map((entry, at) => entry * spreads[at % 5]! + 1),
     })!;
     const entry = (factor: Float64Array, i: number, j: number): number =>
       [0, 1, 2, 3, 4].reduce((sum, k) => sum + factor[5 * i + k]! * factor[5 * j + k]!, 0);
     for (let i = 0; i < 5; i++) {
-      expect((scaled.mean[i]! - 1) / scales[i]!).toBeCloseTo(plain.mean[i]!, 3);
+      expect((scaled.mean[i]! - 1) / spreads[i]!).toBeCloseTo(plain.mean[i]!, 3);
       for (let j = 0; j < 5; j++) {
-        expect(entry(scaled.factor, i, j) / scales[i]! / scales[j]!)
+        expect(entry(scaled.factor, i, j) / spreads[i]! / spreads[j]!)
           .toBeCloseTo(entry(plain.factor, i, j), 2);
       }
     }

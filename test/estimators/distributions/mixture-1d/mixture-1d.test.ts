@@ -84,7 +84,7 @@ describe('mixture-1d', () => {
   const full = seeds > 1 ? 100_000 : 40_000;
   const cases: readonly [string, readonly Part[], number, number][] = [
     [
-      'scales from a hundredth to a thousand', [[0.3, 0, 0.01], [0.4, 5, 3], [0.3, -4000, 1000]],
+      'spreads from a hundredth to a thousand', [[0.3, 0, 0.01], [0.4, 5, 3], [0.3, -4000, 1000]],
       full, 0.15,
     ],
     ['two components at one place', [[0.5, 2, 0.1], [0.5, 2, 10]], full, 0.15],

@@ -137,7 +137,7 @@ describe('mixture', () => {
     normal(0.3, [-900, 9], [1e4, 60, 60, 1]),
   ];
 
-  it('finds three components in two columns, of scales far apart, without being told '
+  it('finds three components in two columns, of spreads far apart, without being told '
     + 'where', { tags: ['slow'] }, async () => {
     const plan = planned({});
     if (plan.kind === 'infeasible') throw new Error(plan.reason);

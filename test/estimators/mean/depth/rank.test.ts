@@ -21,7 +21,7 @@ describe.each(['resilience', 'tukey-median'])('%s', (name) => {
   it.each([1, 2, 3])('stays within twice what it promises under every attack, in %d '
     + 'columns', { tags: ['long'] }, async (dimension) => {
     const contributors = 4_000;
-    const plan = planOf(name, { scale: 1, corruption }, factsOf(dimension, contributors));
+    const plan = planOf(name, { spread: 1, corruption }, factsOf(dimension, contributors));
     for (const attack of dimension === 3 ? few : Object.keys(attacks)) {
       const { values, truth } = makeRows(attack, { dimension, contributors, corruption, seed: 1 });
       const outcome =
@@ -35,7 +35,7 @@ describe.each(['resilience', 'tukey-median'])('%s', (name) => {
   it('says that more than three columns are too many', () => {
     const estimator = findEstimator(name);
     const facts = factsOf(4, 100_000);
-    expect(estimator.plan(parseParameters(estimator.parameters, { scale: 1 }, facts), facts))
+    expect(estimator.plan(parseParameters(estimator.parameters, { spread: 1 }, facts), facts))
       .toMatchObject({
         kind: 'infeasible', reason: expect.stringContaining('4 columns') as string,
       });
@@ -45,7 +45,7 @@ describe.each(['resilience', 'tukey-median'])('%s', (name) => {
 describe('events', () => {
   it('are calibrated to what the proofs say one contributor changes', () => {
     const [contributors, width] = [4_000, 2 * (1.0364333894937896 + 0.5)];
-    const events = planOf('resilience', { scale: 1, corruption }, factsOf(2, contributors)).events;
+    const events = planOf('resilience', { spread: 1, corruption }, factsOf(2, contributors)).events;
     expect(events.find(({ name }) => name === 'test')).toMatchObject({ sensitivity: 1, floor: 1 });
     expect(events.find(({ name }) => name === 'present')).toMatchObject({ sensitivity: 1 });
     const point = events.find(({ name }) => name === 'point');
@@ -57,7 +57,7 @@ describe('events', () => {
     expect(point.sensitivity / exact).toBeLessThan(1.001);
     for (const radius of [{}, { radius: 9 }]) {
       const chosen =
-        planOf('tukey-median', { scale: 1, ...radius }, factsOf(2, contributors)).events;
+        planOf('tukey-median', { spread: 1, ...radius }, factsOf(2, contributors)).events;
       expect(chosen.find(({ name }) => name === 'choice')).toMatchObject({ sensitivity: 1 });
       expect(chosen.find(({ name }) => name === 'present')).toMatchObject({ sensitivity: 1 });
       const start = chosen.find(({ name }) => name === 'start');
@@ -69,7 +69,7 @@ describe('events', () => {
 describe('resilience', () => {
   it('refuses rows wider than it was told', async () => {
     const data = dataSource('wide');
-    const plan = planOf('resilience', { scale: 1 }, factsOf(2, 4_000));
+    const plan = planOf('resilience', { spread: 1 }, factsOf(2, 4_000));
     const rows = Array.from({ length: 4_000 }, () => data.normals(2).map((entry) => 1.6 * entry));
     expect(await releaseOf(plan, 2, rows, 'wide'))
       .toMatchObject({ kind: 'refused', reason: 'rows-too-wide' });
@@ -79,10 +79,10 @@ describe('resilience', () => {
 
   it('tests at a distance that normal rows reach with the cohort that it asks for', () => {
     const estimator = findEstimator('resilience');
-    const parameters = parseParameters(estimator.parameters, { scale: 1 }, { dimension: 2 });
+    const parameters = parseParameters(estimator.parameters, { spread: 1 }, { dimension: 2 });
     const hopeless = estimator.plan(parameters, factsOf(2, 60));
     if (hopeless.kind === 'plan') throw new Error('feasible');
-    const plan = planOf('resilience', { scale: 1 }, factsOf(2, hopeless.cohortNeeded!));
+    const plan = planOf('resilience', { spread: 1 }, factsOf(2, hopeless.cohortNeeded!));
     const test = plan.events.find(({ kind }) => kind === 'gaussian-threshold');
     if (test?.kind !== 'gaussian-threshold') throw new Error('no test');
     expect(passingValue(test)).toBeLessThan(0.13 * hopeless.cohortNeeded!);
@@ -97,7 +97,7 @@ describe('tukey-median', () => {
 
   it('is pure with a radius, and finds a middle far from the origin within it', async () => {
     const data = dataSource('pure');
-    const plan = planOf('tukey-median', { scale: 2, radius: 1_000 }, facts);
+    const plan = planOf('tukey-median', { spread: 2, radius: 1_000 }, facts);
     expect(plan.cost.delta).toBe(0n);
     expect(plan.events.map(({ kind }) => kind).sort())
       .toEqual(['exponential', 'exponential', 'laplace']);
@@ -110,32 +110,33 @@ describe('tukey-median', () => {
   });
 
   it('costs no delta with a radius, whatever the budget', () => {
-    expect(planOf('tukey-median', { scale: 1, radius: 50 }, factsOf(2, 5_000)).cost.delta).toBe(0n);
-    expect(planOf('tukey-median', { scale: 1 }, factsOf(2, 5_000)).cost.delta).toBeGreaterThan(0n);
+    expect(planOf('tukey-median', { spread: 1, radius: 50 }, factsOf(2, 5_000)).cost.delta)
+      .toBe(0n);
+    expect(planOf('tukey-median', { spread: 1 }, factsOf(2, 5_000)).cost.delta).toBeGreaterThan(0n);
   });
 
   it('says what a pure budget needs', () => {
     const estimator = findEstimator('tukey-median');
-    const parameters = parseParameters(estimator.parameters, { scale: 1 }, facts);
+    const parameters = parseParameters(estimator.parameters, { spread: 1 }, facts);
     expect(estimator.plan(parameters, facts))
       .toMatchObject({ kind: 'infeasible', remedy: expect.stringContaining('radius') as string });
-    const wide = parseParameters(estimator.parameters, { scale: 1, radius: 1e9 }, facts);
+    const wide = parseParameters(estimator.parameters, { spread: 1, radius: 1e9 }, facts);
     expect(estimator.plan(wide, facts))
       .toMatchObject({
         kind: 'infeasible', remedy: expect.stringContaining('smaller radius') as string,
       });
   });
 
-  it('refuses a radius without a scale, however few contributors and whatever the budget', () => {
+  it('refuses a radius without a spread, however few contributors and whatever the budget', () => {
     const estimator = findEstimator('tukey-median');
     for (const each of [facts, factsOf(2, 10), factsOf(2, 50_000)]) {
       const parameters = parseParameters(estimator.parameters, { radius: 20 }, each);
-      expect(() => estimator.plan(parameters, each)).toThrow(/give scale too/);
+      expect(() => estimator.plan(parameters, each)).toThrow(/give spread too/);
     }
   });
 
   it('answers exactly where rows coincide', async () => {
-    const plan = planOf('tukey-median', { scale: 1 }, factsOf(2, 5_000));
+    const plan = planOf('tukey-median', { spread: 1 }, factsOf(2, 5_000));
     const outcome =
       await releaseOf(plan, 2, Array.from({ length: 5_000 }, () => [7.123, -3.5]), 'same');
     if (outcome.kind !== 'value' || outcome.uncertainty.kind !== 'grid') {

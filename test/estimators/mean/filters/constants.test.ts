@@ -25,7 +25,7 @@ import { factsOf } from '../../../support/offline.js';
  * hardly less.
  */
 const compute = inlineCompute();
-const scale = (dimension: number): Float64Array => new Float64Array(dimension).fill(1);
+const spread = (dimension: number): Float64Array => new Float64Array(dimension).fill(1);
 const apart = (left: ArrayLike<number>, right: ArrayLike<number>): number =>
   Math.hypot(...Array.from(left, (entry, i) => entry - right[i]!));
 
@@ -62,7 +62,8 @@ describe.each([1, 2, 5])('the queries as printed, in %d columns', (dimension) =>
       gaussian: keep, laplace: keep, symmetricGaussian: keep,
     } as unknown as Mechanisms;
     const boxed = await boxedRows(
-      compute, poolOf(rows, dimension), new Float64Array(dimension), scale(dimension), box, rowsMax,
+      compute, poolOf(rows, dimension), new Float64Array(dimension), spread(dimension), box,
+      rowsMax,
     );
     const survivors = markedSurvivors(compute, Sensitive.of(boxed));
     await query(queriesOn({ mechanisms, compute, survivors, box, leastCount, ownWidth }));
@@ -159,7 +160,7 @@ describe.each([2, 5])('the fused queries in %d columns', (dimension) => {
     const momentsFor = async (rows: readonly (readonly number[])[]) => {
       const centre = new Float64Array(dimension);
       return momentsOf(compute, await clippedRows(
-        compute, poolOf(rows, dimension), centre, scale(dimension), ball, 100,
+        compute, poolOf(rows, dimension), centre, spread(dimension), ball, 100,
       ));
     };
     const [right, left, up, absent] = await Promise.all(

@@ -24,7 +24,7 @@ const compute = inlineCompute();
 const normal = (random: { uniform(): number }): number =>
   Math.sqrt(-2 * Math.log(1 - random.uniform())) * Math.cos(2 * Math.PI * random.uniform());
 
-/** n rows of scale 1 about `centre`, the first of them hostile. */
+/** n rows of spread 1 about `centre`, the first of them hostile. */
 function rowsOf(
   n: number, d: number, seed: string, hostile = 0,
   move: (honest: number[]) => number[] = (row) => row, centre = 0,
@@ -39,7 +39,7 @@ function rowsOf(
 async function errorOf(
   rows: number[][], d: number, seed: string, centre = 0, name = 'prime', epsilon = 4, set = {},
 ): Promise<number> {
-  const parameters = { scale: 1, corruption: 0.05, ...set };
+  const parameters = { spread: 1, corruption: 0.05, ...set };
   const plan = planOf(name, parameters, factsOf(d, rows.length, epsilon));
   const outcome = await releaseOf(plan, d, rows, seed);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
@@ -74,7 +74,7 @@ describe('filters', () => {
 
   it('answers for a constant column, and refuses where nobody is', { tags: ['long'] }, async () => {
     const rows = rowsOf(20_000, 3, 'constant').map(([x, y]) => [x!, y!, 7]);
-    const plan = planOf('prime', { scale: 1 }, factsOf(3, 20_000, 4));
+    const plan = planOf('prime', { spread: 1 }, factsOf(3, 20_000, 4));
     const outcome = await releaseOf(plan, 3, rows, 'c');
     expect(outcome).toMatchObject({ kind: 'value' });
     if (outcome.kind === 'value') expect(Math.abs(outcome.estimate[2]! - 7)).toBeLessThan(0.1);
@@ -86,7 +86,7 @@ describe('filters', () => {
     + 'threads', { tags: ['long'] }, async () => {
     const d = 4;
     const rows = rowsOf(40_000, d, 'order', 0.05, (row) => row.map((value) => value + 2));
-    const plan = planOf('prime', { scale: 1 }, factsOf(d, rows.length, 4));
+    const plan = planOf('prime', { spread: 1 }, factsOf(d, rows.length, 4));
     const assignmentHash = (i: number): Uint8Array => {
       const bytes = new Uint8Array(32);
       seededNoise(`ticket ${i}`).fill(bytes);
@@ -117,19 +117,19 @@ describe('filters', () => {
 
   it('plans only what can be kept, from public numbers', () => {
     const facts = factsOf(10, 300, 1);
-    const plan = prime.plan(parseParameters(prime.parameters, { scale: 1 }, facts), facts);
+    const plan = prime.plan(parseParameters(prime.parameters, { spread: 1 }, facts), facts);
     expect(plan).toMatchObject({ kind: 'infeasible', cohortNeeded: expect.any(Number) as number });
     const needed = (plan as { cohortNeeded: number }).cohortNeeded;
-    expect(planOf('prime', { scale: 1 }, factsOf(10, needed, 1)).kind).toBe('plan');
-    const large = planOf('prime', { scale: 1, corruption: 0.05 }, factsOf(10, 100_000, 1));
+    expect(planOf('prime', { spread: 1 }, factsOf(10, needed, 1)).kind).toBe('plan');
+    const large = planOf('prime', { spread: 1, corruption: 0.05 }, factsOf(10, 100_000, 1));
     expect(large.expectedError(0).total).toBeLessThan(1.3 * Math.sqrt(10 / 100_000));
     expect(large.expectedError(0.06).total).toBe(Infinity);
   });
 
   it('makes the ball as small as honest rows allow where noise hides much, and only there', () => {
     const factOf = (name: string, cohort: number, epsilon: number, extra: object = {}): number =>
-      planOf('prime', { scale: 1, ...extra }, factsOf(10, cohort, epsilon)).facts[name] as number;
-    const radius = 'clipRadiusInScales';
+      planOf('prime', { spread: 1, ...extra }, factsOf(10, cohort, epsilon)).facts[name] as number;
+    const radius = 'clipRadiusInSpreads';
     const wide = 1.35 * Math.sqrt(10) + 3;
     expect(factOf(radius, 100_000, 1)).toBeCloseTo(1.1 * Math.sqrt(10) + 2.5, 3);
     expect(factOf(radius, 100_000, 1, { radius: 7 })).toBeCloseTo(7, 3);
@@ -144,7 +144,7 @@ describe('filters', () => {
 
   it('leaves out the rows beyond what can be counted exactly, without a word about how many there '
     + 'were', async () => {
-    const plan = planOf('prime', { scale: 1 }, factsOf(1, 3000, 4));
+    const plan = planOf('prime', { spread: 1 }, factsOf(1, 3000, 4));
     const rows = rowsOf(13_000, 1, 'surplus');
     const outcome = await runOffline({
       plan, dimension: 1, rows, mechanisms: createMechanisms(plan.events, seededNoise('surplus')),
@@ -170,13 +170,13 @@ describe('what a filter is made of', () => {
     const point = (): number[] =>
       Array.from({ length: d }, () => Math.floor(5 * random.uniform()) - 2);
     const origin = new Float64Array(d);
-    const scale = new Float64Array(d).fill(1);
+    const spread = new Float64Array(d).fill(1);
     for (let run = 0; run < 20_000 / 4; run++) {
       const rows = Array.from({ length: n }, point);
       const other = rows.map((row, i) => (i === run % n ? point() : row));
       const [left, right] = [
-        await clippedRows(compute, pooled(rows, d), origin, scale, ball, 4096),
-        await clippedRows(compute, pooled(other, d), origin, scale, ball, 4096),
+        await clippedRows(compute, pooled(rows, d), origin, spread, ball, 4096),
+        await clippedRows(compute, pooled(other, d), origin, spread, ball, 4096),
       ];
       for (let look = 0; look < 4; look++) {
         // Released numbers: the same for both.
@@ -206,8 +206,8 @@ describe('what a filter is made of', () => {
     );
     const along = { mean: new Float64Array(2), weights: Float64Array.of(1, 0, 0, 1) };
     const scores = await scoresOf(compute, rows, along);
-    const inScales = scores.map((score) => score * ball.grid ** 2);
-    const counts = countScores(rows, inScales, edges);
+    const inSpreads = scores.map((score) => score * ball.grid ** 2);
+    const counts = countScores(rows, inSpreads, edges);
     expect(counts.reduce((sum, count) => sum + count)).toBe(3);
     const inSteps = Float64Array.from(edges, (edge) => edge / ball.grid ** 2);
     expect(await scoreCounts(compute, rows, along, inSteps)).toEqual(counts);

@@ -34,7 +34,7 @@ function planned(
   const facts = factsOf(dimension, cohort, 100);
   const filter = filterOf({ ...kind, survivors: noting(form, removals) });
   const parameters = parseParameters(
-    filter.parameters, { scale: 1, corruption: 0.1, rounds: 4, variant }, { dimension },
+    filter.parameters, { spread: 1, corruption: 0.1, rounds: 4, variant }, { dimension },
   );
   const plan = filter.plan(parameters, facts);
   if (plan.kind === 'infeasible') throw new Error(plan.reason);
@@ -85,7 +85,7 @@ describe.each(kinds)('%s as printed', (_, kind) => {
     const facts = factsOf(dimension, 600, 60);
     const filter = filterOf(kind);
     const parameters = parseParameters(
-      filter.parameters, { scale: 1, corruption: 0.2, rounds: 4, variant: 'reference' },
+      filter.parameters, { spread: 1, corruption: 0.2, rounds: 4, variant: 'reference' },
       { dimension },
     );
     const { faults, pairs } =
@@ -98,7 +98,7 @@ describe.each(kinds)('%s as printed', (_, kind) => {
     const facts = factsOf(10, 5_000, 1);
     const filter = filterOf(kind);
     const parameters =
-      parseParameters(filter.parameters, { scale: 1, variant: 'reference' }, { dimension: 10 });
+      parseParameters(filter.parameters, { spread: 1, variant: 'reference' }, { dimension: 10 });
     const refused = filter.plan(parameters, facts);
     if (refused.kind === 'plan') throw new Error('there is a plan');
     const cohort = refused.cohortNeeded!;

@@ -18,7 +18,7 @@ async function answer(
 ): Promise<{ interval: readonly (number | undefined)[]; reasons: readonly string[] }> {
   const data = dataSource(`beyond ${name}`);
   const rows = Array.from({ length: cohort }, () => Float64Array.of(of(data)));
-  const plan = planOf(name, { scale: 1, ...raw }, factsOf(1, cohort, 2));
+  const plan = planOf(name, { spread: 1, ...raw }, factsOf(1, cohort, 2));
   const outcome = await releaseOf(plan, 1, rows, `beyond ${name}`);
   if (outcome.kind === 'refused') return { interval: [-Infinity, Infinity], reasons: ['refused'] };
   const { low, high } = outcome.interval95!;

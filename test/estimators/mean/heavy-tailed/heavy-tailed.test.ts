@@ -103,7 +103,7 @@ describe('heavy-tailed from groups', () => {
   it('is near the mean with pure privacy, without being off to one side, and costs epsilon '
     + '1', async () => {
     const facts = { ...factsOf(1, 2_000), target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
-    const raw = { variant: 'groups', radius: 1e4, scale: Math.sqrt(3), subsamples: 1 };
+    const raw = { variant: 'groups', radius: 1e4, spread: Math.sqrt(3), subsamples: 1 };
     const plan = planOf('heavy-tailed', raw, facts);
     expect(amountToNumber(plan.cost.epsilon!)).toBeLessThanOrEqual(1 + 1e-12);
     expect(amountToNumber(plan.cost.epsilon!)).toBeGreaterThan(0.999);
@@ -125,7 +125,7 @@ describe('heavy-tailed from groups', () => {
   it.each(['zcdp', 'approx'])(
     '%s: costs no more in groups of their own, half as noisy parts with one cohort', (privacy) => {
       const bound = privacy === 'zcdp' ? { radius: 100 } : {};
-      const raw = { variant: 'groups', ...bound, scale: 1, subsamples: 9 };
+      const raw = { variant: 'groups', ...bound, spread: 1, subsamples: 9 };
       const facts = factsOf(1, 40_000);
       for (const arms of ['split', 'one']) {
         const plan = planOf('heavy-tailed', { ...raw, arms }, facts);
@@ -144,7 +144,7 @@ describe('heavy-tailed from groups', () => {
     ): ReturnType<typeof estimator.plan> =>
       estimator.plan(
         parseParameters(
-          estimator.parameters, { scale: 1, variant: 'groups', ...raw }, { dimension: 1 },
+          estimator.parameters, { spread: 1, variant: 'groups', ...raw }, { dimension: 1 },
         ), { ...factsOf(1, cohort), ...asked },
       );
     const pure = { target: resolvePureTarget({ epsilon: 1, delta: 0 }) };
@@ -175,11 +175,11 @@ describe('heavy-tailed', () => {
       ...factsOf(dimension, cohort, 1),
       ...(isPure && { target: resolvePureTarget({ epsilon: 1, delta: 0 }) }),
     };
-    const chosen = planOf('heavy-tailed', { scale: 1, ...set }, facts);
+    const chosen = planOf('heavy-tailed', { spread: 1, ...set }, facts);
     expect(chosen.facts['variant']).toBe(form);
     const estimator = findEstimator('heavy-tailed');
     for (const variant of ['clipped', 'groups', 'candidates']) {
-      const raw = { scale: 1, ...set, variant };
+      const raw = { spread: 1, ...set, variant };
       const alone = estimator.plan(parseParameters(estimator.parameters, raw, facts), facts);
       if (alone.kind === 'infeasible') continue;
       expect(chosen.expectedError(0).total).toBeLessThanOrEqual(alone.expectedError(0).total);
@@ -203,7 +203,7 @@ describe('heavy-tailed', () => {
   ])('errs within 1.5 of its plan on t(3) rows, and within its bound with 5 %% far ones: '
     + '%o', async (parameters) => {
     const plan =
-      planOf('heavy-tailed', { scale: Math.sqrt(3), ...parameters }, factsOf(dimension, cohort));
+      planOf('heavy-tailed', { spread: Math.sqrt(3), ...parameters }, factsOf(dimension, cohort));
     for (const hostile of [0, 0.05]) {
       const said = Math.sqrt(3) * plan.expectedError(hostile).total;
       for (let round = 0; round < 3; round++) {

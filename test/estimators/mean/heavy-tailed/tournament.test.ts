@@ -69,7 +69,7 @@ describe('tournament', () => {
     const tournament = { candidates, dimension: 2, clip: 4, apart: 0.9, groups: 3, cap: 600 };
     const scores = tournamentScores(pool(rows), Float64Array.of(1, 1), tournament);
     expect(scores.indexOf(Math.max(...scores))).toBe(2);
-    const set = { scale: 1, radius: 10, variant: 'candidates' };
+    const set = { spread: 1, radius: 10, variant: 'candidates' };
     const raw = parseParameters(heavyTailed.parameters, set, { dimension: 4 });
     expect(heavyTailed.plan(raw, factsOf(4, 1e6))).toMatchObject({
       kind: 'infeasible', remedy: 'fewer columns, or (epsilon, delta) with delta > 0',

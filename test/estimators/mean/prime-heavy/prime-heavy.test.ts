@@ -21,7 +21,7 @@ type Shape = 'student' | 'pareto';
 async function errorOf(name: string, rows: Shape, attack: string, seed: number): Promise<number> {
   const [dimension, contributors, corruption] = [5, 50_000, 0.05];
   const { values, truth } = makeRows(attack, { rows, dimension, contributors, corruption, seed });
-  const plan = planOf(name, { scale: 1, corruption }, factsOf(dimension, contributors, 2));
+  const plan = planOf(name, { spread: 1, corruption }, factsOf(dimension, contributors, 2));
   const outcome =
     await releaseOf(plan, dimension, listOf(values, dimension), `${name} ${attack} ${seed}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
@@ -30,7 +30,7 @@ async function errorOf(name: string, rows: Shape, attack: string, seed: number):
 
 function leastCohort(dimension: number, epsilon: number): number {
   const plan = primeHeavy.plan(
-    parseParameters(primeHeavy.parameters, { scale: 1 }, { dimension }),
+    parseParameters(primeHeavy.parameters, { spread: 1 }, { dimension }),
     factsOf(dimension, 50, epsilon),
   );
   if (plan.kind === 'plan') throw new Error('fifty contributors are enough');
@@ -59,7 +59,7 @@ describe('prime-heavy', () => {
     const dimension = 2;
     const facts = factsOf(dimension, 900, 60);
     const parameters = parseParameters(
-      primeHeavy.parameters, { scale: 1, subsamples: 3, 'near-radius': 3, radius: 9 },
+      primeHeavy.parameters, { spread: 1, subsamples: 3, 'near-radius': 3, radius: 9 },
         { dimension },
     );
     const { faults, pairs } =
@@ -71,7 +71,7 @@ describe('prime-heavy', () => {
   it('charges a contributor for its own group or for the rows, whichever is more, and nothing '
     + 'twice', () => {
     const facts = factsOf(4, 40_000, 1);
-    const plan = planOf('prime-heavy', { scale: 1, subsamples: 5 }, facts);
+    const plan = planOf('prime-heavy', { spread: 1, subsamples: 5 }, facts);
     expect(plan.arms.map(({ name }) => name))
       .toEqual(['centre-1', 'centre-2', 'centre-3', 'centre-4', 'centre-5', 'rows']);
     for (const { name } of plan.arms) {
@@ -95,7 +95,7 @@ describe('prime-heavy', () => {
       for (const times of [1, 1.3, 1.7, 2.5, 4, 6, 10, 30]) {
         const cohort = Math.ceil(times * least);
         const [heavy, mean] = ['prime-heavy', 'mean'].map((name): Plan =>
-          planOf(name, { scale: 1 }, factsOf(dimension, cohort, epsilon)));
+          planOf(name, { spread: 1 }, factsOf(dimension, cohort, epsilon)));
         const own = (1 / Number(heavy!.facts.contributorsOfTheMean)) + heavy!.noise[0]! ** 2;
         const other = 1 / cohort + mean!.noise[0]! ** 2;
         expect(Math.sqrt(own / other), `${dimension} columns, ${cohort} contributors`)
@@ -107,7 +107,7 @@ describe('prime-heavy', () => {
   it('does without filter rounds where few rows would show them nothing, and spends all on the '
     + 'mean', () => {
     const [few, more] = [3_600, 10_000].map((cohort) =>
-      planOf('prime-heavy', { scale: 1 }, factsOf(10, cohort, 1)));
+      planOf('prime-heavy', { spread: 1 }, factsOf(10, cohort, 1)));
     expect([few!.facts.rounds, more!.facts.rounds]).toEqual([0, 2]);
     expect(few!.noise[0]! * Number(few!.facts.contributorsOfTheMean))
       .toBeLessThan(more!.noise[0]! * Number(more!.facts.contributorsOfTheMean) * Math.sqrt(0.65));
@@ -118,13 +118,13 @@ describe('prime-heavy', () => {
     const [near, rest] = [
       clipBall(3, { products: true, rowsMax: 100 }), clipBall(6, { sums: true }),
     ];
-    const [centre, scale] = [Float64Array.of(1, -2), Float64Array.of(1, 10)];
-    const place = { centre, scale, near, rest };
+    const [centre, spread] = [Float64Array.of(1, -2), Float64Array.of(1, 10)];
+    const place = { centre, spread, near, rest };
     const sums = async (x: number, y: number): Promise<{ rest: number[]; whole: number[] }> => {
       const values = Float64Array.of(1 + x, -2 + 10 * y);
       const pool = { count: 1, dimension: 2, values, tags: BigUint64Array.of(1n) };
       const rows = {
-        ...await clippedRows(inlineCompute(), pool, centre, scale, near, 100), values,
+        ...await clippedRows(inlineCompute(), pool, centre, spread, near, 100), values,
       };
       const beyond = [...sumOfRest(rows, place)];
       return { rest: beyond, whole: beyond.map((entry, j) => entry + rows.steps[j]! * near.grid) };
@@ -139,7 +139,7 @@ describe('prime-heavy', () => {
       expect(Math.hypot(...found.rest)).toBeLessThanOrEqual(rest.radius);
     }
     const plan =
-      planOf('prime-heavy', { scale: 1, 'near-radius': 3, radius: 9 }, factsOf(2, 20_000));
+      planOf('prime-heavy', { spread: 1, 'near-radius': 3, radius: 9 }, factsOf(2, 20_000));
     const event = plan.events.find(({ name }) => name === 'mean/rest');
     const [left, right] = [await sums(1e9, 0), await sums(-1e9, 0)];
     const apart = left.rest[0]! - right.rest[0]!;
@@ -150,16 +150,16 @@ describe('prime-heavy', () => {
 
   it('refuses with what would do, and where nobody is', async () => {
     const facts = factsOf(10, 1_000, 1);
-    const parameters = parseParameters(primeHeavy.parameters, { scale: 1 }, { dimension: 10 });
+    const parameters = parseParameters(primeHeavy.parameters, { spread: 1 }, { dimension: 10 });
     const refused = primeHeavy.plan(parameters, facts);
     if (refused.kind === 'plan') throw new Error('there is a plan');
     expect(refused.remedy).toMatch(/a cohort of \d+/);
     expect(primeHeavy.plan(parameters, { ...facts, cohort: refused.cohortNeeded! }).kind)
       .toBe('plan');
-    const plan = planOf('prime-heavy', { scale: 1 }, factsOf(2, 20_000));
+    const plan = planOf('prime-heavy', { spread: 1 }, factsOf(2, 20_000));
     expect(await releaseOf(plan, 2, [], 'none'))
       .toMatchObject({ kind: 'refused', reason: 'centre-not-found' });
-    expect(() => planOf('prime-heavy', { scale: 1, subsamples: 4 }, factsOf(2, 20_000))).toThrow(/odd/);
+    expect(() => planOf('prime-heavy', { spread: 1, subsamples: 4 }, factsOf(2, 20_000))).toThrow(/odd/);
   });
 
   it('answers so few as its own count still tells from a quarter of the plan', async () => {
@@ -168,7 +168,7 @@ describe('prime-heavy', () => {
       const rows = Array.from({ length: 1_000 }, (_, i) =>
         Float64Array.of(i % 100 < 38 ? data.normal() : NaN));
       const outcome = await releaseOf(
-        planOf('prime-heavy', { scale: 1 }, factsOf(1, 1_000, 1)), 1, rows, `few came ${round}`,
+        planOf('prime-heavy', { spread: 1 }, factsOf(1, 1_000, 1)), 1, rows, `few came ${round}`,
       );
       if (outcome.kind === 'refused') throw new Error(outcome.text);
       const { low, high } = outcome.interval95!;

@@ -14,7 +14,7 @@ import { noting, replayedSurvivors } from '../../../support/noted-removals.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 import { searchedFaults } from '../../../support/sensitivity-check.js';
 
-const raw = { scale: 1, variant: 'reference' } as const;
+const raw = { spread: 1, variant: 'reference' } as const;
 
 function planned(
   dimension: number, cohort: number, epsilon: number, extra: object, form?: SurvivorsForm,

@@ -85,7 +85,7 @@ describe('where a row is mapped to', () => {
 
 describe('robust-mean of rows of any shape', () => {
   it('charges for the worst that one row can do to every release', () => {
-    const plan = planOf('robust-mean', { scale: 1 }, factsOf(4, 50_000));
+    const plan = planOf('robust-mean', { spread: 1 }, factsOf(4, 50_000));
     const right = (name: string): number => {
       if (name.startsWith('mean/')) return name === 'mean/count' ? 1 : 2;
       if (name === 'present') return 1;
@@ -109,7 +109,7 @@ describe('robust-mean of rows of any shape', () => {
     columns,
   ) => {
     const facts = factsOf(columns, 400, 60);
-    const parameters = parseParameters(robustMean.parameters, { scale: 1 }, facts);
+    const parameters = parseParameters(robustMean.parameters, { spread: 1 }, facts);
     const { faults, pairs } =
       await searchedFaults(robustMean.plan(parameters, facts), facts, parameters, ['one', 'two']);
     expect(faults).toEqual([]);

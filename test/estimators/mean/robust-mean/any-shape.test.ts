@@ -42,7 +42,7 @@ async function answerTo(
 const reasonsOf = ({ findings }: ValueOutcome): readonly string[] =>
   (findings ?? []).map(({ reason }) => reason);
 
-/** A release with columns that a private scale has found. */
+/** A release with columns that a private spread has found. */
 async function releaseWith(
   values: Float64Array, columns: FoundColumns, options: Partial<AnyOptions> = {},
 ): Promise<ValueOutcome> {
@@ -55,10 +55,10 @@ async function releaseWith(
   const draws = {
     compute: inlineCompute(), mechanisms: createMechanisms(design.events, seededNoise('columns')),
   };
-  const scale = columns.oneValue.map((one) => (one === null ? 1 : 1e150));
+  const spread = columns.oneValue.map((one) => (one === null ? 1 : 1e150));
   const outcome = (await releaseAny({ design, ...draws }, {
     pool: Sensitive.of({ count, dimension, values, tags: new BigUint64Array(0) }),
-    centre: new Float64Array(dimension), scale: Float64Array.from(scale), columns,
+    centre: new Float64Array(dimension), spread: Float64Array.from(spread), columns,
   })).value;
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return outcome;
@@ -125,11 +125,11 @@ describe('robust-mean of rows of any shape', () => {
   it.each([0.001, 0.002, 0.004, 0.006])(
     'is not pulled by rows far out that are too few for a crowd: %d of all', async (share) => {
       const few = { rows: 'normal', attack: 'far', dimension: 2, contributors: 40_000, share };
-      const answer = await answerTo(few, { scale: 1 });
+      const answer = await answerTo(few, { spread: 1 });
       // They pulled by .3 to .8 while they chose the radius.
       expect(answer.error).toBeLessThan(0.05);
       expect(reasonsOf(answer)).not.toContain('long-tails');
-      const plan = planOf('robust-mean', { scale: 1 }, factsOf(2, 40_000));
+      const plan = planOf('robust-mean', { spread: 1 }, factsOf(2, 40_000));
       expect(answer.error).toBeLessThan(2 * plan.expectedError(share).total);
     });
 
@@ -156,7 +156,7 @@ describe('robust-mean of rows of any shape', () => {
       makeRows('none', { rows: 'normal', dimension, contributors, corruption: 0, seed: 3 });
     const hostile = share * contributors * dimension;
     for (let at = 0; at < hostile; at++) values[at]! += distance / Math.sqrt(dimension);
-    const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, contributors));
+    const plan = planOf('robust-mean', { spread: 1 }, factsOf(dimension, contributors));
     const outcome = await releaseOf(plan, dimension, listOf(values, dimension), 'few and far');
     if (outcome.kind === 'refused') throw new Error(outcome.text);
     // While the radius followed them to the end, they pulled by .24.
@@ -170,11 +170,11 @@ describe('robust-mean of rows of any shape', () => {
 
   it('plans no less for more hostile rows, and for few that noise hides as before', () => {
     for (const [dimension, contributors] of [[1, 3_000], [2, 1e4], [10, 1e4], [10, 1e5]] as const) {
-      const plan = planOf('robust-mean', { scale: 1 }, factsOf(dimension, contributors));
+      const plan = planOf('robust-mean', { spread: 1 }, factsOf(dimension, contributors));
       const errors = Array.from({ length: 51 }, (_, step) => plan.expectedError(step / 1e3).total);
       expect(errors).toEqual(errors.toSorted((left, right) => left - right));
     }
-    const plan = planOf('robust-mean', { scale: 1 }, factsOf(10, 1e5));
+    const plan = planOf('robust-mean', { spread: 1 }, factsOf(10, 1e5));
     // As of rows of any shape: sqrt(.05 / .95) = .229.
     expect(plan.expectedError(0.05).bias).toBeCloseTo(0.229, 3);
     expect(plan.expectedError(0.0005).bias).toBeLessThan(0.004);
@@ -216,7 +216,7 @@ describe('robust-mean of rows of any shape', () => {
   it('states an interval that holds even if a twentieth lies unseen', async () => {
     for (const attack of ['subtle', 'inliers', 'near', 'ones']) {
       const { error, interval95, intervalIfFalse95, radiusIfFalse95, truth } = await answerTo(
-        { rows: 'normal', attack, dimension: 4, contributors: 20_000 }, { scale: 1 },
+        { rows: 'normal', attack, dimension: 4, contributors: 20_000 }, { spread: 1 },
       );
       expect(error).toBeLessThan(radiusIfFalse95!);
       truth.forEach((entry, j) => {
@@ -229,9 +229,9 @@ describe('robust-mean of rows of any shape', () => {
 
   it.each([
     ['bernoulli-.05', 0.03], ['bernoulli-.01', 0.03], ['likert', 0.03],
-  ])('keeps rare values of a discrete column beside a given scale: %s', async (rows, most) => {
+  ])('keeps rare values of a discrete column beside a given spread: %s', async (rows, most) => {
     const { error, interval95, truth } =
-      await answerTo({ rows, dimension: 2, contributors: 20_000 }, { scale: 1 });
+      await answerTo({ rows, dimension: 2, contributors: 20_000 }, { spread: 1 });
     expect(error).toBeLessThan(most);
     truth.forEach((entry, j) => {
       expect(interval95!.low[j]).toBeLessThan(entry);
@@ -239,9 +239,9 @@ describe('robust-mean of rows of any shape', () => {
     });
   });
 
-  it('still leaves out a crowd at one point beside a given scale', async () => {
+  it('still leaves out a crowd at one point beside a given spread', async () => {
     const outcome = await answerTo(
-      { rows: 'normal', attack: 'point', dimension: 4, contributors: 20_000 }, { scale: 1 },
+      { rows: 'normal', attack: 'point', dimension: 4, contributors: 20_000 }, { spread: 1 },
     );
     expect(reasonsOf(outcome)).toContain('cluster-apart');
     expect(outcome.error).toBeLessThan(0.05);
@@ -318,7 +318,7 @@ describe('robust-mean of rows of any shape', () => {
 
   it('removes nobody where nobody is said to lie', async () => {
     const far = { rows: 'normal', attack: 'point', dimension: 2, contributors: 20_000 };
-    const { findings, error } = await answerTo(far, { scale: 1, corruption: 0 });
+    const { findings, error } = await answerTo(far, { spread: 1, corruption: 0 });
     expect(findings!.map(({ reason }) => reason)).not.toContain('cluster-apart');
     expect(error).toBeGreaterThan(0.08);
   });
@@ -326,16 +326,16 @@ describe('robust-mean of rows of any shape', () => {
   it('refuses where few came, and plans less where noise hides more', async () => {
     const data = dataSource('few');
     const few = Array.from({ length: 4_000 }, () => data.normals(2));
-    expect(await releaseOf(planOf('robust-mean', { scale: 1 }, factsOf(2, 20_000)), 2, few, 'few'))
+    expect(await releaseOf(planOf('robust-mean', { spread: 1 }, factsOf(2, 20_000)), 2, few, 'few'))
       .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
     const names = (cohort: number): readonly string[] =>
-      planOf('robust-mean', { scale: 1 }, factsOf(10, cohort, 1)).events.map(({ name }) => name);
+      planOf('robust-mean', { spread: 1 }, factsOf(10, cohort, 1)).events.map(({ name }) => name);
     expect(names(1_500).filter((name) => !name.startsWith('centre/')))
       .toEqual(['distance', 'mean/sum', 'mean/count', 'mean/apart']);
     expect(names(100_000)).toHaveLength(2 + 1 + 6 + 2 + 4 + 1 + 1 + 3);
     const small = Array.from({ length: 1_500 }, () => data.normals(10));
     const outcome = await releaseOf(
-      planOf('robust-mean', { scale: 1 }, factsOf(10, 1_500, 1)), 10, small, 'small',
+      planOf('robust-mean', { spread: 1 }, factsOf(10, 1_500, 1)), 10, small, 'small',
     );
     expect(outcome.kind === 'value' && Math.hypot(...outcome.estimate)).toBeLessThan(0.8);
   });

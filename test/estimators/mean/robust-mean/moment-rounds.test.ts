@@ -32,7 +32,7 @@ const correlatedOf = (variance: number, correlation: number, noise: number): num
     .filter(Boolean).length;
 
 describe('columns are correlated', () => {
-  // A scale that is found is about 1.26 deviations of normal rows: their variance is .63.
+  // A spread that is found is about 1.26 deviations of normal rows: their variance is .63.
   it('not where noise alone makes a direction narrow', () => {
     expect(correlatedOf(0.63, 0, 0.46)).toBeLessThan(10);
     expect(correlatedOf(0.63, 0, 0.2)).toBe(0);

@@ -11,7 +11,7 @@ import { sensitivityFaults } from '../../../support/sensitivity-check.js';
 
 const [dimension, contributors] = [4, 60_000];
 const facts = factsOf(dimension, contributors, 1);
-const normal = { scale: 1, shape: 'light' };
+const normal = { spread: 1, shape: 'light' };
 const rows = { dimension, contributors, rows: 'condition-1e4', seed: 3 };
 
 async function released(
@@ -146,7 +146,7 @@ describe('columns are correlated', () => {
     expect(narrow(1, 0.3, 1)).toBe(false);
   });
 
-  it('not where columns are narrower than their scale, or noise hides them', () => {
+  it('not where columns are narrower than their spread, or noise hides them', () => {
     expect(narrow(0.2, 0, 1)).toBe(false);
     expect(narrow(0.001, 0.04, 0.001)).toBe(false);
   });

@@ -33,7 +33,7 @@ describe('the radius of robust-mean', () => {
       .toBeGreaterThan(10);
   });
 
-  it('does not follow rows behind a gap that no honest column of this scale has', () => {
+  it('does not follow rows behind a gap that no honest column of this spread has', () => {
     const [share, rows] = [0.004, 60_000];
     const far = (distance: number): Float64Array => {
       const counts = cloud(0);
@@ -107,9 +107,9 @@ describe('the radius of robust-mean', () => {
 
   it('is near normal rows where noise hides all but their mean, unless it is given', () => {
     const radiusOf = (cohort: number, given = {}): unknown => planOf(
-      'robust-mean', { shape: 'light', scale: 1, range: '-10..10', ...given },
+      'robust-mean', { shape: 'light', spread: 1, range: '-10..10', ...given },
       factsOf(10, cohort, 1),
-    ).facts['clipRadiusInScales'];
+    ).facts['clipRadiusInSpreads'];
     expect(radiusOf(1_000)).toBeCloseTo(Math.sqrt(10) + 1.5, 3);
     expect(radiusOf(100_000)).toBeCloseTo(1.35 * Math.sqrt(10) + 3, 3);
     expect(radiusOf(1_000, { radius: 9 })).toBe(9);

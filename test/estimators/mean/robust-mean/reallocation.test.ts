@@ -66,7 +66,7 @@ describe('events that filter rounds did not need', () => {
           (sum, entry, j) => sum + ((entry - sums[j]! * ball.grid) / found.sigma) ** 2, 0,
         );
       }
-      // A chi-square of 1,600: 4.9 of its deviations are 14 %, which is 7 % in scale.
+      // A chi-square of 1,600: 4.9 of its deviations are 14 %, which is 7 % in spread.
       expect(Math.abs(squares / 1_600 - 1)).toBeLessThan(0.173);
     }
   });
@@ -83,7 +83,7 @@ describe('events that filter rounds did not need', () => {
 
   it('make the answer less noisy where nobody lies, and intervals say '
     + 'so', { tags: ['long'] }, async () => {
-    const parameters = { scale: 1, shape: 'light' };
+    const parameters = { spread: 1, shape: 'light' };
     const plan = planOf('robust-mean', parameters, factsOf(dimension, cohort, 1));
     const ratios: number[] = [];
     for (let seed = 0; seed < 5; seed++) {

@@ -12,13 +12,13 @@ import { dataSource, listOf } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 
 const [dimension, contributors] = [5, 40_000];
-const normal = { scale: 1, shape: 'light' };
+const normal = { spread: 1, shape: 'light' };
 
 async function errorUnder(
   attack: string, corruption = 0.05, name = 'robust-mean', epsilon = 2,
 ): Promise<number> {
   const { values, truth } = makeRows(attack, { dimension, contributors, corruption, seed: 4 });
-  const parameters = name === 'mean' ? { scale: 1 } : normal;
+  const parameters = name === 'mean' ? { spread: 1 } : normal;
   const plan = planOf(name, parameters, factsOf(dimension, contributors, epsilon));
   const outcome = await releaseOf(plan, dimension, listOf(values, dimension), `robust ${attack}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
@@ -96,7 +96,7 @@ describe('robust-mean of normal rows', () => {
     + 'number of threads, shape %s', { tags: ['long'] }, async (shape) => {
     const { values } = makeRows('ones', { dimension, contributors, corruption: 0.05, seed: 9 });
     const rows = listOf(values, dimension);
-    const plan = planOf('robust-mean', { scale: 1, shape }, factsOf(dimension, rows.length));
+    const plan = planOf('robust-mean', { spread: 1, shape }, factsOf(dimension, rows.length));
     const assignmentHashes = rows.map((_, i) => {
       const bytes = new Uint8Array(32);
       seededNoise(`ticket ${i}`).fill(bytes);
@@ -124,7 +124,7 @@ describe('robust-mean of normal rows', () => {
 
   it('charges for the worst that one row can do to every release', () => {
     const plan = planOf('robust-mean', { ...normal, radius: 6 }, factsOf(3, 10_000));
-    const radius = plan.facts['clipRadiusInScales'] as number;
+    const radius = plan.facts['clipRadiusInSpreads'] as number;
     for (const event of plan.events) {
       if (!('sensitivity' in event) || event.kind === 'exponential') continue;
       const [name, part = ''] = event.name.split('/');

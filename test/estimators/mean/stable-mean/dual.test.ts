@@ -17,7 +17,7 @@ import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 async function errorUnder(attack: string, corruption: number, bound = 1): Promise<number> {
   const shape = { dimension: 5, contributors: 40_000, corruption, seed: 3 };
   const { values, truth } = makeRows(attack, shape);
-  const plan = planOf('stable-mean', { scale: 1, bound }, factsOf(5, 40_000, 2));
+  const plan = planOf('stable-mean', { spread: 1, bound }, factsOf(5, 40_000, 2));
   const outcome = await releaseOf(plan, 5, listOf(values, 5), `dual ${attack}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return Math.hypot(...outcome.estimate.map((entry, j) => entry - truth[j]!));
@@ -44,7 +44,7 @@ describe('stable-mean by default', () => {
       const shape = { dimension: 2, contributors: 20_000, corruption: 0.05, seed: 7 };
       const { values, truth } = makeRows(attack, shape);
       const facts = factsOf(2, 20_000, 2);
-      const plan = planOf('stable-mean', { scale: 1, corruption: 0.05 }, facts);
+      const plan = planOf('stable-mean', { spread: 1, corruption: 0.05 }, facts);
       const outcome = await releaseOf(plan, 2, listOf(values, 2), `dual bound ${attack}`);
       const { estimate, interval95, intervalIfFalse95: ifFalse, radiusIfFalse95: radius } =
         outcome as ValueOutcome;
@@ -65,7 +65,7 @@ describe('stable-mean by default', () => {
   });
 
   it('refuses a fifth of the cohort', async () => {
-    const plan = planOf('stable-mean', { scale: 1 }, factsOf(2, 20_000));
+    const plan = planOf('stable-mean', { spread: 1 }, factsOf(2, 20_000));
     const data = dataSource('few');
     const rows = Array.from({ length: 4_000 }, () => Float64Array.of(data.normal(), data.normal()));
     expect(await releaseOf(plan, 2, rows, 'few'))
@@ -74,7 +74,7 @@ describe('stable-mean by default', () => {
 
   it('says what would make a plan feasible', () => {
     const facts = factsOf(5, 50);
-    const parameters = parseParameters(stableMean.parameters, { scale: 1 }, facts);
+    const parameters = parseParameters(stableMean.parameters, { spread: 1 }, facts);
     const plan = stableMean.plan(parameters, facts);
     expect(plan).toMatchObject({ kind: 'infeasible' });
     const enough = plan.kind === 'infeasible' ? plan.cohortNeeded! : 0;
@@ -83,10 +83,10 @@ describe('stable-mean by default', () => {
   });
 
   it('charges for the worst that one row can do to every sum', () => {
-    const plan = planOf('stable-mean', { scale: 1, radius: 6 }, factsOf(3, 10_000));
+    const plan = planOf('stable-mean', { spread: 1, radius: 6 }, factsOf(3, 10_000));
     const of = (name: string) =>
       plan.events.find((event) => event.name === name) as { sensitivity: number };
-    const radius = plan.facts['clipRadiusInScales'] as number;
+    const radius = plan.facts['clipRadiusInSpreads'] as number;
     for (const stage of ['near', 'mean']) {
       expect(of(`${stage}/sum`).sensitivity).toBe(2 * radius);
       for (let t = 1; t <= 6; t++) {

@@ -14,7 +14,7 @@ import { dataSource } from '../../../support/data.js';
 import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 import { stepsOf, unit } from './outlier-rates.js';
 
-const reference = { scale: 1, variant: 'reference' };
+const reference = { spread: 1, variant: 'reference' };
 
 const sumOf = (events: readonly MechanismEvent[], name: string) =>
   events.find((event) =>
@@ -55,7 +55,7 @@ describe('stable-mean in its reference variant', () => {
     + 'itself', () => {
     const { events, facts } =
       planOf('stable-mean', { ...reference, radius: 6, recentre: 'no' }, factsOf(3, 10_000));
-    const radius = facts['clipRadiusInScales'] as number;
+    const radius = facts['clipRadiusInSpreads'] as number;
     const { sensitivity } = sumOf(events, 'mean/sum');
     const exact = 1.5 * Math.sqrt(1.03 * 10_000) * Math.SQRT1_2 + 2 * radius;
     expect(sensitivity).toBeGreaterThan(exact + 3 * Math.sqrt(2e-5) * Math.sqrt(1.03 * 10_000));

@@ -67,7 +67,7 @@ function documentOf(name: string, change: Partial<ShortFacts>): StudyDocument {
     cohort: 100_000, participation: 'secret', epoch: { everyMs },
     contribution: { reduce: 'mean', rowsMax }, estimator: 'mean',
     parameters: {
-      scale: new Array<number>(columns).fill(1), corruption: 0.05, 'centre-part': 0.2,
+      spread: new Array<number>(columns).fill(1), corruption: 0.05, 'centre-part': 0.2,
     },
     privacy: { epsilon: 1, delta: 1e-6 },
     budget: { epsilon: 60, delta: 1e-3, rule: 'zcdp', scope: 'study' },

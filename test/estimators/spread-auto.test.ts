@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/brands.js';
 import { countPairBins, zeroBin } from '../../src/numerics/kernels/column-counts.js';
-import { pairsOf, slotOf } from '../../src/privacy/stages/scale-pairs.js';
+import { pairsOf, slotOf } from '../../src/privacy/stages/spread-pairs.js';
 import {
-  pairingFor, privateScaleOn, scaleEvent, slotsFor, slotsForScale, type RowsToPair,
-} from '../../src/privacy/stages/scale.js';
+  pairingFor, privateSpreadOn, spreadEvent, slotsFor, slotsForSpread, type RowsToPair,
+} from '../../src/privacy/stages/spread.js';
 import { inlineCompute } from '../../src/estimators/contract/compute.js';
 import { keepingCount } from '../../src/privacy/mechanisms/bounds.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
@@ -21,7 +21,7 @@ interface Member {
 }
 
 const dimension = 2;
-const event = scaleEvent({ cohort: 'rows', dimension, rho: 0.01, delta: 1e-7 });
+const event = spreadEvent({ cohort: 'rows', dimension, rho: 0.01, delta: 1e-7 });
 const pairing = pairingFor(200, event, 0.05);
 
 function members(data: DataSource, count: number, deviation = 1): Member[] {
@@ -50,7 +50,7 @@ async function countsOf(
   list: readonly Member[],
 ): Promise<readonly ReadonlyMap<number, number>[]> {
   const { mechanisms, recorded } = recordingMechanisms([event]);
-  await privateScaleOn(inlineCompute(), mechanisms, rowsOf(list), pairing);
+  await privateSpreadOn(inlineCompute(), mechanisms, rowsOf(list), pairing);
   return recorded[0]!.content as readonly ReadonlyMap<number, number>[];
 }
 
@@ -63,11 +63,11 @@ function changes(
     .filter((change) => change !== 0));
 }
 
-describe('private scale', () => {
+describe('private spread', () => {
   it.each([
     ['any rows', members], ['rows of which many are equal', discreteMembers],
   ])('moves one pair when one contributor comes, goes or changes: %s', async (name, make) => {
-    const data = dataSource(`scale neighbours ${name}`);
+    const data = dataSource(`spread neighbours ${name}`);
     const list = make(data, 200);
     const before = await countsOf(list);
     let moved = 0;
@@ -91,7 +91,7 @@ describe('private scale', () => {
 
   it('pairs the rows of a slot with the smallest tags, in whatever order rows come and with any '
     + 'number of threads', async () => {
-    const data = dataSource('scale order');
+    const data = dataSource('spread order');
     // Also tags of which two or three are equal: values decide then.
     const list = members(data, 300)
       .map(({ tag, row }, i) => ({ tag: i % 10 < 2 ? (BigInt(i % 3) << 60n) : tag, row }));
@@ -120,7 +120,7 @@ describe('private scale', () => {
         tags: BigUint64Array.from(order.map(({ tag }) => tag)),
       });
       const { mechanisms, recorded } = recordingMechanisms([event]);
-      await privateScaleOn(inlineCompute(), mechanisms, rows, { ...pairing, slots: few });
+      await privateSpreadOn(inlineCompute(), mechanisms, rows, { ...pairing, slots: few });
       expect(sorted(recorded[0]!.content)).toEqual(sorted(wanted));
     }
   });
@@ -175,17 +175,17 @@ describe('private scale', () => {
       .toEqual([[zeroBin, 1], [-200, 2], [-1, 1], [0, 2], [1, 1], [200, 2]]);
   });
 
-  it('takes no more slots than tell the scale, and always enough to keep the fullest bin', () => {
-    expect(slotsForScale(60_000, event)).toBe(slotsFor(60_000));
-    const wide = scaleEvent({ cohort: 'rows', dimension: 200, rho: 1e-4, delta: 1e-9 });
+  it('takes no more slots than tell the spread, and always enough to keep the fullest bin', () => {
+    expect(slotsForSpread(60_000, event)).toBe(slotsFor(60_000));
+    const wide = spreadEvent({ cohort: 'rows', dimension: 200, rho: 1e-4, delta: 1e-9 });
     for (const one of [event, wide]) {
-      const slots = slotsForScale(10_000_000, one);
+      const slots = slotsForSpread(10_000_000, one);
       expect(slots).toBeLessThan(slotsFor(10_000_000));
       // 0.59 of the slots with a pair, 0.3 of these in one bin; twice what keeps a bin outweighs
       // the noise as well.
       expect(0.59 * 0.3 * slots).toBeGreaterThan(2 * keepingCount(one));
     }
-    expect(slotsForScale(10_000_000, wide)).toBeGreaterThan(slotsForScale(10_000_000, event));
+    expect(slotsForSpread(10_000_000, wide)).toBeGreaterThan(slotsForSpread(10_000_000, event));
   });
 
   it('costs what its event says', () => {
@@ -195,7 +195,7 @@ describe('private scale', () => {
     expect(amountToNumber(delta)).toBeCloseTo(1e-7, 20);
   });
 
-  /** Scales over the deviation, of rows that a share of hostile ones stand among. */
+  /** Spreads over the deviation, of rows that a share of hostile ones stand among. */
   async function found(
     label: string, deviation: number, count: number, hostile: { share: number; moved: number },
   ): Promise<number[]> {
@@ -204,12 +204,12 @@ describe('private scale', () => {
       const list = members(data, count, deviation).map(({ tag, row }, i) =>
         ({ tag, row: i < hostile.share * count
           ? row.map((entry) => entry + hostile.moved * deviation) : row }));
-      const fine = scaleEvent({ cohort: 'rows', dimension, rho: 0.05, delta: 1e-7 });
+      const fine = spreadEvent({ cohort: 'rows', dimension, rho: 0.05, delta: 1e-7 });
       const mechanisms = createMechanisms([fine], seededNoise(`${label} ${round}`));
-      const scale = await privateScaleOn(
+      const spread = await privateSpreadOn(
         inlineCompute(), mechanisms, rowsOf(list), pairingFor(count, fine, hostile.share),
       );
-      return scale.value.columns.map((column) => column!.medianScale / deviation);
+      return spread.value.columns.map((column) => column!.medianSpread / deviation);
     }));
     return rounds.flat();
   }
@@ -217,39 +217,39 @@ describe('private scale', () => {
   // Half a doubling in four steps: wherever the deviation is between two powers of two.
   it.each([1e-30, 0.02, 1, 2 ** 0.25, 2 ** 0.5, 2 ** 0.75, 777, 1e40])(
     'is the deviation itself, %d, to an eighth with 6,000 rows', async (deviation) => {
-      const scales = await found(`scale ${deviation}`, deviation, 6_000, { share: 0, moved: 0 });
-      for (const scale of scales) expect(Math.abs(scale - 1)).toBeLessThan(0.125);
+      const spreads = await found(`spread ${deviation}`, deviation, 6_000, { share: 0, moved: 0 });
+      for (const spread of spreads) expect(Math.abs(spread - 1)).toBeLessThan(0.125);
       // Of 8, so the mean's own deviation is a third of one's, about .012.
-      expect(Math.abs(scales.reduce((sum, scale) => sum + scale, 0) / scales.length - 1))
+      expect(Math.abs(spreads.reduce((sum, spread) => sum + spread, 0) / spreads.length - 1))
         .toBeLessThan(0.06);
     });
 
   it.each([0.1, 0.2])('is moved by nothing when a share of %d stands far off '
     + 'together', { tags: ['long'] }, async (share) => {
     for (const deviation of [1, 1.2, 1.4, 1.7]) {
-      for (const scale of await found(
+      for (const spread of await found(
         `far ${share} ${deviation}`, deviation, 6_000, { share, moved: 1e5 },
       )) {
-        expect(Math.abs(scale - 1)).toBeLessThan(0.15);
+        expect(Math.abs(spread - 1)).toBeLessThan(0.15);
       }
     }
   });
 
   it('is moved by at most what the honest quantile says when a tenth stands near', async () => {
     for (const moved of [1.5, 3, 4]) {
-      for (const scale of await found(`near ${moved}`, 1, 6_000, { share: 0.1, moved })) {
-        expect(scale).toBeGreaterThan(0.9);
-        expect(scale).toBeLessThan(1.29 + 0.1);
+      for (const spread of await found(`near ${moved}`, 1, 6_000, { share: 0.1, moved })) {
+        expect(spread).toBeGreaterThan(0.9);
+        expect(spread).toBeLessThan(1.29 + 0.1);
       }
     }
   });
 
   it('reports columns whose values coincide, and everything when nobody came', async () => {
-    const data = dataSource('scale constant');
+    const data = dataSource('spread constant');
     const list = members(data, 4_000)
       .map(({ tag, row }) => ({ tag, row: row.map((entry, j) => (j === 0 ? 5 : entry)) }));
     const unknown = async (rows: readonly Member[]): Promise<boolean[]> => {
-      const found = await privateScaleOn(
+      const found = await privateSpreadOn(
         inlineCompute(), createMechanisms([event], seededNoise('constant')), rowsOf(rows),
         pairingFor(4_000, event, 0.05),
       );
@@ -260,7 +260,7 @@ describe('private scale', () => {
   });
 });
 
-describe.each(['mean', 'populous-mean'])('%s with scale: auto', (name) => {
+describe.each(['mean', 'populous-mean'])('%s with spread: auto', (name) => {
   const facts = factsOf(2, 6_000);
   const plan = planOf(name, {}, facts);
   const rows = (seed: string, shift = 0, hostile = 0): Float64Array[] => {
@@ -271,7 +271,7 @@ describe.each(['mean', 'populous-mean'])('%s with scale: auto', (name) => {
   };
 
   it('needs no number from anybody, and says that its units are found', () => {
-    expect(plan.facts['scale']).toBe('found privately');
+    expect(plan.facts['spread']).toBe('found privately');
     expect(plan.noise).toEqual([]);
     expect(chargeFits(plan.cost, facts.target)).toBe(true);
     expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * facts.target.rho);
@@ -282,7 +282,7 @@ describe.each(['mean', 'populous-mean'])('%s with scale: auto', (name) => {
       const outcome =
         await releaseOf(plan, 2, rows(`auto ${round}`, shift), `auto ${name} ${round}`);
       if (outcome.kind === 'refused') throw new Error(outcome.text);
-      // The found scale is at most eight deviations, and expectedError counts in it.
+      // The found spread is at most eight deviations, and expectedError counts in it.
       const said = 8 * plan.expectedError(0).total;
       expect(Math.abs(outcome.estimate[0]! - shift) / 0.01).toBeLessThan(said);
       expect(Math.abs(outcome.estimate[1]! - shift) / 300).toBeLessThan(said);

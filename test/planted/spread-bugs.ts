@@ -3,15 +3,16 @@ import { openSensitive } from '../../src/base/wrappers.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { countPairBins, zeroBin } from '../../src/numerics/kernels/column-counts.js';
 import { gaussianHistogramEvent } from '../../src/privacy/accounting/calibration.js';
-import { pairsOf } from '../../src/privacy/stages/scale-pairs.js';
-import type { RowsToPair } from '../../src/privacy/stages/scale.js';
+import { pairsOf } from '../../src/privacy/stages/spread-pairs.js';
+import type { RowsToPair } from '../../src/privacy/stages/spread.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import type { PlantedBug } from './bugs.js';
 import { smallPlan, tightGaussian } from './build.js';
 
 /**
- * Mistakes that the private scale could hold. The scale has hundreds of bins for each column. Three
- * are enough here: a difference of 0, below 1, and from 1 on. So a trial draws three noise values.
+ * Mistakes that the private spread could hold. The spread has hundreds of bins for each column.
+ * Three are enough here: a difference of 0, below 1, and from 1 on. So a trial draws three noise
+ * values.
  */
 const bins = 3;
 const shape = { epsilon: 1, delta: 0.05, dimension: 1, cohort: 4 } as const;
@@ -21,7 +22,7 @@ const binOf = (octave: number): number => (octave === zeroBin ? 0 : octave < 0 ?
 /** Rows of a planted estimator come from a pool, which has their tags. */
 const tagged = (block: RowBlock): RowsToPair => block as RowsToPair;
 
-/** The pairs of the scale's slots, by their difference. */
+/** The pairs of the spread's slots, by their difference. */
 function pairCounts(block: RowBlock): Float64Array {
   const counts = new Float64Array(bins);
   const [octaves] = countPairBins(block.values, 1, pairsOf(tagged(block), 1));
@@ -159,6 +160,6 @@ const fullWeights: PlantedBug = {
   },
 };
 
-export const scaleBugs: readonly PlantedBug[] = [
+export const spreadBugs: readonly PlantedBug[] = [
   zeroBinHalf, zeroBinTrue, trueValues, fullWeights,
 ];

@@ -4,7 +4,7 @@ import { normalQuantile } from '../../numerics/normal.js';
 import type { KeptBin } from '../mechanisms/contract.js';
 
 /**
- * Scales from noisy counts of differences per doubling: functions of what was released, so
+ * Spreads from noisy counts of differences per doubling: functions of what was released, so
  * post-processing.
  */
 
@@ -18,15 +18,15 @@ export interface PairFacts {
   readonly corruption: number;
 }
 
-/** The scale of one column, as its pairs show it. */
-export interface ColumnScale {
+/** The spread of one column, as its pairs show it. */
+export interface ColumnSpread {
   /** The root of the variance that the pairs have. Data units. */
-  readonly scale: number;
+  readonly spread: number;
   /**
    * The deviation of normal rows with the same median difference; in a discrete column that is
-   * `scale`.
+   * `spread`.
    */
-  readonly medianScale: number;
+  readonly medianSpread: number;
   /** Many pairs have a difference of exactly 0. */
   readonly isDiscrete: boolean;
   /** Most pairs have one, so few are left to show how far apart the others are. */
@@ -37,9 +37,9 @@ export interface ColumnScale {
 export const discreteShare = 0.1;
 /** At least seven rows in ten have one value when more than this share of the pairs is equal. */
 const mostlyEqualShare = 0.5;
-/** The scale is at most this many times that of the median difference. */
+/** The spread is at most this many times that of the median difference. */
 const timesMedianMax = 4;
-/** A crowd is far when its differences are this many times the scale of the median difference. */
+/** A crowd is far when its differences are this many times the spread of the median difference. */
 const farFrom = 6;
 /** The crowd may hold this many times the planned share of hostile rows. */
 const crowdMargin = 1.5;
@@ -56,34 +56,34 @@ const readAs = {
 } as const;
 
 /**
- * The scales of one column, from the bins of its pairs that were kept. Null when no pair that
+ * The spreads of one column, from the bins of its pairs that were kept. Null when no pair that
  * differs was seen.
  *
- * `scale` is the root of half the mean square difference, which is the variance. Each doubling
+ * `spread` is the root of half the mean square difference, which is the variance. Each doubling
  * counts with the share of the pairs that it holds. One doubling past the last kept one is added,
  * at the ratio of the last two: it holds less than the threshold, or it would have been kept, and
  * half of that where the last kept one may be a crowd. Bins
  * of a far crowd are left out: they lie behind an empty doubling, and hold no more pairs than the
- * planned hostile rows can be in. `scale` is never below `medianScale`, nor four times above it.
+ * planned hostile rows can be in. `spread` is never below `medianSpread`, nor four times above it.
  */
-export function columnScaleOf(kept: readonly KeptBin[], facts: PairFacts): ColumnScale | null {
+export function columnSpreadOf(kept: readonly KeptBin[], facts: PairFacts): ColumnSpread | null {
   const apart = kept.filter(({ bin }) => bin !== zeroBin).sort((a, b) => a.bin - b.bin);
   if (apart.length === 0) return null;
   const total = pairsIn(kept, facts);
   const equal = kept.find(({ bin }) => bin === zeroBin)?.noisyCount ?? 0;
   const isDiscrete = equal > discreteShare * total;
   const isMostlyEqual = equal > mostlyEqualShare * total;
-  const medianScale = deviationOf(apart);
+  const medianSpread = deviationOf(apart);
   const hostile = total * hostilePairs(crowdMargin * facts.corruption);
-  const near = withoutCrowd(apart, farFrom * medianScale, hostile);
+  const near = withoutCrowd(apart, farFrom * medianSpread, hostile);
   const { square, unseen } = isDiscrete ? readAs.discrete : readAs.continuous;
   const past = pastLast(near, unseen * facts.threshold, total * hostilePairs(facts.corruption));
   const bins = [...near, ...past];
-  const scale = rootOfMoment(bins, square / (2 * total));
-  if (isDiscrete) return { scale, medianScale: scale, isDiscrete, isMostlyEqual };
-  const most = timesMedianMax * medianScale;
+  const spread = rootOfMoment(bins, square / (2 * total));
+  if (isDiscrete) return { spread, medianSpread: spread, isDiscrete, isMostlyEqual };
+  const most = timesMedianMax * medianSpread;
   return {
-    scale: Math.min(most, Math.max(medianScale, scale)), medianScale, isDiscrete, isMostlyEqual,
+    spread: Math.min(most, Math.max(medianSpread, spread)), medianSpread, isDiscrete, isMostlyEqual,
   };
 }
 
@@ -118,11 +118,11 @@ function withoutCrowd(
 /**
  * About the standard deviation of rows of which a share p has one value, from the mean square
  * distance m from that value: sqrt(p m). The variance is between p m and m, and exactly p m where
- * the others have one value, too. A far crowd is left out, as in `columnScaleOf`.
+ * the others have one value, too. A far crowd is left out, as in `columnSpreadOf`.
  * @param atOnce - rows with that value.
  * @param kept - rows by doubling of their distance; at least one.
  */
-export function scaleAbout(kept: readonly KeptBin[], atOnce: number, corruption: number): number {
+export function spreadAbout(kept: readonly KeptBin[], atOnce: number, corruption: number): number {
   const bins = [...kept].sort((a, b) => a.bin - b.bin);
   const total = bins.reduce((sum, { noisyCount }) => sum + noisyCount, atOnce);
   const from = farFrom * 2 ** (bins[0]!.bin + 1);

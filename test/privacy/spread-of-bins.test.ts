@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { randomOf } from '../../bench/accuracy/data.js';
 import { zeroBin } from '../../src/numerics/kernels/column-counts.js';
 import { normalCdf } from '../../src/numerics/normal.js';
-import { columnScaleOf, deviationOf } from '../../src/privacy/stages/scale-of-bins.js';
+import { columnSpreadOf, deviationOf } from '../../src/privacy/stages/spread-of-bins.js';
 
 /** Counts per doubling of the differences of normal rows, those above `least`. */
 function binsOf(
@@ -81,10 +81,10 @@ describe('a deviation from counts per doubling', () => {
 });
 
 /** What the pairs of such rows tell when `threshold` of them keep a bin. */
-function scaleOfRows(
+function spreadOfRows(
   row: (random: ReturnType<typeof randomOf>) => number, pairs = 15_000, threshold = 300,
-): { readonly scale: number; readonly medianScale: number; readonly isDiscrete: boolean } {
-  const random = randomOf('scale of rows');
+): { readonly spread: number; readonly medianSpread: number; readonly isDiscrete: boolean } {
+  const random = randomOf('spread of rows');
   const counts = new Map<number, number>();
   for (let pair = 0; pair < pairs; pair++) {
     const difference = Math.abs(row(random) - row(random));
@@ -93,10 +93,10 @@ function scaleOfRows(
   }
   const kept = [...counts].map(([bin, noisyCount]) => ({ bin, noisyCount }))
     .filter(({ noisyCount }) => noisyCount > threshold);
-  return columnScaleOf(kept, { pairs, threshold, corruption: 0.05 })!;
+  return columnSpreadOf(kept, { pairs, threshold, corruption: 0.05 })!;
 }
 
-describe('the scale of a column', () => {
+describe('the spread of a column', () => {
   it.each<[string, number, (random: ReturnType<typeof randomOf>) => number]>([
     ['normal', 1, ({ normal }) => normal()],
     ['exponential', 1, ({ uniform }) => -Math.log(uniform())],
@@ -109,49 +109,49 @@ describe('the scale of a column', () => {
     ['yes or no', 0.5, ({ uniform }) => Number(uniform() < 0.5)],
     ['1 to 5', 1.41, ({ uniform }) => Math.ceil(5 * uniform())],
   ])('is about the standard deviation: %s', (_, deviation, row) => {
-    const { scale } = scaleOfRows(row);
-    expect(scale / deviation).toBeGreaterThan(0.8);
-    expect(scale / deviation).toBeLessThan(1.5);
+    const { spread } = spreadOfRows(row);
+    expect(spread / deviation).toBeGreaterThan(0.8);
+    expect(spread / deviation).toBeLessThan(1.5);
   });
 
   it('counts pairs of equal values as pairs, and says that the column is discrete', () => {
-    const rare = scaleOfRows(({ uniform }) => Number(uniform() < 0.05));
-    const often = scaleOfRows(({ uniform }) => Number(uniform() < 0.5));
-    expect(often.scale / rare.scale).toBeCloseTo(0.5 / 0.218, 0);
+    const rare = spreadOfRows(({ uniform }) => Number(uniform() < 0.05));
+    const often = spreadOfRows(({ uniform }) => Number(uniform() < 0.5));
+    expect(often.spread / rare.spread).toBeCloseTo(0.5 / 0.218, 0);
     expect([rare.isDiscrete, often.isDiscrete]).toEqual([true, true]);
-    expect(scaleOfRows(({ normal }) => normal()).isDiscrete).toBe(false);
+    expect(spreadOfRows(({ normal }) => normal()).isDiscrete).toBe(false);
   });
 
   it('leaves out a crowd behind an empty doubling, if hostile rows can be it', () => {
-    const crowd = (share: number): number => scaleOfRows(({ uniform, normal }) =>
-      (uniform() < share ? 1_000 : normal())).scale;
+    const crowd = (share: number): number => spreadOfRows(({ uniform, normal }) =>
+      (uniform() < share ? 1_000 : normal())).spread;
     expect(crowd(0.05)).toBeLessThan(1.5);
     expect(crowd(0.3)).toBeGreaterThan(3);
   });
 
   // The pairs and the threshold of 100,000 rows of 10 columns.
   it('goes on half as far past a doubling that a crowd may be all of', () => {
-    const scaleOf = (row: (random: ReturnType<typeof randomOf>) => number): number =>
-      scaleOfRows(row, 26_491, 379).scale;
-    const crowd = scaleOf(({ uniform, normal }) =>
+    const spreadOf = (row: (random: ReturnType<typeof randomOf>) => number): number =>
+      spreadOfRows(row, 26_491, 379).spread;
+    const crowd = spreadOf(({ uniform, normal }) =>
       normal() + (uniform() < 0.05 ? 1.5 * Math.sqrt(10) : 0));
     expect(crowd).toBeLessThan(1.8);
     expect(crowd).toBeGreaterThan(1.44);
-    const lognormal = scaleOf(({ normal }) => Math.exp(normal()));
+    const lognormal = spreadOf(({ normal }) => Math.exp(normal()));
     expect(lognormal / 2.16).toBeGreaterThan(0.8);
   });
 
   it('is right when half of the planned people come', () => {
     const kept = binsOf(1, 5_000, 300);
     const facts = { threshold: 300, corruption: 0.05 };
-    const all = columnScaleOf(kept, { ...facts, pairs: 5_000 })!;
-    const half = columnScaleOf(kept, { ...facts, pairs: 11_000 })!;
-    expect(half.scale / all.scale).toBeGreaterThan(0.9);
+    const all = columnSpreadOf(kept, { ...facts, pairs: 5_000 })!;
+    const half = columnSpreadOf(kept, { ...facts, pairs: 11_000 })!;
+    expect(half.spread / all.spread).toBeGreaterThan(0.9);
   });
 
   it('is unknown when no pair that differs was seen', () => {
     const facts = { pairs: 15_000, threshold: 300, corruption: 0.05 };
-    expect(columnScaleOf([{ bin: zeroBin, noisyCount: 14_000 }], facts)).toBeNull();
-    expect(columnScaleOf([], facts)).toBeNull();
+    expect(columnSpreadOf([{ bin: zeroBin, noisyCount: 14_000 }], facts)).toBeNull();
+    expect(columnSpreadOf([], facts)).toBeNull();
   });
 });

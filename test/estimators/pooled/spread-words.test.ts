@@ -38,8 +38,8 @@ it.each(['mean', 'robust-mean', 'covariance'])(
     };
     const refused = planned(2, {});
     if (refused.kind !== 'infeasible') throw new Error('there is a plan for two people');
-    const [, alone, withScale] =
-      /^a cohort of (\d+), .* or scale and a cohort of (\d+)$/.exec(refused.remedy) ?? [];
-    expect([planned(Number(alone), {}).kind, planned(Number(withScale), { scale: 1 }).kind])
+    const [, alone, withSpread] =
+      /^a cohort of (\d+), .* or spread and a cohort of (\d+)$/.exec(refused.remedy) ?? [];
+    expect([planned(Number(alone), {}).kind, planned(Number(withSpread), { spread: 1 }).kind])
       .toEqual([refused.remedy, 'plan'].map(() => 'plan'));
   });

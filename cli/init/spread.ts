@@ -4,24 +4,24 @@ export const corruption = 0.05;
 export const corruptionRemark = 'corruption is the share of people who may send false rows.';
 
 /** Values spread evenly over a range have a standard deviation of .29 of its width. */
-const scalePerWidth = 1 / 3;
+const spreadPerWidth = 1 / 3;
 
-/** The scale of a mean, as YAML, and comments about it. */
-interface Scale {
+/** The spread of a mean, as YAML, and comments about it. */
+interface Spread {
   readonly text: string;
   readonly remarks: readonly string[];
 }
 
-export function scaleOf(ranges: readonly Range[] | null): Scale {
+export function spreadOf(ranges: readonly Range[] | null): Spread {
   if (ranges === null) {
-    const remark = 'scale: auto finds how widely values are spread, for a fifth of the privacy.';
+    const remark = 'spread: auto finds how widely values are spread, for a fifth of the privacy.';
     return { text: 'auto', remarks: [remark] };
   }
-  const scales = ranges.map(({ low, high }) => rounded((high - low) * scalePerWidth, 3));
+  const spreads = ranges.map(({ low, high }) => rounded((high - low) * spreadPerWidth, 3));
   return {
-    text: `[${scales.join(', ')}]`,
+    text: `[${spreads.join(', ')}]`,
     remarks: [
-      'scale is a guess of the standard deviation of each column: here a third of its range.',
+      'spread is a guess of the standard deviation of each column: here a third of its range.',
       'A better guess gives less noise, but one that is far too small makes the answer wrong.',
       'Take it from public knowledge, not from the data.',
     ],
