@@ -36,10 +36,16 @@ const digitBits = 12;
 const digits = 1 << digitBits;
 const shift = 2 ** (2 * digitBits - 1);
 
+/** For fewer places it takes longer to count all digits than to compare them. */
+const fewPlaces = 200;
+
 /** Memory for the places along one direction at a time. */
 interface Sorting {
   readonly steps: Int32Array;
   readonly other: Int32Array;
+  /** How many places have each value of their low and of their high digit. */
+  readonly low: Uint32Array;
+  readonly high: Uint32Array;
 }
 
 /**
@@ -48,11 +54,17 @@ interface Sorting {
  * three columns within `entryReach` make places below sqrt(3) * 64 / placeGrid < 2^23.
  */
 function sortedSteps(
-  offsets: Float64Array, dimension: number, direction: Float64Array, { steps, other }: Sorting,
+  offsets: Float64Array, dimension: number, direction: Float64Array,
+  { steps, other, low, high }: Sorting,
 ): Int32Array {
-  const low = new Uint32Array(digits);
-  const high = new Uint32Array(digits);
-  placesAlong(offsets, dimension, direction).forEach((place, i) => {
+  const places = placesAlong(offsets, dimension, direction);
+  if (places.length < fewPlaces) {
+    places.forEach((place, i) => { steps[i] = Math.round(place / placeGrid); });
+    return steps.sort();
+  }
+  low.fill(0);
+  high.fill(0);
+  places.forEach((place, i) => {
     const step = Math.round(place / placeGrid) + shift;
     steps[i] = step;
     low[step & (digits - 1)]! += 1;
@@ -135,7 +147,10 @@ export function trimmedViews(
 ): TrimmedViews {
   const size = offsets.length / dimension;
   const means = new Float64Array(directions.length / dimension);
-  const sorting = { steps: new Int32Array(size), other: new Int32Array(size) };
+  const sorting = {
+    steps: new Int32Array(size), other: new Int32Array(size), low: new Uint32Array(digits),
+    high: new Uint32Array(digits),
+  };
   let distance = trimmed;
   for (let k = 0; k < means.length; k++) {
     const direction = directions.subarray(k * dimension, (k + 1) * dimension);
