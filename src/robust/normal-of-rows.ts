@@ -100,7 +100,10 @@ function imagesOf(
 ): Float64Array {
   const columns =
     map.map((_, at) => map[(at % dimension) * dimension + Math.floor(at / dimension)]!);
-  const moved = values.map((entry, at) => entry - mean[at % dimension]!);
+  const moved = new Float64Array(values.length);
+  for (let start = 0; start < values.length; start += dimension) {
+    for (let j = 0; j < dimension; j++) moved[start + j] = values[start + j]! - mean[j]!;
+  }
   return ownKernels().product(moved, columns, count, dimension, dimension);
 }
 
@@ -108,27 +111,35 @@ function imagesOf(
 function directionsOf(
   images: Float64Array, dimension: number,
 ): { readonly move: Float64Array; readonly shape: Float64Array } {
-  const lengths = lengthsOf(images, dimension).map(Math.sqrt);
-  const least = lengthLeast * median(lengths);
-  const weights = lengths.map((length) => 1 / Math.max(length, least, Number.MIN_VALUE));
-  const total = weights.reduce((sum, weight) => sum + weight, 0);
+  const lengths = lengthsOf(images, dimension);
+  const count = lengths.length;
+  for (let i = 0; i < count; i++) lengths[i] = Math.sqrt(lengths[i]!);
+  const least = Math.max(lengthLeast * median(lengths), Number.MIN_VALUE);
+  const squares = new Float64Array(count);
+  let total = 0;
+  for (let i = 0; i < count; i++) {
+    const weight = 1 / Math.max(lengths[i]!, least);
+    total += weight;
+    lengths[i] = weight;
+    squares[i] = (weight ** 2 * dimension) / count;
+  }
+  for (let i = 0; i < count; i++) lengths[i] = lengths[i]! / total;
   const move = new Float64Array(dimension);
-  ownKernels().columnSums(
-    images, dimension, lengths.length, { weights: weights.map((weight) => weight / total) }, move,
-  );
+  ownKernels().columnSums(images, dimension, count, { weights: lengths }, move);
   const shape = new Float64Array(dimension ** 2);
-  const each = weights.map((weight) => (weight ** 2 * dimension) / lengths.length);
-  ownKernels().gram(images, dimension, lengths.length, { weights: each }, shape);
+  ownKernels().gram(images, dimension, count, { weights: squares }, shape);
   return { move, shape };
 }
 
 /** Squared lengths. */
 function lengthsOf(images: Float64Array, dimension: number): Float64Array {
-  return Float64Array.from({ length: images.length / dimension }, (_, i) => {
+  const lengths = new Float64Array(images.length / dimension);
+  for (let i = 0; i < lengths.length; i++) {
     let square = 0;
     for (let j = 0; j < dimension; j++) square += images[i * dimension + j]! ** 2;
-    return square;
-  });
+    lengths[i] = square;
+  }
+  return lengths;
 }
 
 /** Median distance from the median; the mean distance if most entries coincide. */

@@ -124,7 +124,7 @@ function expectSameWork(
 }
 
 /** A release of these takes seconds. `npm test` runs them on equal rows only. */
-const slowest: ReadonlySet<string> = new Set(['mixture']);
+const isSlow = (name: string, extra: object): boolean => name === 'mixture' || 'local' in extra;
 const otherKinds = Object.keys(sets).filter((kind) => kind !== 'equal');
 
 describe.each([
@@ -147,7 +147,7 @@ describe.each([
   };
   const title = 'does not depend on one contributor among rows that are %s';
   it.each(['equal'])(title, measure);
-  it.each(otherKinds)(title, { tags: slowest.has(name) ? ['slow'] : [] }, measure);
+  it.each(otherKinds)(title, { tags: isSlow(name, extra) ? ['slow'] : [] }, measure);
 });
 
 describe('planned work', () => {
