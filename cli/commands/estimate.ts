@@ -178,7 +178,6 @@ export const estimate = defineCommand({
     const target = targetOfFlags(
       args, cohort ?? tables.reduce((people, { count }) => people + count, 0),
     );
-    const timed: TimedResult[] = [];
     const types = typesOfTable(tables[0]!.columns, request);
     const raw = await parametersOfTypes(name, given, tables[0]!.columns, types);
     const resolved = await resolveEstimator({ name, question: args.question }, raw, {
@@ -190,18 +189,10 @@ export const estimate = defineCommand({
       return refuse(resolved, output);
     }
     const { estimator, parameters } = resolved;
-    const monotonicMs = (): number => io.monotonicMs();
-    for (const table of tables) {
-      const label = table.group ?? 'all';
-      const parallelism =
-        areWorthThreads(table.count, dimensionOf(table)) ? pool.parallelism : 0;
-      const compute = { ...pool, parallelism };
-      const asked = {
-        estimator, parameters, target, cohort, participation, randomness, label, compute,
-        monotonicMs, types,
-      };
-      timed.push(await estimateRows(table, asked));
-    }
+    const timed = await answersTo(tables, {
+      estimator, parameters, target, cohort, participation, randomness, types,
+      monotonicMs: () => io.monotonicMs(),
+    }, pool);
     const results = timed.map(({ result }) => result);
     const notes = notesOn(cohort, request);
     report(results, { tables, resolved, request, notes, randomness }, output);
@@ -211,6 +202,21 @@ export const estimate = defineCommand({
     return results.every((result) => result.outcome === 'value') ? 0 : 1;
   },
 });
+
+/** One after the other, each on threads if its passes are worth them. */
+async function answersTo(
+  tables: readonly RowTable[], asked: Omit<Parameters<typeof estimateRows>[1], 'label' | 'compute'>,
+  pool: ReturnType<typeof createComputePool>,
+): Promise<readonly TimedResult[]> {
+  const timed: TimedResult[] = [];
+  for (const table of tables) {
+    const parallelism = areWorthThreads(table.count, dimensionOf(table)) ? pool.parallelism : 0;
+    timed.push(await estimateRows(table, {
+      ...asked, label: table.group ?? 'all', compute: { ...pool, parallelism },
+    }));
+  }
+  return timed;
+}
 
 /** Without a cohort the number of rows is the size of the plan, so presence is public. */
 function presenceOf(given: string | undefined, cohort: number | undefined): Participation {
