@@ -12,7 +12,10 @@ import {
 export type TypedCell = string | number | bigint | boolean | null;
 
 /** One column of some consecutive rows. */
-export type CellColumn = ArrayLike<TypedCell>;
+export type CellColumn = ArrayLike<TypedCell> & {
+  /** Where no cell is empty: its texts, of which a cell is the one at its place. */
+  readonly coded?: { readonly texts: readonly string[]; readonly places: Float64Array };
+};
 
 /** Texts that are remembered. */
 const formsMax = 4096;
@@ -27,6 +30,8 @@ export class CellRows {
   private readonly types: readonly (ColumnType | undefined)[];
   private row = 0;
   private readonly forms = new Map<string, string>();
+  /** Zeros between two uses. */
+  private rowsOfText = new Uint32Array(0);
 
   /**
    * @param names - of all columns of the file, in its order.
@@ -70,6 +75,11 @@ export class CellRows {
     const groups = columns.get(group);
     for (let from = 0; from < count;) {
       const to = Math.min(count, from + this.builder.room);
+      if (cells.length === 0 && contributors === undefined && groups?.coded !== undefined) {
+        this.countGroups(groups.coded, from, to);
+        from = to;
+        continue;
+      }
       const isFilled = this.fillColumns(cells, from, to);
       if (isFilled && contributors === undefined && groups === undefined) {
         this.builder.endRows(this.row + 1, to - from);
@@ -87,6 +97,25 @@ export class CellRows {
         );
       }
       from = to;
+    }
+  }
+
+  /** Ends rows of which only the group is asked, each group at once. */
+  private countGroups(
+    { texts, places }: NonNullable<CellColumn['coded']>, from: number, to: number,
+  ): void {
+    if (this.rowsOfText.length < texts.length) this.rowsOfText = new Uint32Array(texts.length);
+    const rows = this.rowsOfText;
+    const found: number[] = [];
+    for (let i = from; i < to; i++) {
+      const place = places[i]!;
+      if (rows[place] === 0) found.push(place);
+      rows[place]! += 1;
+    }
+    this.row += to - from;
+    for (const place of found) {
+      this.builder.endGroup(this.formOf(texts[place]!), rows[place]!);
+      rows[place] = 0;
     }
   }
 

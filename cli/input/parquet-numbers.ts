@@ -1,4 +1,5 @@
 import type { SchemaElement } from 'hyparquet';
+import type { CellColumn } from './cells.js';
 import { damaged } from './damage.js';
 import { pageDecoders } from './parquet-codecs.js';
 import type { Chunk } from './parquet-columns.js';
@@ -81,14 +82,15 @@ export class TextPages {
   }
 
   /** The next rows, as the library returns them. @throws InvalidInputError as `NumberPages`. */
-  read(count: number): (string | null)[] {
+  read(count: number): CellColumn {
     const places = this.#places.read(count);
-    const texts = new Array<string | null>(count);
+    const texts = this.#texts;
+    const cells = new Array<string | null>(count);
     for (let i = 0; i < count; i++) {
       const place = places[i]!;
-      texts[i] = place === null ? null : this.#texts[place]!;
+      cells[i] = place === null ? null : texts[place]!;
     }
-    return texts;
+    return Array.isArray(places) ? cells : Object.assign(cells, { coded: { texts, places } });
   }
 }
 

@@ -63,6 +63,11 @@ export interface RowBatch {
   /** One per row; null if no such column was requested. */
   readonly contributors: readonly string[] | null;
   readonly groups: readonly string[] | null;
+  /**
+   * How many rows each group has, in place of `groups` and `positions`, where nothing else is asked
+   * about a row.
+   */
+  readonly groupCounts?: ReadonlyMap<string, number>;
 }
 
 const rowsPerBatch = 4096;
@@ -76,6 +81,8 @@ export class BatchBuilder {
   private positions = new Float64Array(rowsPerBatch);
   private contributors: string[] = [];
   private groups: string[] = [];
+  private groupCounts = new Map<string, number>();
+  private readonly countsGroups: boolean;
   private count = 0;
   private hasCut = false;
   private texts: readonly (BatchTexts | null)[];
@@ -89,6 +96,7 @@ export class BatchBuilder {
       readonly types?: RowOptions['types'] | undefined;
     },
   ) {
+    this.countsGroups = keeps.groups && !keeps.contributors && columns.length === 0;
     this.values = new Float64Array(rowsPerBatch * columns.length);
     this.texts = this.noTexts();
   }
@@ -117,10 +125,18 @@ export class BatchBuilder {
 
   /** Ends the row that was written at `target`. */
   endRow(position: number, contributor: string, group: string): void {
+    if (this.countsGroups) return this.endGroup(group, 1);
     this.positions[this.count] = position;
     if (this.keeps.contributors) this.contributors.push(contributor);
     if (this.keeps.groups) this.groups.push(group);
     this.count += 1;
+    if (this.count === rowsPerBatch) this.cut();
+  }
+
+  /** Ends rows of one group, at most `room`, of which nothing else is asked. */
+  endGroup(group: string, count: number): void {
+    this.groupCounts.set(group, (this.groupCounts.get(group) ?? 0) + count);
+    this.count += count;
     if (this.count === rowsPerBatch) this.cut();
   }
 
@@ -151,7 +167,8 @@ export class BatchBuilder {
       values: this.values.subarray(0, this.count * this.columns.length),
       positions: this.positions.subarray(0, this.count),
       contributors: this.keeps.contributors ? this.contributors : null,
-      groups: this.keeps.groups ? this.groups : null,
+      groups: this.keeps.groups && !this.countsGroups ? this.groups : null,
+      ...(this.countsGroups && { groupCounts: this.groupCounts }),
       ...(this.texts.some((texts) => texts !== null)
         && { texts: this.texts.map((texts) => texts?.list ?? null) }),
     });
@@ -160,6 +177,7 @@ export class BatchBuilder {
     this.positions = new Float64Array(rowsPerBatch);
     this.contributors = [];
     this.groups = [];
+    this.groupCounts = new Map();
     this.count = 0;
   }
 

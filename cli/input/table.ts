@@ -74,6 +74,11 @@ class SeparateRows {
     this.#length += count;
   }
 
+  /** Adds rows without columns. */
+  addEmpty(count: number): void {
+    this.#length += count;
+  }
+
   /** Copies one row. */
   append(values: Float64Array, row: number): void {
     const { dimension } = this;
@@ -220,10 +225,17 @@ class TableBuilder {
     }
   }
 
-  private addSeparate({ values, count, groups }: RowBatch, places: ReadonlyMap<string, number>):
-  void {
+  private addSeparate(
+    { values, count, groups, groupCounts = new Map() }: RowBatch,
+    places: ReadonlyMap<string, number>,
+  ): void {
+    for (const [name, rows] of groupCounts) {
+      const group = places.get(name);
+      if (group !== undefined) this.separate[group]!.addEmpty(rows);
+    }
+    if (groups === null) return;
     for (let row = 0; row < count; row++) {
-      const group = places.get(groups?.[row] ?? '');
+      const group = places.get(groups[row]!);
       if (group !== undefined) this.separate[group]!.append(values, row);
     }
   }

@@ -52,7 +52,7 @@ function textFileOf(data: DataSource): ArrayBuffer {
   return parquetWriteBuffer({
     columnData: [{
       name: 'a', type: 'STRING', data: cells, nullable: nulls > 0 || data.below(2) === 0,
-    }],
+    }, { name: 'n', type: 'INT32', data: cells.map((_, row) => row) }],
     codec: (['UNCOMPRESSED', 'SNAPPY'] as const)[data.below(2)]!,
     rowGroupSize: 1 + data.below(5_000), pageSize: 64 + data.below(9_000),
   });
@@ -64,8 +64,17 @@ async function groupsIn(file: ArrayBuffer): Promise<readonly string[]> {
     byteLength: file.byteLength,
     slice: (start: number, end?: number) => Promise.resolve(file.slice(start, end)),
   };
-  const request = { missing: 'null' as const, columns: [], group: 'a' };
+  const request = { missing: 'null' as const, columns: ['n'], group: 'a' };
   for await (const batch of readParquetBytes(bytes, request, 'f')) groups.push(...batch.groups!);
+  const counts = new Map<string, number>();
+  for await (const batch of readParquetBytes(bytes, { ...request, columns: [] }, 'f')) {
+    expect(batch.groups).toBeNull();
+    for (const [group, count] of batch.groupCounts!) {
+      counts.set(group, (counts.get(group) ?? 0) + count);
+    }
+  }
+  for (const group of groups) counts.set(group, counts.get(group)! - 1);
+  expect([...counts.values()].every((count) => count === 0)).toBe(true);
   return groups;
 }
 
