@@ -51,7 +51,7 @@ export async function runCommandLine(
     }
     const { args, repeated } = parseCommandArguments(command, rest);
     onCommand(command);
-    const output = createOutput(io, (args as { json?: boolean }).json === true);
+    const output = await createOutput(io, (args as { json?: boolean }).json === true);
     if (!output.isJson) warnOfNode(io);
     const { debug = false } = args as { readonly debug?: boolean };
     return await command.run({ args, repeated, io, output, debug });

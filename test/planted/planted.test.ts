@@ -6,7 +6,7 @@ import {
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { renderTable } from '../../cli/base/output.js';
+import { renderTable } from '../../cli/base/text-table.js';
 import { sensitivityFaults } from '../support/sensitivity-check.js';
 import { plantedBugs, type PlantedBug } from './bugs.js';
 

@@ -255,8 +255,9 @@ describe('layers', () => {
       .map((target): readonly [string, string] => [file.path, target]));
     const reached = reachedFrom('cli/commands/estimate.ts', atStart);
     expect(reached.length).toBeGreaterThan(80);
-    const needless = new RegExp('yaml-text|study-file/(check|parse)|wire/(reader|generated)'
-      + '|^src/choose|^src/estimators/(mean|counts|covariance|distributions|pooled)/');
+    const needless = new RegExp('yaml-text|text-table|study-file/(check|parse)'
+      + '|wire/(reader|generated)|^src/choose'
+      + '|^src/estimators/(mean|counts|covariance|distributions|pooled)/');
     expect(reached.filter((path) => needless.test(path) && !described.includes(path))).toEqual([]);
   });
 });
