@@ -54,11 +54,11 @@ export type {
 export type { NodeHealth, SliceCounts } from './studies/node-health.js';
 export type {
   AdmissionRequest, AdmissionResult, BudgetSpec, ChargeResult, ContributorKey, ContributorState,
-  EpochRecord,
-  EpochState, JournalEntry, LedgerBalance, LedgerEntry, NewQuarantine, OpenEpoch, OpenEpochResult,
-  Quarantine, ReleaseRecord, Rollback, Store, StoreRelease, StudyId, StudyRecord,
-  StudyRegistration, StudyStateName, WithdrawalRequest, WithdrawalResult,
+  EpochRecord, EpochState, JournalEntry, LedgerBalance, LedgerEntry, OpenEpoch, OpenEpochResult,
+  ReleaseRecord, Store, StoreRelease, StudyId, StudyRecord, StudyRegistration, StudyStateName,
+  WithdrawalRequest, WithdrawalResult,
 } from './store/contract.js';
+export type { NewQuarantine, Quarantine, Rollback } from './store/records.js';
 export type { StoreHealth } from './store/health.js';
 
 // Parts of these types.

@@ -3,9 +3,8 @@ import type {
   Estimator, Infeasible, Plan, PrivacyTarget,
 } from './estimators/contract/estimator.js';
 import { planWithin } from './plan.js';
-import type { Amount } from './privacy/accounting/amount.js';
 import {
-  chargeUnder, freshBalance, releasesThatFit, type Charge,
+  chargeUnder, freshBalance, plusCharge, releasesThatFit, type Charge,
 } from './privacy/accounting/budget.js';
 import {
   capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
@@ -25,7 +24,7 @@ export interface StudyPlan extends QuestionsPlan {
   /** Epochs that the whole budget pays for; if it renews, those of one window. */
   readonly releases: number;
   /** The cap that stops the epoch after these. */
-  readonly binds: 'rho' | 'delta';
+  readonly binds: 'rho' | 'delta' | 'epsilon';
 }
 
 /**
@@ -48,8 +47,7 @@ export function planStudy(
   const target = targetOf(document, caps);
   const planned = feasiblePlan(document, find, target);
   const charges = planned.questions.map(({ plan }) => chargeOf(document, caps, plan));
-  const charge = charges.reduce((left, right) => (
-    { rho: (left.rho + right.rho) as Amount, delta: (left.delta + right.delta) as Amount }));
+  const charge = charges.reduce(plusCharge);
   const { count, binds } = releasesThatFit(freshBalance(caps), charge);
   if (count < 1) {
     throw new KeelsonError(

@@ -1,9 +1,8 @@
 import { utf8 } from '../../src/base/bytes.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
-import type {
-  LedgerBalance, LedgerEntry, Rollback, StudyRecord,
-} from '../../server/store/contract.js';
+import type { LedgerBalance, LedgerEntry, StudyRecord } from '../../server/store/contract.js';
+import type { Rollback } from '../../server/store/records.js';
 import { openPostgresReader, type PostgresReader } from '../../server/store/postgres/reader.js';
 import { openSqliteReader, type SqliteReader } from '../../server/store/sqlite/reader.js';
 import { durationText } from '../../server/studies/release/guarantee.js';
@@ -261,7 +260,8 @@ function view(
     rho,
     delta,
     epsilon: {
-      spent: epsilonOfSpent(balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta),
+      spent: epsilonOfSpent(
+        balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta, balance.pureSpent),
       byLossDistribution: loss,
       cap: balance.epsilon,
       atDelta: balance.delta,

@@ -189,10 +189,10 @@ async function budgets(hub: StudyHub): Promise<readonly BudgetSample[]> {
 }
 
 function sharedBudget(balance: LedgerBalance): BudgetSample {
-  const { key, rule, rhoSpent, deltaSpent, deltaCap, delta, epsilon } = balance;
+  const { key, rule, rhoSpent, deltaSpent, deltaCap, pureSpent, delta, epsilon } = balance;
   return {
     labels: { budget: key },
-    epsilonSpent: epsilonOfSpent(rule, rhoSpent, deltaSpent, delta),
+    epsilonSpent: epsilonOfSpent(rule, rhoSpent, deltaSpent, delta, pureSpent),
     epsilonCap: epsilon,
     deltaSpent: amountToNumber(deltaSpent), deltaCap: amountToNumber(deltaCap),
   };

@@ -68,12 +68,12 @@ export class SealedEpochs {
   ): Promise<number | null> {
     const { store, logger } = this.context;
     const { studyId } = this;
-    const { rho, delta } = this.definition.charge;
     const { contribution, late } = this.document;
     // The secret of the epoch's box key replaces the key that assigns groups: it is stored and
     // erased in the same way.
     const result = await store.openEpoch({
-      studyId, epoch, opensAtMs, closesAtMs, rho, delta, rowsMax: contribution.rowsMax, late,
+      studyId, epoch, opensAtMs, closesAtMs, ...this.definition.charge,
+      rowsMax: contribution.rowsMax, late,
       assignmentKey: signing.randomBytes(32), workSeed: signing.randomBytes(32),
     });
     if (result.kind === 'opened') {

@@ -1,9 +1,11 @@
-import type { Amount } from '../../src/privacy/accounting/amount.js';
+import type { Amount, PureAmount } from '../../src/privacy/accounting/amount.js';
+import type { Charge } from '../../src/privacy/accounting/budget.js';
 import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import type { EncryptedSeries } from '../../src/base/running-totals.js';
 import type { StoreHealth, Waits } from './health.js';
+import type { NewQuarantine, Quarantine, Rollback } from './records.js';
 
 /** Lower-case hex of 32 bytes. */
 export type StudyId = string;
@@ -26,10 +28,13 @@ export interface BudgetSpec {
   readonly key: string;
   readonly scope: 'study' | 'contributor' | 'population';
   readonly rule: BudgetRule;
-  /** Under zcdp: rho and delta caps. Under pure: rhoCap holds the epsilon cap, delta 0. */
+  /**
+   * Under zcdp: rho and delta caps. Under pure: rhoCap holds the epsilon cap, delta 0. `epsilon` is
+   * the cap of the pure sum under every rule.
+   */
   readonly rhoCap: Amount;
   readonly deltaCap: Amount;
-  /** The stated epsilon that the caps came from, for reports. */
+  /** The statement that the caps came from. */
   readonly epsilon: number;
   readonly delta: number;
   /**
@@ -72,10 +77,13 @@ export interface LedgerBalance {
   readonly rule: BudgetRule;
   readonly rhoCap: Amount;
   readonly deltaCap: Amount;
+  readonly pureCap: Amount;
   readonly rhoSpent: Amount;
   readonly deltaSpent: Amount;
+  readonly pureSpent: PureAmount;
   readonly rhoReserved: Amount;
   readonly deltaReserved: Amount;
+  readonly pureReserved: PureAmount;
   readonly epsilon: number;
   readonly delta: number;
   /** Set for a budget that renews: `spent` is then the charges within the last `windowMs`. */
@@ -92,6 +100,8 @@ export interface OpenEpoch {
   /** The plan's cost under the budget's rule, reserved when the epoch opens. */
   readonly rho: Amount;
   readonly delta: Amount;
+  /** Default: `none`. */
+  readonly pure?: PureAmount;
   /**
    * Secret: the HMAC key that assigns contributors to groups. It is kept so that replay rebuilds
    * the same groups. Empty once purged.
@@ -128,7 +138,8 @@ export interface ChargeResult {
 }
 
 /** An epoch as the store has it. */
-export interface EpochRecord extends Omit<OpenEpoch, 'late'> {
+export interface EpochRecord extends Omit<OpenEpoch, 'late' | 'pure'> {
+  readonly pure: PureAmount;
   readonly state: EpochState;
   /** The number of times that recovery began to rebuild this epoch. Guards against a crash loop. */
   readonly recoveries: number;
@@ -174,7 +185,7 @@ export interface AdmissionResult {
    * Under contributor scope, with the first row of an epoch: the contributor's spending afterwards.
    * Also set when the cost did not fit.
    */
-  readonly spend?: { readonly rho: Amount; readonly delta: Amount };
+  readonly spend?: Charge;
   /** With `too-many-new-keys`: the Unix time from which the study accepts new keys again. */
   readonly retryAtMs?: number;
   /** With `overloaded`: the epoch has all the people that it accepts. */
@@ -212,7 +223,7 @@ export interface ContributorState {
   /** A batch of this contributor was settled for the open epoch, whether or not it still counts. */
   readonly inOpenEpoch: boolean;
   /** Under contributor scope: this contributor's spending. */
-  readonly spend: { readonly rho: Amount; readonly delta: Amount } | null;
+  readonly spend: Charge | null;
 }
 
 /** An accepted batch as the journal has it. `body` holds rows, so it must stay in the server. */
@@ -247,25 +258,6 @@ export interface StoreRelease extends ReleaseRecord {
   readonly series?: readonly EncryptedSeries[];
 }
 
-/** A key that is left out of a study's epochs. A quarantine is never lifted. */
-export interface Quarantine {
-  readonly studyId: StudyId;
-  readonly contributor: ContributorKey;
-  /** The first epoch that leaves the key out. */
-  readonly fromEpoch: bigint;
-  /**
-   * The evidence: the distance of the key's own rows, the study's bound, and the release that the
-   * rows were compared with.
-   */
-  readonly distance: number;
-  readonly beyond: number;
-  readonly releaseIndex: number;
-  readonly atMs: number;
-}
-
-/** A key to leave out. Without `fromEpoch`: from the first epoch that opens from now on. */
-export type NewQuarantine = Omit<Quarantine, 'fromEpoch'> & Partial<Pick<Quarantine, 'fromEpoch'>>;
-
 /** One change of a budget. */
 export interface LedgerEntry {
   readonly budgetKey: string;
@@ -278,24 +270,10 @@ export interface LedgerEntry {
   readonly kind: 'reserved' | 'charged' | 'lapsed' | 'declined' | 'rollback';
   readonly rho: Amount;
   readonly delta: Amount;
+  readonly pure: PureAmount;
   /** Canonical JSON of the plan's mechanism events; set only for `charged`. */
   readonly events: string;
   readonly atMs: number;
-}
-
-/**
- * A start that was accepted although the database held less than was charged or released. Both
- * counts are public.
- */
-export interface Rollback {
-  readonly atMs: number;
-  /**
-   * Number of ledger entries: in the accepted database, and according to the mark; null when there
-   * was no mark.
-   */
-  readonly ledger: { readonly found: number; readonly marked: number | null };
-  /** Releases of all studies together. */
-  readonly releases: { readonly found: number; readonly marked: number | null };
 }
 
 /**

@@ -5,9 +5,10 @@ import type { Spend } from '../../src/wire/messages.js';
 import type { TextTable } from '../../src/base/text-table.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type {
-  ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback, StudyStateName,
-  WithdrawalRequest, WithdrawalResult,
+  ContributorState, LedgerBalance, ReleaseRecord, StudyStateName, WithdrawalRequest,
+  WithdrawalResult,
 } from '../store/contract.js';
+import type { Quarantine, Rollback } from '../store/records.js';
 import type { EpochProgress } from '../epochs/contract.js';
 import type { ContributorEvidence, QuarantineOutcome } from './evidence-contract.js';
 import type { RefusedStudy } from './refused-study.js';

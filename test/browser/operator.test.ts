@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import type { Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { operatorToken, startRig, type Rig } from '../listener/harness.js';
-import type { Quarantine } from '../../server/store/contract.js';
+import type { Quarantine } from '../../server/store/records.js';
 import { hasBrowser, launchBrowser, openPage, type LaunchedBrowser } from '../support/browser.js';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core'), 'utf8');

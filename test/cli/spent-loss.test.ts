@@ -22,10 +22,10 @@ const right: MechanismEvent =
 function entryOf(
   events: readonly MechanismEvent[], epoch: number, disjoint: readonly string[] = [], rule = zcdp,
 ): LedgerEntry {
-  const { rho, delta } = chargeUnder(rule, costOfEvents(events, { disjoint }));
   return {
-    budgetKey: 'study:s', studyId: 's', epoch: BigInt(epoch), kind: 'charged', rho, delta,
-    events: eventsToJson(events), atMs: epoch,
+    budgetKey: 'study:s', studyId: 's', epoch: BigInt(epoch), kind: 'charged',
+    ...chargeUnder(rule, costOfEvents(events, { disjoint })), events: eventsToJson(events),
+    atMs: epoch,
   };
 }
 
@@ -41,7 +41,8 @@ function balanceOf(entries: readonly LedgerEntry[], rule = zcdp): LedgerBalance 
   return {
     key: 'study:s', scope: 'study', rule, rhoCap: addAmounts(rhoSpent, rhoSpent),
     deltaCap: addAmounts(deltaSpent, deltaSpent), rhoSpent, deltaSpent, rhoReserved: zeroAmount,
-    deltaReserved: zeroAmount, epsilon: 4, delta: 1e-5,
+    deltaReserved: zeroAmount, pureCap: zeroAmount, pureSpent: null, pureReserved: null,
+    epsilon: 4, delta: 1e-5,
   };
 }
 

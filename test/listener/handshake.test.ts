@@ -145,11 +145,12 @@ describe('hello', () => {
 
   it('reports to a contributor its own spending under contributor scope', async () => {
     const rig = await startRig();
-    rig.hub.spend = { rho: amount(1n << 60n), delta: amount(0n) };
-    const cap = { rhoCap: amount(1n << 64n), deltaCap: amount(1n << 40n) };
+    rig.hub.spend = { rho: amount(1n << 60n), delta: amount(0n), pure: null };
+    const cap =
+      { rhoCap: amount(1n << 64n), deltaCap: amount(1n << 40n), pureCap: amount(8n << 64n) };
     const none = {
       rhoSpent: amount(0n), deltaSpent: amount(0n), rhoReserved: amount(0n),
-      deltaReserved: amount(0n),
+      deltaReserved: amount(0n), pureSpent: null, pureReserved: amount(0n),
     };
     const key = `study:${document.study}`;
     const rule = { rule: 'zcdp' } as const;

@@ -199,7 +199,7 @@ describe('public data', () => {
     const base = {
       rule: { rule: 'zcdp' }, epsilon: 8, delta: 1e-5, rhoCap: amount(1n << 64n),
       deltaCap: amount(1n << 40n), deltaSpent: amount(5n), rhoReserved: amount(7n),
-      deltaReserved: amount(1n),
+      deltaReserved: amount(1n), pureCap: amount(8n << 64n), pureSpent: null, pureReserved: null,
     } as const;
     rig.hub.ledger = [
       { key: 'study:one', scope: 'study', rhoSpent: amount(1n << 63n), ...base },

@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
 import {
-  amountOf, capOf, ratioOfDouble, zeroAmount, type Amount,
+  amountOf, capOf, ratioOfDouble, zeroAmount, type Amount, type PureAmount,
 } from '../../src/privacy/accounting/amount.js';
 import {
-  chargeOf, chargeUnder, fits, freshBalance, releasesThatFit, remaining,
+  admits, chargeOf, chargeUnder, coversCharge, freshBalance, plusCharge, releasesThatFit,
+  remaining, type Charge,
 } from '../../src/privacy/accounting/budget.js';
 import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
@@ -147,34 +148,61 @@ describe('events on disk', () => {
 
 describe('budgets', () => {
   const balance = {
-    ...freshBalance({ rhoCap: 100n as Amount, deltaCap: 10n as Amount }), rhoSpent: 30n as Amount,
-    rhoReserved: 50n as Amount,
+    ...freshBalance({ rhoCap: 100n as Amount, deltaCap: 10n as Amount, pureCap: 40n as Amount }),
+    rhoSpent: 30n as Amount, rhoReserved: 50n as Amount, pureSpent: 12n as Amount,
+    pureReserved: 8n as Amount,
   };
-  const asked = (rho: bigint, delta: bigint): { rho: Amount; delta: Amount } => ({
-    rho: rho as Amount, delta: delta as Amount,
+  const asked = (rho: bigint, delta: bigint, pure: bigint | null = null): Charge => ({
+    rho: rho as Amount, delta: delta as Amount, pure: pure as PureAmount,
   });
 
-  it('counts what is spent and reserved, to the last unit', () => {
-    expect(remaining(balance)).toEqual(asked(20n, 10n));
-    expect(fits(balance, asked(20n, 10n))).toBe(true);
-    expect(fits(balance, asked(21n, 0n))).toBe(false);
-    expect(fits(balance, asked(0n, 11n))).toBe(false);
-    expect(fits({ ...balance, rhoCap: 10n as Amount }, asked(1n, 0n))).toBe(false);
-    expect(fits({ ...balance, rhoCap: 10n as Amount }, asked(0n, 0n))).toBe(true);
+  it('admits what one of the two sums allows, to the last unit', () => {
+    const caps = { rho: 100n as Amount, delta: 10n as Amount, pure: 40n as Amount };
+    expect(admits(caps, asked(100n, 10n))).toBe(true);
+    expect(admits(caps, asked(101n, 0n))).toBe(false);
+    expect(admits(caps, asked(0n, 11n))).toBe(false);
+    expect(admits(caps, asked(101n, 0n, 40n))).toBe(true);
+    expect(admits(caps, asked(101n, 0n, 41n))).toBe(false);
+    expect(admits(caps, asked(100n, 0n, 41n))).toBe(true);
+  });
+
+  it('adds up amounts, and none absorbs', () => {
+    expect(plusCharge(asked(1n, 2n, 3n), asked(4n, 5n, 6n))).toEqual(asked(5n, 7n, 9n));
+    expect(plusCharge(asked(1n, 2n), asked(4n, 5n, 6n))).toEqual(asked(5n, 7n));
+  });
+
+  it('knows what is left of each sum', () => {
+    expect(remaining(balance)).toEqual(asked(20n, 10n, 20n));
+    expect(remaining({ ...balance, rhoCap: 10n as Amount, pureSpent: null }))
+      .toEqual(asked(0n, 10n));
   });
 
   it('says how many more fit and what stops the next one', () => {
     expect(releasesThatFit(balance, asked(3n, 1n))).toEqual({ count: 6, binds: 'rho' });
     expect(releasesThatFit(balance, asked(1n, 3n))).toEqual({ count: 3, binds: 'delta' });
     expect(releasesThatFit(balance, asked(0n, 0n)).count).toBe(Infinity);
+    expect(releasesThatFit(balance, asked(3n, 0n, 2n))).toEqual({ count: 10, binds: 'epsilon' });
+    expect(releasesThatFit(balance, asked(3n, 0n, 4n))).toEqual({ count: 6, binds: 'rho' });
+    expect(releasesThatFit({ ...balance, pureSpent: null }, asked(3n, 0n, 2n)).count).toBe(6);
+  });
+
+  it('lets a reservation pay for no more than it holds in each sum', () => {
+    expect(coversCharge(asked(2n, 1n, 3n), asked(2n, 1n, 3n))).toBe(true);
+    expect(coversCharge(asked(2n, 1n), asked(2n, 1n, 3n))).toBe(true);
+    for (const charge of [asked(3n, 1n, 3n), asked(2n, 2n, 3n), asked(2n, 1n, 4n), asked(2n, 1n)]) {
+      expect(coversCharge(asked(2n, 1n, 3n), charge)).toBe(false);
+    }
   });
 
   it('charges in the unit of the rule', () => {
     const cost = costOf(every[2]!, every[5]!);
-    expect(chargeUnder({ rule: 'zcdp' }, cost)).toEqual({ rho: cost.rho, delta: 0n });
-    expect(chargeUnder({ rule: 'pure' }, cost)).toEqual({ rho: cost.epsilon, delta: 0n });
+    expect(chargeUnder({ rule: 'zcdp' }, cost))
+      .toEqual({ rho: cost.rho, delta: 0n, pure: cost.epsilon });
+    expect(chargeUnder({ rule: 'zcdp' }, costOf(every[0]!))).toMatchObject({ pure: null });
+    expect(chargeUnder({ rule: 'pure' }, cost))
+      .toEqual({ rho: cost.epsilon, delta: 0n, pure: cost.epsilon });
     expect(chargeUnder({ rule: 'renyi', order: 2.5 }, cost))
-      .toEqual({ rho: (cost.rho * 5n + 1n) / 2n, delta: 0n });
+      .toEqual({ rho: (cost.rho * 5n + 1n) / 2n, delta: 0n, pure: null });
     expect(() => chargeUnder({ rule: 'pure' }, costOf(every[0]!))).toThrow(/rule "pure"/);
     expect(() => chargeUnder({ rule: 'pure' }, costOf(every[3]!))).toThrow(InvalidParameterError);
   });
@@ -209,8 +237,9 @@ describe('targets', () => {
     const caps = capsOf({ epsilon: 1, delta: 1e-6, rule: 'zcdp' });
     expect(caps.rhoCap).toBe(capOf(privacyTarget({ epsilon: 1, delta: 1e-6 }).rho));
     expect(caps.deltaCap).toBe(capOf(5e-7));
+    expect(caps.pureCap).toBe(one);
     expect(capsOf({ epsilon: 2, delta: 0, rule: 'pure' })).toEqual({
-      rule: { rule: 'pure' }, rhoCap: 2n * one, deltaCap: 0n,
+      rule: { rule: 'pure' }, rhoCap: 2n * one, deltaCap: 0n, pureCap: 2n * one,
     });
     expect(() => capsOf({ epsilon: 2, delta: 0, rule: 'zcdp' })).toThrow(InvalidParameterError);
   });

@@ -115,7 +115,7 @@ describe('rule renyi', () => {
       renyi: { order: 12, amount: 77n as Amount },
     };
     expect(chargeUnder({ rule: 'renyi', order: 12 }, masked))
-      .toEqual({ rho: 77n, delta: masked.delta });
+      .toEqual({ rho: 77n, delta: masked.delta, pure: null });
     for (const rule of [
       { rule: 'zcdp' }, { rule: 'pure' }, { rule: 'renyi', order: 13 },
     ] as const) {

@@ -79,6 +79,7 @@ describe('fifty epochs in which contributors come and go', () => {
       // What the ledger says is what was taken, to the unit.
       expect(spend).toEqual({
         rho: study.charge.rho * BigInt(epochs), delta: study.charge.delta * BigInt(epochs),
+        pure: epochs === 0 ? 0n : null,
       });
       expect(spend!.rho <= caps.rho && spend!.delta <= caps.delta).toBe(true);
     }

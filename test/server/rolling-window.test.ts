@@ -182,7 +182,7 @@ describe('contributor scope with a window', () => {
     await bench.clock.advance(2 * windowMs);
     await hub.settled();
     expect((await store.contributorState(studyId, hexKey(1))).spend)
-      .toEqual({ rho: 0n, delta: 0n });
+      .toEqual({ rho: 0n, delta: 0n, pure: 0n });
     await hub.close();
   });
 });

@@ -170,7 +170,8 @@ describe('withdrawing from an open epoch', () => {
     expect(await store.epoch(studyId, 1n)).toMatchObject({ state: 'lapsed' });
     expect(bench.failures).toEqual([]);
     for (const i of [1, 3]) {
-      expect((await hub.contributorState(studyId, keyOf(i))).spend).toEqual({ rho: 0n, delta: 0n });
+      expect((await hub.contributorState(studyId, keyOf(i))).spend)
+        .toEqual({ rho: 0n, delta: 0n, pure: 0n });
     }
     await hub.close();
   });

@@ -120,7 +120,7 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     expect(await verdicts(store, [batch('a', 2, 2, { studyId, content: marked })]))
       .toEqual(['rejected:contributor-budget-exhausted']);
     expect((await store.contributorState(studyId, idOf('a'))).spend)
-      .toEqual({ rho: 200n, delta: 10n });
+      .toEqual({ rho: 200n, delta: 10n, pure: null });
   });
 
   /** @param state what every write of a table with the trigger `no_room` fails with. */

@@ -7,7 +7,8 @@ import { connect } from '../../server/store/sqlite/driver.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock, type Clock } from '../../server/base/clock.js';
 import { createAggregator, silentLogger, type Aggregator } from '../../server/index.js';
-import type { BudgetSpec, Rollback, Store } from '../../server/store/contract.js';
+import type { BudgetSpec, Store } from '../../server/store/contract.js';
+import type { Rollback } from '../../server/store/records.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
@@ -267,7 +268,7 @@ describe('what an acceptance charges', () => {
     const [known] = await store.admit([batch('a', 1, 6)]);
     expect(known).toMatchObject({ verdict: 'accepted', spend: { rho: 400n } });
     expect((await store.contributorState(idOf('s'), idOf('b'))).spend)
-      .toEqual({ rho: 300n, delta: 30n });
+      .toEqual({ rho: 300n, delta: 30n, pure: null });
     await finishEpoch(store, 6, 2);
     await store.openEpoch(epochOf(7));
     expect(await verdicts(store, [batch('a', 2, 7), batch('b', 1, 7)]))
@@ -407,7 +408,7 @@ describe('a folder without a mark', () => {
     writeFileSync(mark(), text.replace('"releases":5', '"releases":1'));
     await expect(open(true)).rejects
       .toMatchObject({ code: 'storage-failed', message: /is damaged/ });
-    writeFileSync(mark(), text.replace('mark 1', 'mark 2'));
+    writeFileSync(mark(), text.replace('mark 2', 'mark 3'));
     await expect(open()).rejects.toMatchObject({ code: 'schema-too-new' });
   });
 });
@@ -449,7 +450,8 @@ describe('the order of database and mark', () => {
     await store.openEpoch(epochOf(1));
     await store.beginClose(idOf('s'), 1n);
     await store.chargeEpoch(idOf('s'), 1n, '[]', 8_000);
-    expect(readFileSync(mark(), 'utf8')).toContain('"charged":{"rho":"100","delta":"10"}');
+    expect(readFileSync(mark(), 'utf8'))
+      .toContain('"charged":{"rho":"100","delta":"10","pure":null}');
     await store.close();
   });
 });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { connect, pragma } from '../../server/store/sqlite/driver.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
+import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { migrations } from '../../server/store/sqlite/migrations/index.js';
 import { newKeysSchema } from '../../server/store/sqlite/migrations/0005-new-keys.js';
 import { keyRoomsSchema } from '../../server/store/sqlite/migrations/0010-key-rooms.js';
@@ -144,7 +145,8 @@ describe('the schema', () => {
       .all() as { name: string; sql: string }[];
     const silent = tables.flatMap(({ name, sql }) =>
       database.prepare<[], { name: string }>(`PRAGMA table_info(${name})`).all()
-        .filter((column) => !new RegExp(`^\\s+${column.name} .*-- \\S+`, 'm').test(sql))
+        .filter((column) => !new RegExp(
+          `(^\\s+|, )${column.name} .*(-- |/\\* )\\S+`, 'm').test(sql))
         .map((column) => `${name}.${column.name}`));
     database.close();
     expect(tables.length).toBeGreaterThan(9);
@@ -153,6 +155,12 @@ describe('the schema', () => {
 });
 
 describe('a folder that an older program wrote', () => {
+  const withoutPure = 'ALTER TABLE budgets DROP COLUMN pure_cap; '
+    + 'ALTER TABLE budgets DROP COLUMN pure_spent; '
+    + 'ALTER TABLE budgets DROP COLUMN pure_reserved; ALTER TABLE epochs DROP COLUMN pure; '
+    + 'ALTER TABLE ledger DROP COLUMN pure; ALTER TABLE contributor_spend DROP COLUMN pure; '
+    + 'ALTER TABLE contributor_debits DROP COLUMN pure;';
+
   /**
    * The first schema with a study, a charge, an open epoch with rows, and a contributor's own
    * spending.
@@ -169,7 +177,8 @@ describe('a folder that an older program wrote', () => {
     await store.admit([batch('a', 2, 2), batch('b', 1, 2, { last: true })]);
     await store.close();
     // What the second step added is taken away again: the file is what the first one made.
-    tamper('DROP TABLE budget_windows; DROP TABLE contributor_debits; DROP TABLE epochs_left_out; '
+    tamper(`${withoutPure} DROP TABLE budget_windows; `
+      + 'DROP TABLE contributor_debits; DROP TABLE epochs_left_out; '
       + 'DROP INDEX ledger_charged; DROP TABLE quarantines; DROP TABLE key_rotations; DROP TABLE '
       + 'new_keys; DROP TABLE withdrawals; DROP TABLE rollback_charges; DROP TABLE rollbacks; '
       + 'DROP TABLE running_series; DROP TABLE running_participations; DROP TABLE epoch_people; '
@@ -185,7 +194,7 @@ describe('a folder that an older program wrote', () => {
     expect(await store.journal(idOf('s'), 2n, 0n, 9)).toHaveLength(2);
     expect(await store.releases(idOf('s'), 0, 9)).toHaveLength(1);
     expect((await store.contributorState(idOf('s'), idOf('a'))).spend)
-      .toEqual({ rho: 200n, delta: 20n });
+      .toEqual({ rho: 200n, delta: 20n, pure: null });
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoCap: 250n });
     expect(await store.balance('study:s')).not.toHaveProperty('windowMs');
     expect(await verdicts(store, [batch('a', 1, 1), batch('b', 2, 2)]))
@@ -218,6 +227,7 @@ describe('a folder that an older program wrote', () => {
     'DROP TABLE running_series; DROP TABLE running_participations;',
     'DROP TABLE key_rooms;',
     `DROP TABLE epoch_people; ${keyRoomsSchema}`,
+    withoutPure,
   ];
   it('is upgraded from every schema there was, and keeps what it holds', async () => {
     expect(added).toHaveLength(migrations.length - 1);
@@ -237,6 +247,49 @@ describe('a folder that an older program wrote', () => {
         .toEqual(['duplicate@1', 'accepted@1']);
       await store.close();
     }
+  });
+
+  it('gets the pure sum from the events of its charges, and none where it has none', async () => {
+    const laplace = (scale: number): string => eventsToJson([{
+      kind: 'laplace', name: 'n', cohort: 'all', dimension: 1, grid: 1, sensitivity: 1, scale,
+    }]);
+    const gaussian = eventsToJson([{
+      kind: 'gaussian', name: 'n', cohort: 'all', dimension: 1, grid: 1, sensitivity: 1, sigma: 4,
+    }]);
+    const charged: Readonly<Record<string, readonly string[]>> = {
+      pure: [laplace(4), laplace(2)], mixed: [laplace(4), gaussian], unknown: [laplace(4), '[{}]'],
+    };
+    const before = await openInline();
+    for (const [name, texts] of Object.entries(charged)) {
+      const studyId = idOf(name);
+      await before.registerStudy(
+        registration({ studyId, name, budget: budget({ key: `study:${name}` }) }));
+      for (const [i, events] of texts.entries()) {
+        const epoch = BigInt(i + 1);
+        await before.openEpoch(epochOf(epoch, { studyId }));
+        await before.beginClose(studyId, epoch);
+        await before.chargeEpoch(studyId, epoch, events, 8_000);
+        await before.storeRelease(release(i, i + 1, { studyId }));
+      }
+    }
+    await before.openEpoch(epochOf(3, { studyId: idOf('pure') }));
+    await before.close();
+    tamper(`${withoutPure} PRAGMA user_version = 11`);
+    const store = await openInline();
+    const one = 2n ** 64n;
+    expect(await store.balance('study:pure')).toMatchObject(
+      { pureCap: one, pureSpent: (one * 3n) / 4n, pureReserved: null });
+    for (const name of ['mixed', 'unknown']) {
+      expect(await store.balance(`study:${name}`))
+        .toMatchObject({ pureSpent: null, pureReserved: 0n });
+    }
+    // The epoch that was open has events when it is charged.
+    await store.beginClose(idOf('pure'), 3n);
+    await store.chargeEpoch(idOf('pure'), 3n, laplace(8), 8_000);
+    expect(await store.balance('study:pure'))
+      .toMatchObject({ pureSpent: (one * 7n) / 8n, pureReserved: 0n });
+    await store.close();
+    await (await openInline()).close();
   });
 
   it('is upgraded whole or not at all', async () => {

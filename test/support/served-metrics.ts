@@ -31,6 +31,7 @@ export function balanceOf(spent: number): LedgerBalance {
     key: `study:${document.study}`, scope: 'study', rule: { rule: 'zcdp' }, epsilon: 1, delta: 1e-6,
     rhoCap: amountOf(rho), deltaCap: amountOf(1e-7), rhoSpent: amountOf(spent * rho),
     deltaSpent: zeroAmount, rhoReserved: zeroAmount, deltaReserved: zeroAmount,
+    pureCap: amountOf(1), pureSpent: null, pureReserved: zeroAmount,
   };
 }
 

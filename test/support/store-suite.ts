@@ -9,11 +9,12 @@ import {
   amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, resultText, verdicts,
 } from './store-fixtures.js';
 import { memoryFolder } from './memory-folder.js';
+import { sumTests } from './store-suite-sums.js';
 
 /** Opens a store on `directory`: creates it, or goes on with what is there. */
 export type StoreFactory = (directory: string) => Promise<Store>;
 
-interface Bench {
+export interface Bench {
   store: Store;
   readonly directory: string;
   /** Closes and opens again, as a restart does. */
@@ -55,6 +56,7 @@ export function storeSuite(
     describe('studies and budgets', { tags }, () => studyTests(bench));
     describe('epochs and ledger', { tags }, () => epochTests(bench));
     describe('contributor scope', { tags }, () => contributorTests(bench));
+    describe('two sums', { tags }, () => sumTests(bench));
     describe('admission', () => admissionTests(bench, tags));
     describe('withdrawals and quarantine', () => takenOutTests(bench));
     describe('releases', () => releaseTests(bench));
@@ -95,8 +97,11 @@ function studyTests(bench: Bench): void {
     expect(await bench.store.balance('study:s'))
       .toMatchObject({ rhoCap: 300n, deltaCap: 1_000n, epsilon: 0.5 });
     await bench.store.openEpoch(epochOf(1));
-    await expect(attempt({ rhoCap: amount(99) })).rejects.toMatchObject({ code: 'invalid-study' });
-    await attempt({ rhoCap: amount(100) });
+    const less = (cap: number): Promise<unknown> => attempt({ rhoCap: amount(cap), epsilon: 0.5 });
+    await expect(less(99)).rejects.toMatchObject({ code: 'invalid-study' });
+    await less(100);
+    await expect(attempt({ rhoCap: amount(100), epsilon: 0.6 })).rejects
+      .toMatchObject({ message: expect.stringContaining('can only shrink') as string });
   });
 
   it('keeps the order of a renyi budget', async () => {
@@ -152,13 +157,11 @@ function epochTests(bench: Bench): void {
     expect(await bench.store.ledgerEntries('study:s', 10)).toEqual([
       {
         budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'charged', rho: 100n, delta: 10n,
-        events: '[]',
-          atMs: 5_000,
+        pure: null, events: '[]', atMs: 5_000,
       },
       {
         budgetKey: 'study:s', studyId: idOf('s'), epoch: 1n, kind: 'reserved', rho: 100n,
-        delta: 10n, events: '',
-          atMs: 2_000,
+        delta: 10n, pure: null, events: '', atMs: 2_000,
       },
     ]);
   });
@@ -269,7 +272,7 @@ function epochTests(bench: Bench): void {
     const [first, second] = await bench.store.unfinishedEpochs();
     expect(first).toEqual({
       studyId: idOf('s'), epoch: 1n, state: 'closing', opensAtMs: 2_000, closesAtMs: 3_000,
-      rho: 100n, delta: 10n, assignmentKey: new Uint8Array(32).fill(7),
+      rho: 100n, delta: 10n, pure: null, assignmentKey: new Uint8Array(32).fill(7),
       workSeed: new Uint8Array(32).fill(9), rowsMax: 4, recoveries: 2,
     });
     expect(second).toMatchObject({ epoch: 2n, state: 'open', closesAtMs: 0, recoveries: 0 });
@@ -305,7 +308,7 @@ function contributorTests(bench: Bench): void {
     expect(await verdicts(store, [batch('a', 1, 1), batch('a', 2, 1)]))
       .toEqual(['accepted@1', 'accepted@1']);
     expect((await store.contributorState(idOf('s'), idOf('a'))).spend)
-      .toEqual({ rho: 100n, delta: 10n });
+      .toEqual({ rho: 100n, delta: 10n, pure: null });
     await finishEpoch(store, 1, 0);
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 100n, rhoReserved: 0n });
     await store.openEpoch(epochOf(2));
@@ -319,16 +322,16 @@ function contributorTests(bench: Bench): void {
       'accepted@3', 'rejected:contributor-budget-exhausted',
     ]);
     expect((await store.contributorState(idOf('s'), idOf('a'))).spend)
-      .toEqual({ rho: 200n, delta: 20n });
+      .toEqual({ rho: 200n, delta: 20n, pure: null });
     expect((await store.contributorState(idOf('s'), idOf('new'))).spend)
-      .toEqual({ rho: 0n, delta: 0n });
+      .toEqual({ rho: 0n, delta: 0n, pure: 0n });
     expect(await store.contributorCount(idOf('s'), 3n)).toBe(1);
     await finishEpoch(store, 3, 2);
     // The public bound is the smaller of the cap and the sum over epochs.
     expect(await store.balance('study:s')).toMatchObject({ rhoSpent: 250n, deltaSpent: 30n });
     await bench.reopen();
     expect((await bench.store.contributorState(idOf('s'), idOf('b'))).spend)
-      .toEqual({ rho: 100n, delta: 10n });
+      .toEqual({ rho: 100n, delta: 10n, pure: null });
     // A later start registers the study again: its epochs together may cost more than one
     // contributor has.
     const own = registration({ budget: budget({ scope: 'contributor', rhoCap: amount(250) }) });
@@ -342,7 +345,7 @@ function contributorTests(bench: Bench): void {
     await store.lapseEpoch(idOf('s'), 1n, 5_000);
     for (const name of ['a', 'b']) {
       expect((await store.contributorState(idOf('s'), idOf(name))).spend)
-        .toEqual({ rho: 0n, delta: 0n });
+        .toEqual({ rho: 0n, delta: 0n, pure: 0n });
     }
   });
 

@@ -77,9 +77,10 @@ describe('accounting, beside an independent computation', () => {
 
   it.each(vectors.capacity)('a budget of epsilon 1 holds releases of epsilon '
     + '$each', ({ each, epsilon, delta, ...fit }) => {
-    const zcdp = freshBalance({ rhoCap: capOf(rhoForZcdp(epsilon, delta)), deltaCap: zeroAmount });
+    const none = { deltaCap: zeroAmount, pureCap: zeroAmount };
+    const zcdp = freshBalance({ rhoCap: capOf(rhoForZcdp(epsilon, delta)), ...none });
     expect(releasesThatFit(zcdp, chargeOf(rhoOfPure(each), 0)).count).toBe(fit.zcdp);
-    const pure = freshBalance({ rhoCap: capOf(epsilon), deltaCap: zeroAmount });
+    const pure = freshBalance({ rhoCap: capOf(epsilon), ...none });
     // A decimal fraction may be a double just above it, which then does not fit as often.
     const times = releasesThatFit(pure, chargeOf(each, 0)).count;
     expect(fit.basic - times === 0 || fit.basic - times === 1).toBe(true);

@@ -27,12 +27,13 @@ const equal: readonly (readonly [name: string, columns: string, key: string])[] 
   ['budget_windows', 'budget_id, window_ms, renewed_through_ms', 'budget_id'],
   ['studies', 'study_key, study_id, name, document, budget_id, state, release_count, last_digest, '
     + 'last_epoch, registered_at_ms', 'study_key'],
-  ['ledger', 'entry_id, budget_id, study_key, epoch, kind, rho, delta, events, at_ms', 'entry_id'],
+  ['ledger', 'entry_id, budget_id, study_key, epoch, kind, rho, delta, pure, events, at_ms',
+    'entry_id'],
   ['contributors', 'contributor_id, public_key', 'contributor_id'],
   ['replay', 'study_key, contributor_id, contiguous, high, epoch_key, row_count, complete, '
     + '"window"', 'study_key, contributor_id'],
-  ['contributor_spend', 'budget_id, contributor_id, rho, delta', 'budget_id, contributor_id'],
-  ['contributor_debits', 'budget_id, contributor_id, epoch_key, rho, delta',
+  ['contributor_spend', 'budget_id, contributor_id, rho, delta, pure', 'budget_id, contributor_id'],
+  ['contributor_debits', 'budget_id, contributor_id, epoch_key, rho, delta, pure',
     'budget_id, contributor_id, epoch_key'],
   ['releases', 'study_key, release_index, epoch, body, signature, digest, stored_at_ms',
     'study_key, release_index'],
@@ -50,7 +51,8 @@ const equal: readonly (readonly [name: string, columns: string, key: string])[] 
 ];
 
 const budgetsText = `SELECT budget_id, budget_key, scope, rule, renyi_order, rho_cap, delta_cap,
-    rho_spent, delta_spent, rho_reserved, delta_reserved, epsilon, delta,
+    pure_cap, rho_spent, delta_spent, pure_spent, rho_reserved, delta_reserved, pure_reserved,
+    epsilon, delta,
     EXISTS (SELECT 1 FROM budget_windows AS w WHERE w.budget_id = b.budget_id) AS renews
   FROM budgets AS b ORDER BY budget_id`;
 
@@ -60,7 +62,7 @@ const budgetsText = `SELECT budget_id, budget_key, scope, rule, renyi_order, rho
  * whose rows are being deleted counts as purged: its rows are not moved.
  */
 const epochsText = `SELECT epoch_key, study_key, epoch, state, opens_at_ms, closes_at_ms, rho, delta,
-    rows_max, late, recoveries, -(SELECT count(*) FROM withdrawals AS w
+    pure, rows_max, late, recoveries, -(SELECT count(*) FROM withdrawals AS w
       WHERE w.epoch_key = e.epoch_key) AS contributors,
     released_at_ms, CASE WHEN purged = 0 THEN 0 ELSE 2 END AS purged
   FROM epochs AS e ORDER BY epoch_key`;

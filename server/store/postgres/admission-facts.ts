@@ -1,14 +1,15 @@
 import type { KeyObject } from 'node:crypto';
 import type { StudyId } from '../contract.js';
 import { readFacts, type StoredFacts } from '../rules/admission-facts.js';
-import type { Amounts, OwnBudget } from '../rules/own-budget.js';
+import type { OwnBudget } from '../rules/own-budget.js';
+import type { AmountRow } from '../rules/spend.js';
 import { all, first, sql, type Steps } from '../rules/steps.js';
 import { FingerprintKeys } from './epoch-tables.js';
 import type { RowKeys } from './row-keys.js';
 import type { Session } from './session.js';
 
 /** A charge of a budget, with its stamp. */
-export interface Charge extends Amounts {
+export interface Charge extends AmountRow {
   readonly at_ms: bigint;
 }
 
@@ -49,7 +50,7 @@ function* factsOf(studyId: StudyId, keys: RowKeys): Steps<PostgresFacts | undefi
 function* chargesOf({ budgetId, windowMs, notBeforeMs }: OwnBudget): Steps<Charge[]> {
   if (windowMs === null) return [];
   // A charge counts until its window has passed. Time is never before `notBeforeMs`.
-  return yield* all(sql.selectFrom('ledger').select(['rho', 'delta', 'at_ms'])
+  return yield* all(sql.selectFrom('ledger').select(['rho', 'delta', 'pure', 'at_ms'])
     .where('budget_id', '=', budgetId).where('kind', '=', 'charged')
     .where('at_ms', '>', notBeforeMs - windowMs));
 }
@@ -57,5 +58,5 @@ function* chargesOf({ budgetId, windowMs, notBeforeMs }: OwnBudget): Steps<Charg
 function* lostOf({ budgetId }: OwnBudget): Steps<Charge[]> {
   return yield* all(sql.selectFrom('rollback_charges')
     .innerJoin('ledger', 'ledger.entry_id', 'rollback_charges.entry_id')
-    .select(['rho', 'delta', 'at_ms']).where('budget_id', '=', budgetId));
+    .select(['rho', 'delta', 'pure', 'at_ms']).where('budget_id', '=', budgetId));
 }

@@ -1,7 +1,6 @@
 import type { AdmissionRequest } from '../contract.js';
-import type { Spend } from '../rules/budgets.js';
 import type { NewKeyPeriod } from '../rules/new-keys.js';
-import { spendOf, type Amounts } from '../rules/own-budget.js';
+import { spendOf, type AmountRow, type Spend } from '../rules/spend.js';
 import type { PostgresFacts } from './admission-facts.js';
 import { int8Array, textArray } from './arrays.js';
 import { pairName, type Window } from './list-reads.js';
@@ -26,7 +25,7 @@ export interface Extras {
   readonly withdrawn: ReadonlySet<string>;
 }
 
-interface StoredDebit extends Amounts {
+interface StoredDebit extends AmountRow {
   /** Null while the epoch is not charged. */
   readonly at_ms: bigint | null;
 }
@@ -41,7 +40,8 @@ interface Pair {
   readonly contributorId: bigint;
 }
 
-const contributorText = `SELECT pair.at, q.from_epoch, s.version, s.rho, s.delta, e.epoch
+const contributorText = `SELECT pair.at, q.from_epoch, s.version, s.rho, s.delta, s.pure,
+    e.epoch
   FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY
     AS pair (study_key, contributor_id, budget_id, at)
   LEFT JOIN quarantines AS q
@@ -51,7 +51,7 @@ const contributorText = `SELECT pair.at, q.from_epoch, s.version, s.rho, s.delta
   LEFT JOIN running_participations AS e
     ON e.study_key = pair.study_key AND e.contributor_id = pair.contributor_id`;
 
-const debitsText = `SELECT d.budget_id, d.contributor_id, d.rho, d.delta, charge.at_ms
+const debitsText = `SELECT d.budget_id, d.contributor_id, d.rho, d.delta, d.pure, charge.at_ms
   FROM (SELECT DISTINCT * FROM unnest($1::bigint[], $2::bigint[])
     AS pair (budget_id, contributor_id)) AS pair
   JOIN contributor_debits AS d USING (budget_id, contributor_id)
@@ -121,7 +121,7 @@ async function readContributors(
   const found = { excluded, spends, entered };
   const asked = pairs.filter(({ study: { excludes, own } }) => excludes || own !== null);
   if (asked.length === 0) return found;
-  interface Row extends Amounts {
+  interface Row extends AmountRow {
     readonly at: bigint;
     readonly from_epoch: bigint | null;
     readonly version: bigint | null;

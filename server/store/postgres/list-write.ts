@@ -1,3 +1,4 @@
+import { pureText, type PureAmount } from '../../../src/privacy/accounting/amount.js';
 import type { AdmissionRequest } from '../contract.js';
 import type { ListAdmission } from '../rules/admission-list.js';
 import type { PostgresFacts } from './admission-facts.js';
@@ -6,7 +7,7 @@ import type { LoadedList } from './loaded-list.js';
 import { sealRow } from './row-seal.js';
 
 /** The places of the parameters of `admit_list`. */
-const parameters = Array.from({ length: 47 }, (_, i) => `$${i + 1}`).join(', ');
+const parameters = Array.from({ length: 49 }, (_, i) => `$${i + 1}`).join(', ');
 
 /** Writes the results that still hold; see migrations/functions.ts. */
 export const admitText = `SELECT admit_list(${parameters}) AS admitted`;
@@ -109,16 +110,22 @@ function spendParameters({ spends, debits, entered }: LoadedList): Buffer[] {
     int8Array(sums.map(({ version }) => version)),
     textArray(sums.map(({ total }) => String(total.rho))),
     textArray(sums.map(({ total }) => String(total.delta))),
+    pureArray(sums.map(({ total }) => total.pure)),
     int8Array(debits.map(({ budgetId }) => budgetId)),
     int8Array(debits.map(({ contributorId }) => contributorId)),
     int8Array(debits.map(({ epochKey }) => epochKey)),
     textArray(debits.map(({ cost }) => String(cost.rho))),
     textArray(debits.map(({ cost }) => String(cost.delta))),
+    pureArray(debits.map(({ cost }) => cost.pure)),
     int8Array(entered.map(({ studyKey }) => studyKey)),
     int8Array(entered.map(({ contributorId }) => contributorId)),
     int8Array(entered.map(({ epoch }) => epoch)),
   ];
 }
+
+/** An array here has no NULL: `none` is the empty text. */
+const pureArray = (amounts: readonly PureAmount[]): Buffer =>
+  textArray(amounts.map((amount) => pureText(amount) ?? ''));
 
 function newKeyParameters({ periods }: LoadedList): Buffer[] {
   const counted = periods.counted();

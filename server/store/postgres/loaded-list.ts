@@ -3,11 +3,12 @@ import type { AdmissionRequest } from '../contract.js';
 import {
   noContribution, type AdmissionSource, type Contributor, type Debit, type JournalRow,
 } from '../rules/admission-list.js';
-import { noSpend, plus, type Spend } from '../rules/budgets.js';
 import { fingerprintOf } from '../rules/epoch-tables.js';
 import { takeNewKey } from '../rules/new-keys.js';
-import { spentOf, type Amounts, type SpendingSource } from '../rules/own-budget.js';
+import { spentOf, type SpendingSource } from '../rules/own-budget.js';
 import { debitOf, type DebitSource } from '../rules/own-debit.js';
+import { plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { amountRow, noSpend, type AmountRow, type Spend } from '../rules/spend.js';
 import type { PostgresFacts } from './admission-facts.js';
 import { emptyExtras, type Extras } from './list-extras.js';
 import { pairName, type Window } from './list-reads.js';
@@ -123,7 +124,7 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     const { cost } = debit!;
     const name = pairName(budgetId, contributorId);
     const before = this.spends.get(name) ?? this.extras.spends.get(name);
-    const total = windowMs === null ? plus(before?.total ?? noSpend, cost) : noSpend;
+    const total = windowMs === null ? plusCharge(before?.total ?? noSpend, cost) : noSpend;
     this.spends.set(name, { budgetId, contributorId, version: before?.version ?? 0n, total });
     if (windowMs !== null) {
       this.debits.push({ budgetId, contributorId, epochKey: open!.epochKey, cost });
@@ -143,23 +144,23 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     return (this.spends.get(name) ?? this.extras.spends.get(name))?.total ?? noSpend;
   }
 
-  * counting(budgetId: bigint, contributorId: bigint, afterMs: bigint): Generator<Amounts> {
+  * counting(budgetId: bigint, contributorId: bigint, afterMs: bigint): Generator<AmountRow> {
     for (const debit of this.extras.debits.get(pairName(budgetId, contributorId)) ?? []) {
       if (debit.at_ms === null || debit.at_ms > afterMs) yield debit;
     }
     for (const debit of this.debits) {
       if (debit.budgetId === budgetId && debit.contributorId === contributorId) {
-        yield { rho: String(debit.cost.rho), delta: String(debit.cost.delta) };
+        yield amountRow(debit.cost);
       }
     }
   }
 
-  charged(budgetId: bigint, afterMs: bigint, upToMs: bigint): Amounts[] {
+  charged(budgetId: bigint, afterMs: bigint, upToMs: bigint): AmountRow[] {
     return this.#byBudget(budgetId).charges
       .filter(({ at_ms: atMs }) => atMs > afterMs && atMs <= upToMs);
   }
 
-  lost(budgetId: bigint, afterMs: bigint): Amounts[] {
+  lost(budgetId: bigint, afterMs: bigint): AmountRow[] {
     return this.#byBudget(budgetId).lost.filter(({ at_ms: atMs }) => atMs > afterMs);
   }
 

@@ -7,6 +7,7 @@ import type { PostgresPlace } from './place.js';
 import { functions } from './migrations/functions.js';
 import { migrations, ownVersion, type Migration } from './migrations/index.js';
 import { RowKeys } from './row-keys.js';
+import { fillPure } from '../rules/pure-charges.js';
 import { sealOlder } from './seal-older.js';
 import type { Session } from './session.js';
 import { keepNodesOut, refuseNewer, schemaVersions } from './versions.js';
@@ -17,6 +18,8 @@ const nodesSince = 2;
 const sealedSince = 5;
 /** The version since which nodes state which program they are. */
 const programsSince = 7;
+/** The version since which budgets have a pure sum. */
+const pureSince = 9;
 
 /**
  * A migration that waits so long for a table makes way and begins again. PostgreSQL looks for a
@@ -64,6 +67,7 @@ export async function migrateSchema(
       await keepOlderOut(session, version, least);
       for (const { sql } of steps.slice(version)) await session.execute(sql);
       await session.execute(functions);
+      if (version < pureSince && steps.length >= pureSince) await session.perform(fillPure());
       if (version < sealedSince && steps.length >= sealedSince) await sealOlder(session, keys);
       await session.text(`INSERT INTO meta (name, value)
         VALUES ('schema_version', $1), ('least_program', $2)

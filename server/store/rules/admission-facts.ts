@@ -1,11 +1,12 @@
-import { parseAmount } from '../../../src/privacy/accounting/amount.js';
+import type { Caps } from '../../../src/privacy/accounting/budget.js';
 import type { StudyId } from '../contract.js';
 import type { StudyFacts } from './admission-list.js';
 import type { OpenEpochFacts } from './admission-rules.js';
-import { capsOf, type Spend } from './budgets.js';
+import { capsOf } from './budgets.js';
 import { rateIn, type NewKeyRate } from './new-keys.js';
 import { ownBudget, type OwnBudget } from './own-budget.js';
 import { separationIn } from './running-series.js';
+import { spendOf, type Spend } from './spend.js';
 import { first, sql, type Steps } from './steps.js';
 
 /** A study's facts as a store's admission knows them, until some of them change. */
@@ -27,7 +28,7 @@ export interface StoredFacts extends StudyFacts {
 
 export interface Debits {
   readonly cost: Spend;
-  readonly caps: Spend;
+  readonly caps: Caps;
   /** Scheduled close of the open epoch; Infinity where it closes on a count. */
   readonly closesAtMs: number;
 }
@@ -38,13 +39,15 @@ export function* readFacts(studyId: StudyId): Steps<StoredFacts | undefined> {
     sql.selectFrom('studies').innerJoin('budgets', 'budgets.budget_id', 'studies.budget_id')
       .select([
         'study_key', 'name', 'document', 'state', 'last_epoch', 'scope', 'studies.budget_id',
-        'rho_cap', 'delta_cap',
+        'rho_cap', 'delta_cap', 'pure_cap',
       ])
       .where('study_id', '=', studyId),
   );
   if (row === undefined) return undefined;
   const newest = yield* first(sql.selectFrom('epochs')
-    .select(['epoch_key', 'epoch', 'state', 'rows_max', 'late', 'rho', 'delta', 'closes_at_ms'])
+    .select([
+      'epoch_key', 'epoch', 'state', 'rows_max', 'late', 'rho', 'delta', 'pure', 'closes_at_ms',
+    ])
     .where('study_key', '=', row.study_key).where('epoch', '=', row.last_epoch));
   const epoch = newest?.state === 'open' ? newest : undefined;
   const open: OpenEpochFacts | null = epoch === undefined ? null
@@ -58,7 +61,7 @@ export function* readFacts(studyId: StudyId): Steps<StoredFacts | undefined> {
     separation: separationIn(row.document), excludes: excluded !== undefined,
     own: byContributor ? yield* ownBudget(row.budget_id) : null,
     debit: !byContributor || epoch === undefined ? null : {
-      caps: capsOf(row), cost: { rho: parseAmount(epoch.rho), delta: parseAmount(epoch.delta) },
+      caps: capsOf(row), cost: spendOf(epoch),
       closesAtMs: epoch.closes_at_ms === 0n ? Infinity : Number(epoch.closes_at_ms),
     },
   };

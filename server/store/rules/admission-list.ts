@@ -4,7 +4,7 @@ import type { AdmissionRequest, AdmissionResult, StudyId } from '../contract.js'
 import {
   judge, leftOutRows, type AdmissionStudy, type ContributionState,
 } from './admission-rules.js';
-import type { Spend } from './budgets.js';
+import type { Spend } from './spend.js';
 import { fingerprintBytes } from './epoch-tables.js';
 import { emptyWindow, settle, type ReplayWindow } from './replay-window.js';
 

@@ -1,4 +1,6 @@
-import { parseAmount } from '../../../src/privacy/accounting/amount.js';
+import { parsePure, zeroAmount, type PureAmount } from '../../../src/privacy/accounting/amount.js';
+import { plusCharge, plusPure } from '../../../src/privacy/accounting/budget.js';
+import { amountRow, minus, pureSum, spendOf, type Spend } from './spend.js';
 import { all, first, sql, type Steps } from './steps.js';
 import type { BudgetRow } from './tables.js';
 
@@ -10,7 +12,7 @@ import type { BudgetRow } from './tables.js';
  * it does not show how long the work took.
  *
  * Claim: for every half-open period of the budget's length W, the charges whose stamps are within
- * it are at most the cap together. Proof. Budget time is `budgetTime`. It never decreases from
+ * it are together what `admits` allows. Proof. Budget time is `budgetTime`. It never decreases from
  * commit to commit, whatever the wall clock does: it is at least the last stamp, and at least W
  * after the last charge that has left the window, and both of these only grow. A row that was
  * renewed at budget time t counts as spent every charge with a stamp later than t - W. Take a
@@ -19,7 +21,7 @@ import type { BudgetRow } from './tables.js';
  * charge of the period was
  *   - reserved and not charged yet: it was counted as reserved; or
  *   - charged, with a stamp within the same period, so later than s - W >= u - W: counted as spent.
- * The opening added the cost of j under the check that all of this is within the cap.
+ * The opening added the cost of j under the check that all of this is within the caps of one sum.
  * Stamps are budget times, so a charge does not leave the window before it has counted.
  *
  * Under contributor scope nothing is reserved at the opening; `Admission` has the proof.
@@ -50,7 +52,8 @@ export function* chargeTime(row: BudgetRow, atMs: number): Steps<number> {
   return row.window_ms === null ? atMs : Number(yield* budgetTime(row, atMs));
 }
 
-const chargesAfter = (row: BudgetRow) => sql.selectFrom('ledger').select(['rho', 'delta', 'at_ms'])
+const chargesAfter = (row: BudgetRow) => sql.selectFrom('ledger')
+  .select(['rho', 'delta', 'pure', 'at_ms'])
   .where('budget_id', '=', row.budget_id).where('kind', '=', 'charged')
   .where('at_ms', '>', row.renewed_through_ms ?? 0n).orderBy('at_ms');
 
@@ -59,33 +62,46 @@ export function* renewed(row: BudgetRow, nowMs: number): Steps<BudgetRow> {
   if (row.window_ms === null) return row;
   const through = (yield* budgetTime(row, nowMs)) - row.window_ms;
   if (through <= row.renewed_through_ms!) return row;
-  let rho: bigint = parseAmount(row.rho_spent);
-  let delta: bigint = parseAmount(row.delta_spent);
+  let spent = spentOf(row);
   for (const charge of yield* all(chargesAfter(row).where('at_ms', '<=', through))) {
-    rho -= parseAmount(charge.rho);
-    delta -= parseAmount(charge.delta);
+    spent = minus(spent, spendOf(charge));
   }
+  const { rho, delta, pure } = amountRow(
+    spent.pure === null ? { ...spent, pure: yield* pureAfter(row, through) } : spent);
   return {
-    ...row, rho_spent: String(rho), delta_spent: String(delta), renewed_through_ms: through,
+    ...row, rho_spent: rho, delta_spent: delta, pure_spent: pure, renewed_through_ms: through,
   };
 }
 
+const spentOf = ({ rho_spent: rho, delta_spent: delta, pure_spent: pure }: BudgetRow): Spend =>
+  spendOf({ rho, delta, pure });
+
+/** The pure sum of the charges with later stamps. */
+function* pureAfter(row: BudgetRow, through: bigint): Steps<PureAmount> {
+  const charges = chargesAfter(row).where('at_ms', '>', through);
+  const impure = yield* first(charges.where('pure', 'is', null).limit(1));
+  return impure === undefined ? pureSum(yield* all(charges)) : null;
+}
+
 /**
- * The time when enough charges will have left the window for `missing` to fit, if nothing else is
+ * The time when enough charges will have left the window for a request to fit, if nothing else is
  * charged until then. When all charges together are not enough, because reservations take the rest:
  * the end of a whole window.
- * @param missing how much spent, reserved and requested exceed the cap; at most 0 where they do
- *   not.
+ * @param beside what is reserved and requested.
+ * @param fits whether the budget may come to a total.
  */
 export function* renewalTime(
-  row: BudgetRow, missing: { readonly rho: bigint; readonly delta: bigint },
-  nowMs: number,
+  row: BudgetRow, beside: Spend, fits: (total: Spend) => boolean, nowMs: number,
 ): Steps<number> {
-  let { rho, delta } = missing;
-  for (const charge of yield* all(chargesAfter(row))) {
-    rho -= parseAmount(charge.rho);
-    delta -= parseAmount(charge.delta);
-    if (rho <= 0n && delta <= 0n) return Number(charge.at_ms + row.window_ms!);
+  const charges = yield* all(chargesAfter(row));
+  const pureLeft: PureAmount[] = [zeroAmount];
+  for (const { pure } of charges.toReversed()) {
+    pureLeft.unshift(plusPure(pureLeft[0]!, parsePure(pure)));
+  }
+  let total = plusCharge(spentOf(row), beside);
+  for (const [i, charge] of charges.entries()) {
+    total = { ...minus(total, spendOf(charge)), pure: plusPure(pureLeft[i + 1]!, beside.pure) };
+    if (fits(total)) return Number(charge.at_ms + row.window_ms!);
   }
   return Number((yield* budgetTime(row, nowMs)) + row.window_ms!);
 }

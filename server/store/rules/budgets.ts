@@ -1,20 +1,31 @@
 import type { Selectable } from 'kysely';
 import { assert } from '../../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
-import { parseAmount, zeroAmount, type Amount } from '../../../src/privacy/accounting/amount.js';
+import {
+  capOf, parseAmount, parsePure, pureText, zeroAmount, type Amount, type PureAmount,
+} from '../../../src/privacy/accounting/amount.js';
+import { admits, plusCharge, type Caps } from '../../../src/privacy/accounting/budget.js';
 import type { BudgetRule } from '../../../src/privacy/accounting/cost.js';
 import type { BudgetSpec, LedgerBalance, LedgerEntry } from '../contract.js';
 import { renewed } from './budget-window.js';
+import {
+  amountRow, atMost, isAmount, isSame, minus, noSpend, pureSum, spendOf, type Spend,
+} from './spend.js';
 import { all, first, run, sql, type Steps } from './steps.js';
 import type { BudgetRow, LedgerTable } from './tables.js';
 
 /*
- * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved <=
- * cap in rho and in delta. One exception: charges that had left a window early were counted again
- * (clock-repair.ts). Then the sum only falls until it is within the cap. Each function that moves
- * an amount ends in `writeTotals`, which asserts the claim inside the same transaction, so a state
- * that breaks it is rolled back. Amounts are compared as integers, never as doubles.
- * budget-window.ts says what counts as spent in a budget that renews.
+ * The ledger's arithmetic. Claim: in every committed state, for every budget, spent + reserved is
+ * what `admits` allows: within the caps of rho and of delta, or within that of pure epsilon. One
+ * exception: charges that have left a window are counted again (clock-repair.ts, rollback.ts). Then
+ * the sums only fall until one of them is within its cap. Each function that moves an amount ends
+ * in `writeTotals`, which asserts the claim inside the same transaction, so a state that breaks it
+ * is rolled back. Amounts are compared as integers, never as doubles. budget-window.ts says what
+ * counts as spent in a budget that renews.
+ *
+ * All sums count the same charges. The pure sum is `none` (NULL) while a charge that counts was not
+ * pure, or nobody knows. Where such a charge is taken out of a sum, the sum is made again from
+ * those that remain: `unreserved`, `renewed`.
  *
  * Under contributor scope the claim is about each contributor (own-budget.ts). The total
  * here is the sum over epochs. It may exceed the cap, so nothing compares the two. Reports show the
@@ -30,11 +41,6 @@ import type { BudgetRow, LedgerTable } from './tables.js';
  * cap.
  */
 
-export interface Spend {
-  readonly rho: Amount;
-  readonly delta: Amount;
-}
-
 export interface Totals {
   readonly spent: Spend;
   readonly reserved: Spend;
@@ -44,47 +50,41 @@ const ruleOf = (row: BudgetRow): BudgetRule =>
   row.rule === 'renyi' ? { rule: 'renyi', order: row.renyi_order! } : { rule: row.rule };
 
 export const totalsOf = (row: BudgetRow): Totals => ({
-  spent: { rho: parseAmount(row.rho_spent), delta: parseAmount(row.delta_spent) },
-  reserved: { rho: parseAmount(row.rho_reserved), delta: parseAmount(row.delta_reserved) },
+  spent: {
+    rho: parseAmount(row.rho_spent), delta: parseAmount(row.delta_spent),
+    pure: parsePure(row.pure_spent),
+  },
+  reserved: {
+    rho: parseAmount(row.rho_reserved), delta: parseAmount(row.delta_reserved),
+    pure: parsePure(row.pure_reserved),
+  },
 });
 
-export const capsOf = (row: Pick<BudgetRow, 'rho_cap' | 'delta_cap'>): Spend =>
-  ({ rho: parseAmount(row.rho_cap), delta: parseAmount(row.delta_cap) });
-
-export const plus = (left: Spend, right: Spend): Spend =>
-  ({ rho: (left.rho + right.rho) as Amount, delta: (left.delta + right.delta) as Amount });
-
-export const minus = (left: Spend, right: Spend): Spend =>
-  ({ rho: (left.rho - right.rho) as Amount, delta: (left.delta - right.delta) as Amount });
-
-/** Coordinate by coordinate. */
-export const within = (left: Spend, right: Spend): boolean =>
-  left.rho <= right.rho && left.delta <= right.delta;
-
-export const noSpend: Spend = { rho: zeroAmount, delta: zeroAmount };
-
-/** Coordinate by coordinate. */
-const larger = (left: Spend, right: Spend): Spend =>
+export const capsOf = (row: Pick<BudgetRow, 'rho_cap' | 'delta_cap' | 'pure_cap'>): Caps =>
   ({
-    rho: left.rho > right.rho ? left.rho : right.rho,
-    delta: left.delta > right.delta ? left.delta : right.delta,
+    rho: parseAmount(row.rho_cap), delta: parseAmount(row.delta_cap),
+    pure: parseAmount(row.pure_cap),
   });
 
-/** Coordinate by coordinate. */
-export const smaller = (left: Spend, right: Spend): Spend =>
-  ({
-    rho: left.rho < right.rho ? left.rho : right.rho,
-    delta: left.delta < right.delta ? left.delta : right.delta,
-  });
+/** The caps that a specification asks for. */
+const capsAsked = ({ rhoCap, deltaCap, epsilon }: BudgetSpec): Caps =>
+  ({ rho: rhoCap, delta: deltaCap, pure: capOf(epsilon) });
+
+const larger = (left: Amount, right: Amount): Amount => (left > right ? left : right);
+
+/** Whether the first caps grow in no coordinate over the second. */
+const shrinks = (caps: Caps, before: Caps): boolean =>
+  caps.rho <= before.rho && caps.delta <= before.delta && caps.pure <= before.pure;
 
 export function balanceOf(row: BudgetRow): LedgerBalance {
   const { spent, reserved } = totalsOf(row);
   const caps = capsOf(row);
-  const shown = row.scope === 'contributor' ? smaller(spent, caps) : spent;
+  const shown = row.scope === 'contributor' ? atMost(spent, caps) : spent;
   return {
     key: row.budget_key, scope: row.scope, rule: ruleOf(row), rhoCap: caps.rho,
-    deltaCap: caps.delta, rhoSpent: shown.rho, deltaSpent: shown.delta, rhoReserved: reserved.rho,
-    deltaReserved: reserved.delta, epsilon: row.epsilon, delta: row.delta,
+    deltaCap: caps.delta, pureCap: caps.pure, rhoSpent: shown.rho, deltaSpent: shown.delta,
+    pureSpent: shown.pure, rhoReserved: reserved.rho, deltaReserved: reserved.delta,
+    pureReserved: reserved.pure, epsilon: row.epsilon, delta: row.delta,
     ...(row.window_ms !== null && { windowMs: Number(row.window_ms) }),
   };
 }
@@ -129,18 +129,22 @@ export function* budgetById(id: bigint, nowMs: number): Steps<BudgetRow> {
   return yield* renewed(row, nowMs);
 }
 
-/** Writes new totals and the time of the renewal, after checking the claim above. */
-export function* writeTotals(row: BudgetRow, totals: Totals): Steps<LedgerBalance> {
-  const caps = capsOf(row);
-  assert(within(noSpend, totals.spent)
-    && within(noSpend, totals.reserved), 'a ledger total is not negative');
-  const before = totalsOf(row);
-  const bound = larger(caps, plus(before.spent, before.reserved));
-  assert(row.scope === 'contributor' || within(plus(totals.spent, totals.reserved), bound),
-    'spent and reserved stay within the cap, or do not grow');
+/**
+ * Writes new totals and the time of the renewal, after checking the claim above.
+ * @param how.countsMore what has left the window may count again. Default: no.
+ */
+export function* writeTotals(
+  row: BudgetRow, totals: Totals, { countsMore = false }: { readonly countsMore?: boolean } = {},
+): Steps<LedgerBalance> {
+  const { spent, reserved } = totals;
+  assert(isAmount(spent) && isAmount(reserved), 'a ledger total is not negative');
+  const total = plusCharge(spent, reserved);
+  assert(countsMore || row.scope === 'contributor' || admits(boundOf(row), total),
+    'spent and reserved stay within the caps of one sum, or do not grow');
   const columns = {
-    rho_spent: String(totals.spent.rho), delta_spent: String(totals.spent.delta),
-    rho_reserved: String(totals.reserved.rho), delta_reserved: String(totals.reserved.delta),
+    rho_spent: String(spent.rho), delta_spent: String(spent.delta),
+    pure_spent: pureText(spent.pure), rho_reserved: String(reserved.rho),
+    delta_reserved: String(reserved.delta), pure_reserved: pureText(reserved.pure),
   };
   yield* run(sql.updateTable('budgets').set(columns).where('budget_id', '=', row.budget_id));
   if (row.renewed_through_ms !== null) {
@@ -150,6 +154,32 @@ export function* writeTotals(row: BudgetRow, totals: Totals): Steps<LedgerBalanc
     );
   }
   return balanceOf({ ...row, ...columns });
+}
+
+/** The caps of a budget, or what it has spent and reserved, coordinate by coordinate. */
+function boundOf(row: BudgetRow): Caps {
+  const caps = capsOf(row);
+  const totals = totalsOf(row);
+  const before = plusCharge(totals.spent, totals.reserved);
+  return {
+    rho: larger(caps.rho, before.rho), delta: larger(caps.delta, before.delta),
+    pure: larger(caps.pure, before.pure ?? zeroAmount),
+  };
+}
+
+/** What stays reserved after an epoch has been charged or has lapsed. */
+export function* unreserved(row: BudgetRow, cost: Spend): Steps<Spend> {
+  const left = minus(totalsOf(row).reserved, cost);
+  return left.pure === null ? { ...left, pure: yield* pureReserved(row.budget_id) } : left;
+}
+
+/** The pure sum of the epochs that are open or closing. */
+export function* pureReserved(budgetId: bigint): Steps<PureAmount> {
+  const rows = yield* all(sql.selectFrom('epochs')
+    .innerJoin('studies', 'studies.study_key', 'epochs.study_key').select('epochs.pure')
+    .where('studies.budget_id', '=', budgetId)
+    .where('epochs.state', 'in', ['open', 'closing']));
+  return pureSum(rows);
 }
 
 /**
@@ -177,21 +207,21 @@ export function* ensureBudget(spec: BudgetSpec, nowMs: number): Steps<bigint> {
     const rule = windowMs === undefined ? 'does not renew' : `renews over ${windowMs} ms`;
     refuse(`${rule}: keep that, or name another budget`);
   }
-  const caps: Spend = { rho: spec.rhoCap, delta: spec.deltaCap };
-  if (!within(caps, capsOf(row))) {
+  const caps = capsAsked(spec);
+  if (!shrinks(caps, capsOf(row))) {
     refuse(`can only shrink: keep epsilon ${row.epsilon} and delta ${row.delta}, or ask for less `
       + 'of both');
   }
   // Unchanged caps need no check.
-  const shrinks = !within(capsOf(row), caps);
+  const isLess = !isSame(capsOf(row), caps);
   const { spent, reserved } = totalsOf(row);
-  if (shrinks && row.scope !== 'contributor' && !within(plus(spent, reserved), caps)) {
+  if (isLess && row.scope !== 'contributor' && !admits(caps, plusCharge(spent, reserved))) {
     refuse('more than the new cap is already spent or reserved: ask for more, or end the studies '
       + 'that use it');
   }
   yield* run(sql.updateTable('budgets').where('budget_id', '=', row.budget_id).set({
-    rho_cap: String(caps.rho), delta_cap: String(caps.delta), epsilon: spec.epsilon,
-    delta: spec.delta,
+    rho_cap: String(caps.rho), delta_cap: String(caps.delta), pure_cap: String(caps.pure),
+    epsilon: spec.epsilon, delta: spec.delta,
   }));
   return row.budget_id;
 }
@@ -201,7 +231,8 @@ function* createBudget(spec: BudgetSpec): Steps<bigint> {
     budget_key: spec.key, scope: spec.scope, rule: spec.rule.rule,
     renyi_order: spec.rule.rule === 'renyi' ? spec.rule.order : null,
     rho_cap: String(spec.rhoCap), delta_cap: String(spec.deltaCap),
-    rho_spent: '0', delta_spent: '0', rho_reserved: '0', delta_reserved: '0',
+    pure_cap: String(capsAsked(spec).pure), rho_spent: '0', delta_spent: '0', pure_spent: '0',
+    rho_reserved: '0', delta_reserved: '0', pure_reserved: '0',
     epsilon: spec.epsilon, delta: spec.delta,
   }).returning('budget_id'));
   const id = created!.budget_id;
@@ -230,8 +261,7 @@ export interface NewEntry {
 export function* addEntry(entry: NewEntry): Steps<void> {
   const insert = sql.insertInto('ledger').values({
     budget_id: entry.budgetId, study_key: entry.studyKey, epoch: entry.epoch, kind: entry.kind,
-    rho: String(entry.cost.rho), delta: String(entry.cost.delta), events: entry.events ?? '',
-    at_ms: wholeMs(entry.atMs),
+    ...amountRow(entry.cost), events: entry.events ?? '', at_ms: wholeMs(entry.atMs),
   });
   yield* run(entry.kind === 'declined'
     ? insert.onConflict((conflict) => conflict.doNothing()) : insert);
@@ -245,21 +275,20 @@ const entryRows = (budgetKey: string, limit: number) => sql.selectFrom('ledger')
   .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
   .select([
     'budget_key', 'studies.study_id', 'ledger.epoch', 'ledger.kind', 'ledger.rho', 'ledger.delta',
-      'ledger.events', 'ledger.at_ms', 'rollback_charges.rollback',
+      'ledger.pure', 'ledger.events', 'ledger.at_ms', 'rollback_charges.rollback',
   ])
   .where('budgets.budget_key', '=', budgetKey)
   .orderBy('ledger.entry_id', 'desc').limit(limit);
 
 type EntryRow =
-  Pick<Selectable<LedgerTable>, 'epoch' | 'kind' | 'rho' | 'delta' | 'events' | 'at_ms'>
+  Pick<Selectable<LedgerTable>, 'epoch' | 'kind' | 'rho' | 'delta' | 'pure' | 'events' | 'at_ms'>
     & { readonly budget_key: string; readonly study_id: string; readonly rollback: bigint | null };
 
 const entryOf = (row: EntryRow): LedgerEntry => ({
   budgetKey: row.budget_key, studyId: row.study_id, epoch: row.epoch,
   // Every sum counts it as a charge.
   kind: row.rollback === null ? row.kind : 'rollback',
-  rho: parseAmount(row.rho), delta: parseAmount(row.delta), events: row.events,
-  atMs: Number(row.at_ms),
+  ...spendOf(row), events: row.events, atMs: Number(row.at_ms),
 });
 
 /** Newest first. */
@@ -281,26 +310,27 @@ export function* lastDeclined(budgetKey: string): Steps<LedgerEntry | null> {
 export function* verifyLedger(): Steps<void> {
   const budgets = yield* all(budgetRows().where('scope', '!=', 'contributor'));
   for (const budget of budgets) {
-    let spent = noSpend;
-    let reserved = noSpend;
+    let spent: Spend = noSpend;
+    let reserved: Spend = noSpend;
     const entries = yield* all(sql.selectFrom('ledger')
       .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
-      .select(['kind', 'rho', 'delta', 'at_ms', 'rollback'])
+      .select(['kind', 'rho', 'delta', 'pure', 'at_ms', 'rollback'])
       .where('budget_id', '=', budget.budget_id));
     for (const entry of entries) {
-      const cost: Spend = { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) };
-      if (entry.kind === 'reserved') reserved = plus(reserved, cost);
+      const cost = spendOf(entry);
+      if (entry.kind === 'reserved') reserved = plusCharge(reserved, cost);
       const isCounted = budget.renewed_through_ms === null
         || entry.at_ms > budget.renewed_through_ms;
-      if (entry.kind === 'charged' && isCounted) spent = plus(spent, cost);
+      if (entry.kind === 'charged' && isCounted) spent = plusCharge(spent, cost);
       // The charges of an accepted rollback were never reserved.
       const wasReserved = entry.kind === 'lapsed'
         || (entry.kind === 'charged' && entry.rollback === null);
       if (wasReserved) reserved = minus(reserved, cost);
     }
     const totals = totalsOf(budget);
-    const agrees = within(spent, totals.spent) && within(totals.spent, spent)
-      && within(reserved, totals.reserved) && within(totals.reserved, reserved);
+    // A sum of reservations cannot be taken apart again once it was `none`.
+    const pure = yield* pureReserved(budget.budget_id);
+    const agrees = isSame(spent, totals.spent) && isSame({ ...reserved, pure }, totals.reserved);
     if (!agrees) {
       throw new StorageError(
         `the ledger of ${budget.budget_key} does not add up to its totals: the file was damaged or `

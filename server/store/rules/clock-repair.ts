@@ -1,7 +1,8 @@
-import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import { earliestTimeMs } from '../../base/clock.js';
 import { budgetRows } from './budgets.js';
 import { forgottenThrough, noteForgotten } from './own-budget.js';
+import { plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { amountRow, noSpend, spendOf, type Spend } from './spend.js';
 import { all, first, run, sql, type Steps } from './steps.js';
 import type { BudgetRow } from './tables.js';
 
@@ -39,7 +40,7 @@ export function* newestTime(): Steps<number | null> {
  * moved only to `nowMs`, which is not before the true time. The total is computed again as the sum
  * of all charges with stamps later than nowMs - W, including those that had left before. So nothing
  * is given back early. A charge with a stamp a year ahead comes back after W instead of after a
- * year and W. The wrong clock allowed more charges than fit, so the total can be above the cap
+ * year and W. The wrong clock allowed more charges than fit, so the totals can be above the caps
  * afterwards. Nothing is then reserved until enough charges have left the window, and no write
  * raises the total further (`writeTotals`).
  *
@@ -86,12 +87,13 @@ function* moveCloses(now: bigint): Steps<void> {
 
 function* recount(row: BudgetRow, now: bigint): Steps<void> {
   const through = now - row.window_ms!;
-  const charges = yield* all(sql.selectFrom('ledger').select(['rho', 'delta', 'at_ms'])
+  const charges = yield* all(sql.selectFrom('ledger').select(['rho', 'delta', 'pure'])
     .where('budget_id', '=', row.budget_id)
     .where('kind', '=', 'charged').where('at_ms', '>', through));
-  const sum = (name: 'rho' | 'delta'): string =>
-    String(charges.reduce<bigint>((total, charge) => total + parseAmount(charge[name]), 0n));
-  yield* run(sql.updateTable('budgets').set({ rho_spent: sum('rho'), delta_spent: sum('delta') })
+  const { rho, delta, pure } = amountRow(
+    charges.reduce<Spend>((total, charge) => plusCharge(total, spendOf(charge)), noSpend));
+  yield* run(sql.updateTable('budgets')
+    .set({ rho_spent: rho, delta_spent: delta, pure_spent: pure })
     .where('budget_id', '=', row.budget_id));
   yield* run(sql.updateTable('budget_windows').set({ renewed_through_ms: through })
     .where('budget_id', '=', row.budget_id));

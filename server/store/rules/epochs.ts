@@ -1,17 +1,19 @@
 import type { Selectable } from 'kysely';
 import { equalBytes } from '../../../src/base/bytes.js';
 import { InvariantError } from '../../../src/base/errors.js';
-import { parseAmount } from '../../../src/privacy/accounting/amount.js';
+import { pureText, type PureAmount } from '../../../src/privacy/accounting/amount.js';
+import { admits, plusCharge } from '../../../src/privacy/accounting/budget.js';
 import type {
   ChargeResult, EpochRecord, EpochState, OpenEpoch, OpenEpochResult, StoreRelease, StudyId,
 } from '../contract.js';
 import { chargeTime, renewalTime } from './budget-window.js';
 import {
-  addEntry, balanceOf, budgetById, capsOf, minus, plus, totalsOf, within, wholeMs, writeTotals,
-  type Spend,
+  addEntry, balanceOf, budgetById, capsOf, totalsOf, unreserved, wholeMs, writeTotals,
 } from './budgets.js';
 import type { EpochTables, GroupSecrets } from './epoch-tables.js';
+import { pureOfEvents } from './pure-charges.js';
 import { writeSeries } from './running-series.js';
+import { isSame, spendOf, type Spend } from './spend.js';
 import { all, first, run, sql, type Steps } from './steps.js';
 import { existingStudy, type StudyRow } from './studies.js';
 import type { BudgetRow, EpochsTable } from './tables.js';
@@ -47,8 +49,7 @@ function* setState(row: EpochRow, state: EpochState): Steps<void> {
 }
 
 /** The cost of the epoch's release, in the unit of the budget's rule. */
-export const costOf = (row: EpochRow): Spend =>
-  ({ rho: parseAmount(row.rho), delta: parseAmount(row.delta) });
+export const costOf = (row: EpochRow): Spend => spendOf(row);
 
 /**
  * Reserves the epoch's cost and opens it. Under contributor scope nothing is reserved here: `admit`
@@ -58,11 +59,10 @@ export const costOf = (row: EpochRow): Spend =>
 export function* openEpoch(tables: EpochTables, input: OpenEpoch): Steps<OpenEpochResult> {
   const study = yield* existingStudy(input.studyId);
   const budget = yield* budgetById(study.budget_id, input.opensAtMs);
-  const cost: Spend = { rho: input.rho, delta: input.delta };
+  const cost: Spend = { rho: input.rho, delta: input.delta, pure: input.pure ?? null };
   const present = yield* epochRow(study.study_key, input.epoch);
   if (present !== undefined) {
-    const same = present.state === 'open' && within(cost, costOf(present))
-      && within(costOf(present), cost);
+    const same = present.state === 'open' && isSame(cost, costOf(present));
     return same ? { kind: 'opened', balance: balanceOf(budget) }
       : wrongState('open', input.epoch, present.state);
   }
@@ -71,21 +71,21 @@ export function* openEpoch(tables: EpochTables, input: OpenEpoch): Steps<OpenEpo
     details: { epoch: String(input.epoch), last: String(study.last_epoch) } });
   const { spent, reserved } = totalsOf(budget);
   const reserves = budget.scope !== 'contributor';
-  const asked = reserves ? plus(plus(spent, reserved), cost) : cost;
+  const beside = plusCharge(reserved, cost);
+  const asked = reserves ? plusCharge(spent, beside) : cost;
   const { budget_id: budgetId } = budget;
   const entry = {
     budgetId, studyKey: study.study_key, epoch: input.epoch, cost, atMs: input.opensAtMs,
   };
   const caps = capsOf(budget);
-  if (!within(asked, caps)) {
+  if (!admits(caps, asked)) {
     yield* addEntry({ ...entry, kind: 'declined' });
     const declined = {
       kind: 'declined', balance: balanceOf(budget), rhoAsked: input.rho, deltaAsked: input.delta,
     } as const;
-    if (budget.window_ms !== null && within(cost, caps)) {
-      return {
-        ...declined, retryAtMs: yield* renewalTime(budget, minus(asked, caps), input.opensAtMs),
-      };
+    if (budget.window_ms !== null && admits(caps, cost)) {
+      const fits = (total: Spend): boolean => admits(caps, total);
+      return { ...declined, retryAtMs: yield* renewalTime(budget, beside, fits, input.opensAtMs) };
     }
     yield* run(sql.updateTable('studies')
       .set({ state: 'exhausted' }).where('study_key', '=', study.study_key));
@@ -98,7 +98,7 @@ export function* openEpoch(tables: EpochTables, input: OpenEpoch): Steps<OpenEpo
   yield* addEntry({ ...entry, kind: 'reserved' });
   return {
     kind: 'opened',
-    balance: yield* writeTotals(budget, { spent, reserved: plus(reserved, cost) }),
+    balance: yield* writeTotals(budget, { spent, reserved: beside }),
   };
 }
 
@@ -114,7 +114,7 @@ function* insertEpoch(tables: EpochTables, studyKey: bigint, input: OpenEpoch): 
   const created = yield* first(sql.insertInto('epochs').values({
     study_key: studyKey, epoch: input.epoch, state: 'open',
     opens_at_ms: wholeMs(input.opensAtMs), closes_at_ms: wholeMs(input.closesAtMs),
-    rho: String(input.rho), delta: String(input.delta),
+    rho: String(input.rho), delta: String(input.delta), pure: pureText(input.pure ?? null),
     rows_max: BigInt(input.rowsMax), late: input.late, recoveries: 0n, contributors: 0n,
     released_at_ms: 0n, purged: 0n,
   }).returning('epoch_key'));
@@ -159,17 +159,21 @@ export function* chargeEpoch(
   }
   if (row.state !== 'closing') wrongState('charge', epoch, row.state);
   yield* setState(row, 'charged');
-  const cost = costOf(row);
+  const reserved = budget.scope === 'contributor'
+    ? totalsOf(budget).reserved : yield* unreserved(budget, costOf(row));
+  const cost = { ...costOf(row), pure: pureCharged(budget, row, events) };
   yield* addEntry({
     budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost, events,
     atMs: yield* chargeTime(budget, atMs),
   });
-  const { spent, reserved } = totalsOf(budget);
-  const balance = yield* writeTotals(budget, {
-    spent: plus(spent, cost),
-    reserved: budget.scope === 'contributor' ? reserved : minus(reserved, cost),
-  });
-  return { balance, isMine: true };
+  const spent = plusCharge(totalsOf(budget).spent, cost);
+  return { balance: yield* writeTotals(budget, { spent, reserved }), isMine: true };
+}
+
+/** Older programs opened epochs without a pure amount. The events of such an epoch tell it. */
+function pureCharged(budget: BudgetRow, row: EpochRow, events: string): PureAmount {
+  const { pure } = costOf(row);
+  return pure === null && budget.rule === 'zcdp' ? pureOfEvents(events) : pure;
 }
 
 /** Refunds contributors their debits for an epoch. */
@@ -192,8 +196,8 @@ export function* lapseEpoch(
   if (budget.scope === 'contributor') {
     yield* refund(row.epoch_key, budget, cost);
   } else {
-    const { spent, reserved } = totalsOf(budget);
-    yield* writeTotals(budget, { spent, reserved: minus(reserved, cost) });
+    const { spent } = totalsOf(budget);
+    yield* writeTotals(budget, { spent, reserved: yield* unreserved(budget, cost) });
   }
 }
 

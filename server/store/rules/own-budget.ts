@@ -1,6 +1,7 @@
-import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import { budgetTime } from './budget-window.js';
-import { budgetById, noSpend, plus, type Spend } from './budgets.js';
+import { budgetById } from './budgets.js';
+import { plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { noSpend, spendOf, type AmountRow, type Spend } from './spend.js';
 import { first, run, sql, type Steps } from './steps.js';
 
 /*
@@ -8,8 +9,9 @@ import { first, run, sql, type Steps } from './steps.js';
  * that journals the contributor's first row of an epoch, so a row that could influence a release is
  * paid for before it is durable.
  *
- * Claim: no contributor's spending passes the cap; where the budget renews, within every half-open
- * period of its length by the times of the charges. `admit` debits only what fits together with
+ * Claim: each contributor's spending is what `admits` allows, so the proof there is about it
+ * alone; where the budget renews, its spending within every half-open period of its length by the
+ * times of the charges. `admit` debits only what fits together with
  * everything that counts. Without a window that is a running sum. With a window there is one debit
  * per epoch. It counts from the first row until a whole window after the epoch was *charged* (not
  * after it was collected). An epoch that is not charged yet always counts. So when the last debit
@@ -37,21 +39,16 @@ export interface OwnBudget {
   readonly forgottenMs: bigint;
 }
 
-export interface Amounts {
-  readonly rho: string;
-  readonly delta: string;
-}
-
 /** A store's records of one contributor's spending and of the charges of its budget. */
 export interface SpendingSource {
   /** For a budget that does not renew: the sum of the contributor's own debits. */
   running(budgetId: bigint, contributorId: bigint): Spend;
   /** The contributor's debits for epochs that are not charged, or charged after this time. */
-  counting(budgetId: bigint, contributorId: bigint, afterMs: bigint): Iterable<Amounts>;
+  counting(budgetId: bigint, contributorId: bigint, afterMs: bigint): Iterable<AmountRow>;
   /** Charges of the budget after the first time, up to the second. */
-  charged(budgetId: bigint, afterMs: bigint, upToMs: bigint): Iterable<Amounts>;
+  charged(budgetId: bigint, afterMs: bigint, upToMs: bigint): Iterable<AmountRow>;
   /** Charges that an accepted rollback made after this time. */
-  lost(budgetId: bigint, afterMs: bigint): Iterable<Amounts>;
+  lost(budgetId: bigint, afterMs: bigint): Iterable<AmountRow>;
 }
 
 /** The spending of a contributor that counts at `nowMs`. */
@@ -71,14 +68,11 @@ export function spentOf(
   return total(source.counting(budgetId, contributorId, forgottenMs), forgotten);
 }
 
-function total(amounts: Iterable<Amounts>, from: Spend): Spend {
+function total(amounts: Iterable<AmountRow>, from: Spend): Spend {
   let spend = from;
-  for (const each of amounts) spend = plus(spend, spendOf(each));
+  for (const each of amounts) spend = plusCharge(spend, spendOf(each));
   return spend;
 }
-
-export const spendOf = ({ rho, delta }: Amounts): Spend =>
-  ({ rho: parseAmount(rho), delta: parseAmount(delta) });
 
 /** Charges up to this time no longer count. */
 export function cutoff({ windowMs, notBeforeMs }: OwnBudget, nowMs: number): bigint {

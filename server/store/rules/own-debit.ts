@@ -1,4 +1,5 @@
-import { plus, within, type Spend } from './budgets.js';
+import { admits, plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { type Spend } from './spend.js';
 import type { Debit } from './admission-list.js';
 import type { StoredFacts } from './admission-facts.js';
 
@@ -21,9 +22,9 @@ export interface DebitSource {
  * Where the budget renews, spending is computed at a time v: the present, but at most the
  * scheduled close of the epoch, because an epoch may stay open longer. Claim: take the charges
  * that a contributor takes part in, and a half-open period of the window's length W. Those of
- * these charges with stamps in the period (budget-window.ts) are within the cap together. Proof:
- * let j be the one of them that was debited last, at v. Its stamp s is not before that close, nor
- * before any earlier stamp, so s >= v. Every other one was either not charged yet at that moment,
+ * these charges with stamps in the period (budget-window.ts) are together what `admits` allows.
+ * Proof: let j be the one of them that was debited last, at v. Its stamp s is not before that
+ * close, nor before any earlier stamp, so s >= v. Every other one was either not charged yet then,
  * or had a stamp later than s - W >= v - W. In both cases it counted when j was debited under the
  * check. An epoch that closes on a count gets its stamp at its close, after its rows.
  *
@@ -43,8 +44,8 @@ export function debitOf(
   const { separation } = study;
   const last = separation === null ? undefined : source.lastEntered(study, contributorId);
   const mayEnter = last === undefined || study.open!.epoch - last >= separation!;
-  if (!mayEnter || !within(plus(spent, cost), caps)) return { fits: false, spend: spent };
+  if (!mayEnter || !admits(caps, plusCharge(spent, cost))) return { fits: false, spend: spent };
   if (separation !== null) source.enter(study, contributorId);
   source.spend(study, contributorId);
-  return { fits: true, spend: plus(spent, cost) };
+  return { fits: true, spend: plusCharge(spent, cost) };
 }

@@ -1,6 +1,7 @@
 import { InvariantError } from '../../../src/base/errors.js';
 import { toHex } from '../../../src/base/bytes.js';
-import type { NewQuarantine, Quarantine, StudyId } from '../contract.js';
+import type { StudyId } from '../contract.js';
+import type { NewQuarantine, Quarantine } from '../records.js';
 import { all, first, run, sql, type Steps } from './steps.js';
 import { existingStudy } from './studies.js';
 import type { QuarantinesTable } from './tables.js';

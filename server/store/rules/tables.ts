@@ -41,7 +41,7 @@ export interface Tables {
   };
   readonly contributor_debits: {
     readonly budget_id: bigint; readonly contributor_id: bigint; readonly epoch_key: bigint;
-    readonly rho: string; readonly delta: string;
+    readonly rho: string; readonly delta: string; readonly pure: string | null;
   };
   readonly rollback_charges: { readonly entry_id: bigint; readonly rollback: bigint };
   readonly key_rotations: {
@@ -100,10 +100,14 @@ export interface BudgetsTable {
   readonly renyi_order: number | null;
   readonly rho_cap: string;
   readonly delta_cap: string;
+  readonly pure_cap: string;
   readonly rho_spent: string;
   readonly delta_spent: string;
+  /** Null is `none`: a charge that counts was not pure, or nobody knows. */
+  readonly pure_spent: string | null;
   readonly rho_reserved: string;
   readonly delta_reserved: string;
+  readonly pure_reserved: string | null;
   readonly epsilon: number;
   readonly delta: number;
 }
@@ -134,6 +138,7 @@ export interface EpochsTable {
   readonly closes_at_ms: bigint;
   readonly rho: string;
   readonly delta: string;
+  readonly pure: string | null;
   readonly rows_max: bigint;
   readonly late: 'next' | 'drop';
   readonly recoveries: bigint;
@@ -150,6 +155,7 @@ export interface LedgerTable {
   readonly kind: Exclude<LedgerEntry['kind'], 'rollback'>;
   readonly rho: string;
   readonly delta: string;
+  readonly pure: string | null;
   readonly events: string;
   readonly at_ms: bigint;
 }

@@ -1,9 +1,10 @@
 import type { Selectable } from 'kysely';
 import type { WithdrawalRequest, WithdrawalResult } from '../contract.js';
 import { leftOutRows } from './admission-rules.js';
-import { budgetById, wholeMs, type Spend } from './budgets.js';
+import { budgetById, wholeMs } from './budgets.js';
 import { costOf, epochRow, type EpochRow } from './epochs.js';
 import { leaveRunning } from './running-series.js';
+import type { Spend } from './spend.js';
 import { first, run, sql, type Steps } from './steps.js';
 import { existingStudy, type StudyRow } from './studies.js';
 import type { BudgetRow, ReplayTable } from './tables.js';

@@ -5,7 +5,7 @@ import {
   type JournalRow,
 } from '../rules/admission-list.js';
 import type { ContributionState } from '../rules/admission-rules.js';
-import type { Spend } from '../rules/budgets.js';
+import type { Spend } from '../rules/spend.js';
 import { takeNewKey } from '../rules/new-keys.js';
 import { debitOf, type DebitSource } from '../rules/own-debit.js';
 import { holesOf } from '../rules/replay-window.js';

@@ -7,8 +7,10 @@ import { connect, pragma, transaction, type Connection } from './driver.js';
 import { asStoreError } from './failures.js';
 import { refuseOtherWriters, rememberLock, takeLock } from './folder-lock.js';
 import { markFile } from './mark.js';
-import { migrations } from './migrations/index.js';
+import { migrations, pureStep } from './migrations/index.js';
 import { refuseMoved } from './moved.js';
+import { Queries } from './query.js';
+import { fillPure } from '../rules/pure-charges.js';
 
 /** "KEEL" marks the file as Keelson's, so that another program's database is never migrated. */
 const applicationId = 0x4b45454c;
@@ -215,7 +217,9 @@ function schemaVersion(database: Connection, directory: string): number {
 function migrate(database: Connection, directory: string): void {
   for (let version = schemaVersion(database, directory); version < migrations.length; version++) {
     transaction(database, () => {
-      database.exec(migrations[version]!);
+      const step = migrations[version]!;
+      database.exec(step);
+      if (step === pureStep) new Queries(database).perform(fillPure());
       pragma(database, `application_id = ${applicationId}`);
       pragma(database, `user_version = ${version + 1}`);
     });

@@ -1,8 +1,11 @@
 import { assert } from '../../../src/base/assert.js';
-import { minus, noSpend, plus, within, type Spend } from '../rules/budgets.js';
 import {
-  forgettable, spendOf, spentOf, type Amounts, type OwnBudget, type SpendingSource,
+  forgettable, spentOf, type OwnBudget, type SpendingSource,
 } from '../rules/own-budget.js';
+import { plusCharge } from '../../../src/privacy/accounting/budget.js';
+import {
+  amountRow, debitLeft, isAmount, noSpend, spendOf, type AmountRow, type Spend,
+} from '../rules/spend.js';
 import type { Statement } from './driver.js';
 import { journalTable } from './epoch-tables.js';
 import type { Queries } from './query.js';
@@ -12,38 +15,38 @@ const sweepRows = 1_024;
 
 /** The spending of each contributor (rules/own-budget.ts), in the file. */
 export class ContributorSpending implements SpendingSource {
-  readonly #read: Statement<[bigint, bigint], Amounts>;
-  readonly #write: Statement<[bigint, bigint, string, string]>;
-  readonly #counting: Statement<[bigint, bigint, bigint], Amounts>;
-  readonly #debit: Statement<[bigint, bigint, bigint, string, string]>;
+  readonly #read: Statement<[bigint, bigint], AmountRow>;
+  readonly #write: Statement<[bigint, bigint, string, string, string | null]>;
+  readonly #counting: Statement<[bigint, bigint, bigint], AmountRow>;
+  readonly #debit: Statement<[bigint, bigint, bigint, string, string, string | null]>;
   readonly #forget: Statement<{ budget: bigint; epoch: bigint; limit: number }>;
-  readonly #charged: Statement<[bigint, bigint, bigint], Amounts>;
-  readonly #lost: Statement<[bigint, bigint], Amounts>;
+  readonly #charged: Statement<[bigint, bigint, bigint], AmountRow>;
+  readonly #lost: Statement<[bigint, bigint], AmountRow>;
   readonly #queries: Queries;
 
   constructor(queries: Queries) {
     const { database } = queries;
     this.#read = database.prepare(
-      'SELECT rho, delta FROM contributor_spend WHERE budget_id = ? AND contributor_id = ?');
+      'SELECT rho, delta, pure FROM contributor_spend WHERE budget_id = ? AND contributor_id = ?');
     this.#write = database.prepare(
-      'INSERT OR REPLACE INTO contributor_spend (budget_id, contributor_id, rho, delta) VALUES (?, '
-        + '?, ?, ?)');
+      'INSERT OR REPLACE INTO contributor_spend (budget_id, contributor_id, rho, delta, pure) '
+        + 'VALUES (?, ?, ?, ?, ?)');
     this.#counting =
-      database.prepare(`SELECT debit.rho, debit.delta FROM contributor_debits AS debit
+      database.prepare(`SELECT debit.rho, debit.delta, debit.pure FROM contributor_debits AS debit
       JOIN epochs USING (epoch_key)
       LEFT JOIN ledger AS charge ON charge.study_key = epochs.study_key AND charge.epoch = epochs.epoch
         AND charge.kind = 'charged'
       WHERE debit.budget_id = ? AND debit.contributor_id = ? AND (charge.at_ms IS NULL OR charge.at_ms > ?)`);
-    this.#charged = database.prepare(`SELECT rho, delta FROM ledger
+    this.#charged = database.prepare(`SELECT rho, delta, pure FROM ledger
       WHERE budget_id = ? AND kind = 'charged' AND at_ms > ? AND at_ms <= ?`);
     this.#debit = database.prepare(
-      `INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta)
-      VALUES (?, ?, ?, ?, ?)`,
+      `INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta, pure)
+      VALUES (?, ?, ?, ?, ?, ?)`,
     );
     this.#forget = database.prepare(`DELETE FROM contributor_debits
       WHERE budget_id = @budget AND epoch_key = @epoch AND contributor_id IN (
         SELECT contributor_id FROM contributor_debits WHERE budget_id = @budget AND epoch_key = @epoch LIMIT @limit)`);
-    this.#lost = database.prepare(`SELECT rho, delta
+    this.#lost = database.prepare(`SELECT rho, delta, pure
       FROM rollback_charges JOIN ledger USING (entry_id)
       WHERE budget_id = ? AND at_ms > ?`);
     this.#queries = queries;
@@ -58,9 +61,10 @@ export class ContributorSpending implements SpendingSource {
   debit(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend): void {
     const { budgetId, windowMs } = budget;
     if (windowMs === null) {
-      this.#set(budgetId, contributorId, plus(this.running(budgetId, contributorId), cost));
+      this.#set(budgetId, contributorId, plusCharge(this.running(budgetId, contributorId), cost));
     } else {
-      this.#debit.run(budgetId, contributorId, epochKey, String(cost.rho), String(cost.delta));
+      const { rho, delta, pure } = amountRow(cost);
+      this.#debit.run(budgetId, contributorId, epochKey, rho, delta, pure);
     }
   }
 
@@ -109,25 +113,26 @@ export class ContributorSpending implements SpendingSource {
     return row === undefined ? noSpend : spendOf(row);
   }
 
-  counting(budgetId: bigint, contributorId: bigint, afterMs: bigint): Amounts[] {
+  counting(budgetId: bigint, contributorId: bigint, afterMs: bigint): AmountRow[] {
     return this.#counting.all(budgetId, contributorId, afterMs);
   }
 
-  charged(budgetId: bigint, afterMs: bigint, upToMs: bigint): Amounts[] {
+  charged(budgetId: bigint, afterMs: bigint, upToMs: bigint): AmountRow[] {
     return this.#charged.all(budgetId, afterMs, upToMs);
   }
 
-  lost(budgetId: bigint, afterMs: bigint): Amounts[] {
+  lost(budgetId: bigint, afterMs: bigint): AmountRow[] {
     return this.#lost.all(budgetId, afterMs);
   }
 
   #giveBack(budgetId: bigint, contributorId: bigint, cost: Spend): void {
-    const left = minus(this.running(budgetId, contributorId), cost);
-    assert(within(noSpend, left), 'a contributor was debited for every epoch it is in');
+    const left = debitLeft(this.running(budgetId, contributorId), cost);
+    assert(isAmount(left), 'a contributor was debited for every epoch it is in');
     this.#set(budgetId, contributorId, left);
   }
 
   #set(budgetId: bigint, contributorId: bigint, total: Spend): void {
-    this.#write.run(budgetId, contributorId, String(total.rho), String(total.delta));
+    const { rho, delta, pure } = amountRow(total);
+    this.#write.run(budgetId, contributorId, rho, delta, pure);
   }
 }

@@ -1,6 +1,7 @@
-import { parseAmount } from '../../../src/privacy/accounting/amount.js';
 import type { BudgetSpec } from '../contract.js';
-import { budgetRows, noSpend, plus, specOf, type Spend } from '../rules/budgets.js';
+import { budgetRows, specOf } from '../rules/budgets.js';
+import { plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { noSpend, spendOf, type Spend } from '../rules/spend.js';
 import { draftMark, publishMark, type Mark, type StudyMark } from './mark.js';
 import { sql } from '../rules/steps.js';
 import type { Queries } from './query.js';
@@ -22,7 +23,7 @@ export function progressSince(queries: Queries, before: Progress): Progress {
   const charged = new Map(before.charged);
   let { ledger } = before;
   const entries = queries.all(sql.selectFrom('ledger')
-    .select(['entry_id', 'study_key', 'epoch', 'kind', 'rho', 'delta'])
+    .select(['entry_id', 'study_key', 'epoch', 'kind', 'rho', 'delta', 'pure'])
     .where('entry_id', '>', before.ledger).orderBy('entry_id'));
   for (const entry of entries) {
     ledger = entry.entry_id;
@@ -30,7 +31,7 @@ export function progressSince(queries: Queries, before: Progress): Progress {
     const known = charged.get(entry.study_key) ?? { epoch: 0n, total: noSpend };
     charged.set(entry.study_key, {
       epoch: entry.epoch > known.epoch ? entry.epoch : known.epoch,
-      total: plus(known.total, { rho: parseAmount(entry.rho), delta: parseAmount(entry.delta) }),
+      total: plusCharge(known.total, spendOf(entry)),
     });
   }
   return { ledger, charged };

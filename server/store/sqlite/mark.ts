@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { StorageError } from '../../../src/base/errors.js';
-import { parseAmount } from '../../../src/privacy/accounting/amount.js';
+import { parseAmount, parsePure } from '../../../src/privacy/accounting/amount.js';
 import { createDraft } from '../../base/owned-files.js';
 import { syncFolder } from '../../base/secret-files.js';
 import type { BudgetSpec } from '../contract.js';
-import type { Spend } from '../rules/budgets.js';
+import type { AmountRow, Spend } from '../rules/spend.js';
 
 /**
  * The high-water mark: a small file beside the database that says how far the ledger and the logs
@@ -45,8 +45,11 @@ export interface StudyMark {
   readonly budgetKey: string;
   /** The newest epoch that was charged. */
   readonly epoch: bigint;
-  /** Everything charged so far, whether or not it still counts in the budget's window. */
-  readonly charged: Spend;
+  /**
+   * Everything charged so far, whether or not it still counts in the budget's window. The marks of
+   * older programs have no pure amounts.
+   */
+  readonly charged: Omit<Spend, 'pure'> & Partial<Pick<Spend, 'pure'>>;
   readonly releases: number;
   /** SHA-512 of the newest release, hex; 128 zeros when there is none. */
   readonly digest: string;
@@ -56,7 +59,9 @@ export const markFile = (directory: string): string => join(directory, 'keelson.
 const draftFile = (directory: string): string => `${markFile(directory)}.draft`;
 
 /** Changes whenever the meaning of the file changes. */
-const format = 'keelson mark 1';
+const format = 'keelson mark 2';
+/** The marks of older programs, without pure amounts. */
+const formatBefore = 'keelson mark 1';
 
 /** Releases of all studies together. */
 export const releasesIn = (mark: Mark): number =>
@@ -126,13 +131,24 @@ function encodeMark(mark: Mark): string {
   return `${format}\n${digestOf(body)}\n${body}\n`;
 }
 
+/** JSON has an amount as its text. */
+type MarkedRow = Omit<AmountRow, 'pure'> & Partial<Pick<AmountRow, 'pure'>>;
+
+function chargedOf({ rho, delta, pure }: MarkedRow): StudyMark['charged'] {
+  return {
+    rho: parseAmount(rho), delta: parseAmount(delta),
+    ...(pure !== undefined && { pure: parsePure(pure) }),
+  };
+}
+
 function decodeMark(text: string, path: string): Mark {
   const [kind, digest, body = ''] = text.split('\n');
-  if (kind !== format && kind?.startsWith('keelson mark ')) {
+  const isKnown = kind === format || kind === formatBefore;
+  if (!isKnown && kind?.startsWith('keelson mark ')) {
     throw new StorageError(
       `${path} was written by a newer keelson: use that one`, 'schema-too-new');
   }
-  if (kind !== format || digest !== digestOf(body)) {
+  if (!isKnown || digest !== digestOf(body)) {
     throw new StorageError(`${path} is damaged: put a copy of it back. If there is no copy, `
       + 'move it away, and follow the steps for a database that was restored without its mark '
       + '(docs/operating/operations.md)');
@@ -144,7 +160,7 @@ function decodeMark(text: string, path: string): Mark {
       & { readonly rhoCap: string; readonly deltaCap: string })[];
     readonly studies: readonly (Omit<StudyMark, 'epoch' | 'charged'> & {
       readonly epoch: string;
-      readonly charged: { readonly rho: string; readonly delta: string };
+      readonly charged: MarkedRow;
     })[];
   };
   return {
@@ -153,7 +169,7 @@ function decodeMark(text: string, path: string): Mark {
       ({ ...budget, rhoCap: parseAmount(budget.rhoCap), deltaCap: parseAmount(budget.deltaCap) })),
     studies: read.studies.map((study) => ({
       ...study, epoch: BigInt(study.epoch),
-      charged: { rho: parseAmount(study.charged.rho), delta: parseAmount(study.charged.delta) },
+      charged: chargedOf(study.charged),
     })),
   };
 }

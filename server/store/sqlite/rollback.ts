@@ -2,13 +2,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { assert } from '../../../src/base/assert.js';
 import { StorageError } from '../../../src/base/errors.js';
-import type { Amount } from '../../../src/privacy/accounting/amount.js';
-import type { Rollback } from '../contract.js';
+import {
+  zeroAmount, type Amount, type PureAmount,
+} from '../../../src/privacy/accounting/amount.js';
+import { admits, plusCharge } from '../../../src/privacy/accounting/budget.js';
+import type { Rollback } from '../records.js';
 import { chargeTime } from '../rules/budget-window.js';
 import {
-  addEntry, budgetById, capsOf, minus, noSpend, plus, smaller, totalsOf, within, wholeMs,
-  writeTotals, type Spend,
+  addEntry, budgetById, capsOf, totalsOf, wholeMs, writeTotals,
 } from '../rules/budgets.js';
+import { noSpend, smaller, type Spend } from '../rules/spend.js';
 import { abandonEpoch, lapseEpoch } from '../rules/epochs.js';
 import type { StoreParts } from '../rules/calls.js';
 import { HighWater, markOf, noProgress, progressSince } from './high-water.js';
@@ -16,6 +19,7 @@ import { markFile, readMark, releasesIn, type Mark, type StudyMark } from './mar
 import { forgetSeries } from '../rules/running-series.js';
 import { sql } from '../rules/steps.js';
 import type { Queries } from './query.js';
+import type { BudgetRow } from '../rules/tables.js';
 import { existingStudy, registerStudy, studyRow, type StudyRow } from '../rules/studies.js';
 
 /*
@@ -28,10 +32,10 @@ import { existingStudy, registerStudy, studyRow, type StudyRow } from '../rules/
  * ledger lacks of this sum is charged again, now, in the transaction that records the acceptance. A
  * charge made now leaves a budget's window after the charge that it replaces, because the clock was
  * checked before (server/store/clock-check.ts). The missing charges may not fit the cap. Those that
- * still count do fit: charges within one window never passed the cap (budget-window.ts). So the
- * budget is then filled to its cap, and that is at least what counts. Under contributor scope every
- * contributor is debited what is missing (own-budget.ts), whether or not it took part in
- * the lost epochs.
+ * still count do fit: charges within one window never passed the caps of one sum
+ * (budget-window.ts). So where it is known which sum that was, the budget is then filled to its
+ * caps (`whatCounts`), and that is at least what counts. Under contributor scope every contributor
+ * is debited what is missing (own-budget.ts), whether or not it took part in the lost epochs.
  *
  * Claim: no epoch gets a second release. If the mark has a charge of an epoch and the ledger lacks
  * it, the epoch is closed without a release. If releases are missing, a charged epoch without a
@@ -162,16 +166,32 @@ interface Loss {
 function lossOf(queries: Queries, marked: StudyMark, found: Mark): Loss | null {
   const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
   const charged = own?.charged ?? noSpend;
-  const missing: Spend = {
-    rho: above(marked.charged.rho, charged.rho),
-    delta: above(marked.charged.delta, charged.delta),
-  };
+  const rho = above(marked.charged.rho, charged.rho);
+  const delta = above(marked.charged.delta, charged.delta);
+  const pure = pureAbove(marked.charged.pure, charged.pure ?? null, rho > 0n || delta > 0n);
+  const missing: Spend = { rho, delta, pure };
   const releases = marked.releases > 0 && marked.digest !== digestAt(queries, marked);
-  return releases || !within(missing, noSpend) ? { missing, releases } : null;
+  return releases || hasAmount(missing) ? { missing, releases } : null;
 }
 
 const above = (left: Amount, right: Amount): Amount =>
-  (left > right ? (left - right) as Amount : noSpend.rho);
+  (left > right ? (left - right) as Amount : zeroAmount);
+
+/**
+ * `none` where nobody can know. An older program's mark has no pure amount: where nothing else is
+ * missing, no charge is.
+ */
+function pureAbove(
+  marked: PureAmount | undefined, found: PureAmount, isMissing: boolean,
+): PureAmount {
+  if (marked === null || found === null || marked === undefined) {
+    return isMissing || (marked === null && found !== null) ? null : zeroAmount;
+  }
+  return above(marked, found);
+}
+
+const hasAmount = ({ rho, delta, pure }: Spend): boolean =>
+  rho > 0n || delta > 0n || pure === null || pure > 0n;
 
 function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | undefined {
   const study = queries.perform(studyRow(studyId));
@@ -206,7 +226,7 @@ function acceptRollback(
     if (loss === null) continue;
     const study = registered(queries, mark!, marked, options);
     const own = found.studies.find(({ studyId }) => studyId === marked.studyId);
-    const isCharged = !within(loss.missing, noSpend);
+    const isCharged = hasAmount(loss.missing);
     // The charge goes to an epoch that has none. That is the mark's epoch, unless the database went
     // on to other epochs.
     const isTaken = isCharged && own !== undefined && own.epoch >= marked.epoch;
@@ -266,11 +286,12 @@ function chargeMissing(
 ): void {
   const { nowMs } = options;
   const isShared = queries.perform(budgetById(study.budget_id, nowMs)).scope !== 'contributor';
-  if (isShared && !within(missing, roomOf(queries, study, nowMs))) {
+  const before = queries.perform(budgetById(study.budget_id, nowMs));
+  if (isShared && !admits(capsOf(before), plusCharge(totalOf(before), missing))) {
     giveReservationsBack(queries, study, options);
   }
   const budget = queries.perform(budgetById(study.budget_id, nowMs));
-  const cost = isShared ? smaller(missing, roomOf(queries, study, nowMs)) : missing;
+  const cost = isShared ? whatCounts(budget, missing) : missing;
   queries.perform(addEntry({
     budgetId: budget.budget_id, studyKey: study.study_key, epoch, kind: 'charged', cost,
     atMs: queries.perform(chargeTime(budget, nowMs)),
@@ -279,13 +300,28 @@ function chargeMissing(
     .prepare<[], { newest: bigint }>('SELECT max(entry_id) AS newest FROM ledger').get()!;
   queries.run(sql.insertInto('rollback_charges').values({ entry_id: newest, rollback }));
   const { spent, reserved } = totalsOf(budget);
-  queries.perform(writeTotals(budget, { spent: plus(spent, cost), reserved }));
+  queries.perform(writeTotals(budget, { spent: plusCharge(spent, cost), reserved },
+    { countsMore: budget.window_ms !== null }));
 }
 
-function roomOf(queries: Queries, study: StudyRow, nowMs: number): Spend {
-  const budget = queries.perform(budgetById(study.budget_id, nowMs));
+function totalOf(budget: BudgetRow): Spend {
   const { spent, reserved } = totalsOf(budget);
-  return minus(capsOf(budget), plus(spent, reserved));
+  return plusCharge(spent, reserved);
+}
+
+/**
+ * What is charged again. If a charge was not pure, rho and delta kept within their caps, and what
+ * is beyond them has left the window. Otherwise nobody knows which of the two sums kept within its
+ * cap, so nothing is left out.
+ */
+function whatCounts(budget: BudgetRow, missing: Spend): Spend {
+  const total = totalOf(budget);
+  if (total.pure !== null && missing.pure !== null) return missing;
+  const caps = capsOf(budget);
+  return {
+    rho: smaller(missing.rho, above(caps.rho, total.rho)),
+    delta: smaller(missing.delta, above(caps.delta, total.delta)), pure: missing.pure,
+  };
 }
 
 /**

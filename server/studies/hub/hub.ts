@@ -11,9 +11,10 @@ import { isShared } from '../../store/shared.js';
 import type { EpochProgress, EpochRunner } from '../../epochs/contract.js';
 import type { HubEvent, StudyHub, StudyView, SubmitResult, VerifiedBatch } from '../contract.js';
 import type {
-  AdmissionRequest, ContributorState, LedgerBalance, Quarantine, ReleaseRecord, Rollback,
-  WithdrawalRequest, WithdrawalResult,
+  AdmissionRequest, ContributorState, LedgerBalance, ReleaseRecord, WithdrawalRequest,
+  WithdrawalResult,
 } from '../../store/contract.js';
+import type { Quarantine, Rollback } from '../../store/records.js';
 import { AdmissionQueue } from '../live/admission-queue.js';
 import { BudgetTurns } from '../budget-turns.js';
 import type { HubContext } from '../context.js';

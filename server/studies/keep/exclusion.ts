@@ -1,5 +1,5 @@
 import type { StudyView } from '../contract.js';
-import type { Quarantine } from '../../store/contract.js';
+import type { Quarantine } from '../../store/records.js';
 import type { HubContext } from '../context.js';
 import { journalPages } from './journal-pages.js';
 import { newestPoint, OwnRows, rounded } from './own-rows.js';

@@ -1,5 +1,6 @@
 import { assert } from '../../../src/base/assert.js';
 import { KeelsonError, StorageError } from '../../../src/base/errors.js';
+import { coversCharge } from '../../../src/privacy/accounting/budget.js';
 import type { EpochProgress } from '../../epochs/contract.js';
 import { ownRows } from '../../epochs/packing.js';
 import type { HubEvent, StudyView, SubmitResult, VerifiedBatch } from '../contract.js';
@@ -271,7 +272,7 @@ export class LiveStudy implements Waiting, LocalStudy {
     const { charge } = this.definition;
     // A newer program may plan other noise for the same facts. The reservation must cover the noise
     // that would be drawn.
-    if (charge.rho > record.rho || charge.delta > record.delta) return null;
+    if (!coversCharge(record, charge)) return null;
     try {
       return await rebuildEpoch(this.context, this.definition, studyId, record);
     } catch (error) {

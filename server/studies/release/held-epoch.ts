@@ -5,7 +5,8 @@ import type { StudyDefinition } from '../definition.js';
 import type { EpochTimes } from './schedule.js';
 
 /** An epoch of this process that is open, or closed and not yet released. */
-export interface HeldEpoch extends Omit<OpenEpoch, 'studyId' | 'rowsMax' | 'late'> {
+export interface HeldEpoch extends Omit<EpochRecord,
+  'studyId' | 'rowsMax' | 'state' | 'recoveries'> {
   /** Number of complete contributions. An epoch that closes on a count closes by it. */
   complete: number;
   /**
@@ -19,17 +20,16 @@ export interface HeldEpoch extends Omit<OpenEpoch, 'studyId' | 'rowsMax' | 'late
 export function freshEpoch(
   definition: StudyDefinition, epoch: bigint, times: EpochTimes,
 ): HeldEpoch {
-  const { rho, delta } = definition.charge;
   return {
-    epoch, ...times, rho, delta, assignmentKey: signing.randomBytes(32),
+    epoch, ...times, ...definition.charge, assignmentKey: signing.randomBytes(32),
     workSeed: signing.randomBytes(32), complete: 0, withdrawn: false,
   };
 }
 
 export function heldEpochOf(record: EpochRecord): HeldEpoch {
-  const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = record;
+  const { epoch, opensAtMs, closesAtMs, rho, delta, pure, assignmentKey, workSeed } = record;
   return {
-    epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed, complete: 0,
+    epoch, opensAtMs, closesAtMs, rho, delta, pure, assignmentKey, workSeed, complete: 0,
     withdrawn: false,
   };
 }
@@ -60,10 +60,10 @@ export async function turnEpochs(
 function openingOf(
   studyId: string, definition: StudyDefinition, held: HeldEpoch,
 ): OpenEpoch {
-  const { epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed } = held;
+  const { epoch, opensAtMs, closesAtMs, rho, delta, pure, assignmentKey, workSeed } = held;
   const { contribution, late } = definition.document;
   return {
-    studyId, epoch, opensAtMs, closesAtMs, rho, delta, assignmentKey, workSeed,
+    studyId, epoch, opensAtMs, closesAtMs, rho, delta, pure, assignmentKey, workSeed,
     rowsMax: contribution.rowsMax, late,
   };
 }

@@ -136,8 +136,10 @@ function costOf(definition: StudyDefinition, facts: ReleaseFacts): ReleaseCost {
  */
 function ownEpsilon(definition: StudyDefinition, { rho, delta }: ReleaseFacts): number {
   const { cost, charge, budget, document } = definition;
-  const atOrder = epsilonOfSpent(budget.rule, rho, delta, document.privacy.delta);
-  const planned = rho === charge.rho && delta === charge.delta && cost.renyi === undefined;
+  const isPlanned = rho === charge.rho && delta === charge.delta;
+  const planned = isPlanned && cost.renyi === undefined;
+  const atOrder = epsilonOfSpent(
+    budget.rule, rho, delta, document.privacy.delta, isPlanned ? charge.pure : null);
   if (budget.rule.rule !== 'renyi' || !planned) return atOrder;
   const direct = epsilonOfApproximateZcdp(
     amountToNumber(cost.rho), amountToNumber(delta), document.privacy.delta,
@@ -153,7 +155,8 @@ function positionOf(balance: LedgerBalance): LedgerPosition {
     rhoCap: balance.rhoCap,
     deltaSpent: balance.deltaSpent,
     deltaCap: balance.deltaCap,
-    epsilonSpent: epsilonOfSpent(balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta),
+    epsilonSpent: epsilonOfSpent(
+      balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta, balance.pureSpent),
     epsilonCap: balance.epsilon,
     ...(balance.windowMs !== undefined && { windowMs: BigInt(balance.windowMs) }),
   };

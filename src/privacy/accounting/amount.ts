@@ -8,6 +8,12 @@ import { InvalidParameterError } from '../../base/errors.js';
  */
 export type Amount = bigint & { readonly amount: unique symbol };
 
+/**
+ * A sum of pure epsilons, or null, which is called `none`: a part of it was not pure differential
+ * privacy, or nobody knows. `none` absorbs: a sum with it is `none`.
+ */
+export type PureAmount = Amount | null;
+
 export const amountUnit = 1n << 64n;
 export const zeroAmount = 0n as Amount;
 
@@ -58,6 +64,16 @@ export function capOf(value: number): Amount {
 export function amountToNumber(amount: Amount): number {
   const near = Number(amount) / 2 ** 64;
   return amountOf(near) >= amount ? near : near * (1 + 2 ** -52);
+}
+
+/** As `parseAmount`; null is `none`. */
+export function parsePure(text: string | null): PureAmount {
+  return text === null ? null : parseAmount(text);
+}
+
+/** The decimal text of an amount; null is `none`. */
+export function pureText(amount: PureAmount): string | null {
+  return amount === null ? null : String(amount);
 }
 
 /**

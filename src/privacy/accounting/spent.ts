@@ -1,5 +1,5 @@
 import { ln } from '../../base/elementary.js';
-import { amountToNumber, type Amount } from './amount.js';
+import { amountToNumber, type Amount, type PureAmount } from './amount.js';
 import { epsilonOfApproximateZcdp } from './conversion.js';
 import type { BudgetRule } from './cost.js';
 
@@ -11,9 +11,18 @@ import type { BudgetRule } from './cost.js';
  *   half of delta that the budget set aside for this conversion, which also made its cap.
  *
  * If the events alone use up delta, no epsilon holds, and the result is the largest double.
+ * The pure sum is an epsilon as well, so the smaller one is given.
  * @param rho in the unit of the rule.
+ * @param pure the pure epsilons of the same charges.
  */
 export function epsilonOfSpent(
+  rule: BudgetRule, rho: Amount, eventDelta: Amount, delta: number, pure: PureAmount = null,
+): number {
+  const bySum = epsilonBySum(rule, rho, eventDelta, delta);
+  return pure === null ? bySum : Math.min(bySum, amountToNumber(pure));
+}
+
+function epsilonBySum(
   rule: BudgetRule, rho: Amount, eventDelta: Amount, delta: number,
 ): number {
   if (rho === 0n) return 0;

@@ -52,6 +52,8 @@ export interface BudgetCaps {
   readonly rule: BudgetRule;
   readonly rhoCap: Amount;
   readonly deltaCap: Amount;
+  /** The most that pure epsilons may add up to: the budget's epsilon. */
+  readonly pureCap: Amount;
 }
 
 /**
@@ -164,13 +166,12 @@ export function capsOf(
     throw new InvalidParameterError('the rule of a budget is none of zcdp, pure, renyi: give one');
   }
   checkStatement(budget, rule === 'pure');
-  if (rule === 'pure') {
-    return { rule: { rule }, rhoCap: capOf(budget.epsilon), deltaCap: zeroAmount };
-  }
+  const pureCap = capOf(budget.epsilon);
+  if (rule === 'pure') return { rule: { rule }, rhoCap: pureCap, deltaCap: zeroAmount, pureCap };
   const deltaCap = capOf(budget.delta / 2);
   if (rule === 'zcdp') {
     const rhoCap = capOf(rhoForApproximateZcdp(budget.epsilon, budget.delta / 2, budget.delta));
-    return { rule: { rule }, rhoCap, deltaCap };
+    return { rule: { rule }, rhoCap, deltaCap, pureCap };
   }
   const given = typeof budget.rule === 'object' && budget.rule.rule === 'renyi'
     ? budget.rule.order : undefined;
@@ -183,7 +184,7 @@ export function capsOf(
   if (!(cap > 0)) {
     throw new InvalidParameterError('at this order the budget leaves nothing to spend', { order });
   }
-  return { rule: { rule, order }, rhoCap: capOf(cap * (1 - 2 ** -40)), deltaCap };
+  return { rule: { rule, order }, rhoCap: capOf(cap * (1 - 2 ** -40)), deltaCap, pureCap };
 }
 
 /**
@@ -235,7 +236,10 @@ export function perReleaseTarget(
   privacy: Statement,
   budget: Statement,
   rule: Exclude<BudgetRule, { rule: 'pure' }> = { rule: 'zcdp' },
-): { readonly target: PrivacyTarget; readonly epochs: number; readonly binds: 'rho' | 'delta' } {
+): {
+  readonly target: PrivacyTarget; readonly epochs: number;
+  readonly binds: ReturnType<typeof releasesThatFit>['binds'];
+} {
   const caps = capsOf({ ...budget, rule });
   const charge = (rho: number, delta: number): Charge =>
     chargeUnder(rule, { ...chargeOf(rho, delta), epsilon: null });

@@ -23,6 +23,8 @@ export interface EpochFacts {
   readonly epoch: number;
   readonly rho: number;
   readonly delta: number;
+  /** Null: the noise is not pure. */
+  readonly pure: number | null;
   readonly rowsMax: number;
   readonly late: 'next' | 'drop';
   /** How long it stays open; 0 when it closes on a count. */
@@ -113,7 +115,8 @@ function setupOf(chance: Chance): Omit<StudySetup, 'peopleMax'> {
 function epochFacts(chance: Chance): EpochFacts {
   return {
     epoch: chance.happens(0.92) ? 1 : chance.pick([-1, 0, 2, 5]), rho: chance.pick([40, 100, 100]),
-    delta: chance.pick([0, 10, 60]), rowsMax: chance.pick([1, 4, 4, 9]),
+    delta: chance.pick([0, 10, 60]), pure: chance.pick([null, 60, 100, 100]),
+    rowsMax: chance.pick([1, 4, 4, 9]),
     late: chance.pick(['next', 'next', 'drop'] as const), openMs: chance.pick([0, 1_000, 1_000]),
   };
 }

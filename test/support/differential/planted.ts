@@ -1,3 +1,4 @@
+import { zeroAmount } from '../../../src/privacy/accounting/amount.js';
 import type { Store } from '../../../server/store/contract.js';
 
 /** Mistakes that a store may make, each planted by a change of one call. */
@@ -16,6 +17,11 @@ export const plantedMistakes: Readonly<Record<string, (store: Store) => Partial<
       const rhoCap = (budget.rhoCap + 1n) as typeof budget.rhoCap;
       return store.registerStudy({ ...input, budget: { ...budget, rhoCap } });
     },
+  }),
+  'forgets that a charge is not pure': (store) => ({
+    openEpoch: (input) => store.openEpoch({ ...input, pure: input.pure ?? zeroAmount }),
+    turnEpoch: (studyId, closing, next) =>
+      store.turnEpoch(studyId, closing, { ...next, pure: next.pure ?? zeroAmount }),
   }),
   'takes one row more': (store) => ({
     admit: (batches) => store.admit(batches.map((batch) =>

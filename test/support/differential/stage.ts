@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type {
-  AdmissionRequest, BudgetSpec, EpochState, NewQuarantine, OpenEpoch, Store, StoreRelease,
-  StudyRegistration,
+  AdmissionRequest, BudgetSpec, EpochState, OpenEpoch, Store, StoreRelease, StudyRegistration,
 } from '../../../server/store/contract.js';
+import type { NewQuarantine } from '../../../server/store/records.js';
 import type { BudgetRule } from '../../../src/privacy/accounting/cost.js';
 import { amount, batch, idOf } from '../store-fixtures.js';
 import type {
@@ -62,7 +62,9 @@ export class Arguments {
     const budget: BudgetSpec = {
       key: this.budgetKey, scope: change === 'scope' ? otherScope : scope, rule: rules[rule],
       rhoCap: amount(Math.floor(cap * factor)), deltaCap: amount(Math.floor(cap * factor)),
-      epsilon: factor, delta: 1e-6, ...(length !== undefined && { windowMs: length }),
+      // Often the pure sum pays for more than rho does.
+      epsilon: Math.floor(2 * cap * factor) / 2 ** 64, delta: 1e-6,
+      ...(length !== undefined && { windowMs: length }),
     };
     const document = JSON.stringify({
       study: this.name, version: study, participation: rate === null ? 'secret' : 'public',
@@ -88,7 +90,8 @@ export class Arguments {
     return {
       studyId: this.studyId(study), epoch: atLeastZero(newest + BigInt(facts.epoch)),
       opensAtMs: nowMs, closesAtMs: facts.openMs === 0 ? 0 : nowMs + facts.openMs,
-      rho: amount(facts.rho), delta: amount(facts.delta), assignmentKey: new Uint8Array(key),
+      rho: amount(facts.rho), delta: amount(facts.delta),
+      pure: facts.pure === null ? null : amount(facts.pure), assignmentKey: new Uint8Array(key),
       workSeed: new Uint8Array(key).reverse(), rowsMax: facts.rowsMax, late: facts.late,
     };
   }

@@ -306,7 +306,7 @@ class RollbackWorld {
     if (!existsSync(path)) return;
     const [format, , body] = readFileSync(path, 'utf8').split('\n') as [string, string, string];
     const forgetful = plant === 'nothing-charged'
-      ? body.replaceAll(/"charged":{[^}]*}/g, '"charged":{"rho":"0","delta":"0"}')
+      ? body.replaceAll(/"charged":{[^}]*}/g, '"charged":{"rho":"0","delta":"0","pure":"0"}')
       : body.replaceAll(/"epoch":"\d+"/g, '"epoch":"1"');
     writeFileSync(
       path, `${format}\n${createHash('sha256').update(forgetful).digest('hex')}\n${forgetful}\n`,

@@ -8,6 +8,10 @@ import {
   batchCells, batchRows, decodeBatchBody, decodeReleaseBody,
 } from '../../../src/wire/index.js';
 import type { ReleaseBody } from '../../../src/wire/messages.js';
+import { capOf, zeroAmount } from '../../../src/privacy/accounting/amount.js';
+import {
+  admits, plusCharge, type Caps, type Charge,
+} from '../../../src/privacy/accounting/budget.js';
 import { equalBytes, fromHex, toHex } from '../../../src/base/bytes.js';
 import type { Key, KnownKeys } from '../../../src/base/remembered-keys.js';
 import type { EpochResult } from '../../../server/epochs/contract.js';
@@ -20,6 +24,11 @@ import type { StudyDefinition } from '../../../server/studies/definition.js';
 import {
   columnCount, keysAlone, keysRemembered, remembered, separation, summed, type SeenBy, type SeenRow,
 } from './study.js';
+
+const noCharge: Charge = { rho: zeroAmount, delta: zeroAmount, pure: zeroAmount };
+
+const capsOfBalance = ({ rhoCap, deltaCap, pureCap }: LedgerBalance): Caps =>
+  ({ rho: rhoCap, delta: deltaCap, pure: pureCap });
 
 /** A promise of the product that a simulated world saw broken. */
 export class BrokenPromise extends Error {}
@@ -573,10 +582,15 @@ export class Model {
   ledger(engine: StoreReads): void {
     this.checks.balances += 1;
     for (const balance of engine.balances()) {
-      const { key, rhoSpent, rhoReserved, rhoCap, deltaSpent, deltaReserved, deltaCap, windowMs } =
-        balance;
+      const { key, windowMs } = balance;
       if (windowMs !== undefined && this.clockConfirmed) continue;
-      if (rhoSpent + rhoReserved > rhoCap || deltaSpent + deltaReserved > deltaCap) {
+      const spent = {
+        rho: balance.rhoSpent, delta: balance.deltaSpent, pure: balance.pureSpent,
+      };
+      const reserved = {
+        rho: balance.rhoReserved, delta: balance.deltaReserved, pure: balance.pureReserved,
+      };
+      if (!admits(capsOfBalance(balance), plusCharge(spent, reserved))) {
         throw new BrokenPromise(`the budget ${key} is overspent`);
       }
       if (windowMs !== undefined && balance.scope !== 'contributor') {
@@ -586,15 +600,18 @@ export class Model {
   }
 
   /**
-   * By the times of the charges, no half-open period of the budget's length holds more than the
-   * cap.
+   * By the times of the charges, no half-open period of the budget's length holds more than one of
+   * the sums allows.
    */
-  #windows(engine: StoreReads, { key, rhoCap }: LedgerBalance, windowMs: number): void {
+  #windows(engine: StoreReads, balance: LedgerBalance, windowMs: number): void {
+    const { key } = balance;
     const charges = engine.ledgerEntries(key, 1_000).filter(({ kind }) => kind === 'charged');
     for (const { atMs: from } of charges) {
       const sum = charges.filter(({ atMs }) => atMs >= from && atMs < from + windowMs)
-        .reduce<bigint>((total, { rho }) => total + rho, 0n);
-      if (sum > rhoCap) throw new BrokenPromise(`the budget ${key} is overspent within a window`);
+        .reduce<Charge>(plusCharge, noCharge);
+      if (!admits(capsOfBalance(balance), sum)) {
+        throw new BrokenPromise(`the budget ${key} is overspent within a window`);
+      }
     }
   }
 
@@ -603,7 +620,8 @@ export class Model {
     const { budget } = this.#study(studyId).definition;
     if (budget.windowMs !== undefined && this.clockConfirmed) return;
     const { spend } = engine.contributorState(studyId, contributor);
-    if (spend !== null && (spend.rho > budget.rhoCap || spend.delta > budget.deltaCap)) {
+    const caps = { rho: budget.rhoCap, delta: budget.deltaCap, pure: capOf(budget.epsilon) };
+    if (spend !== null && !admits(caps, spend)) {
       throw new BrokenPromise(`the budget of contributor ${contributor.slice(0, 8)} is overspent`);
     }
   }

@@ -113,7 +113,9 @@ CREATE OR REPLACE FUNCTION admit_list(
   j_epoch bigint[], j_position bigint[], j_contributor bigint[], j_sequence bigint[],
   j_complete bigint[], j_sealed bytea[],
   s_budget bigint[], s_contributor bigint[], s_version bigint[], s_rho text[], s_delta text[],
+  s_pure text[],
   d_budget bigint[], d_contributor bigint[], d_epoch bigint[], d_rho text[], d_delta text[],
+  d_pure text[],
   p_study bigint[], p_contributor bigint[], p_epoch bigint[],
   n_name text[], n_per bigint[], n_from bigint[], n_keys bigint[], n_from_read bigint[],
   n_keys_read bigint[],
@@ -182,9 +184,12 @@ BEGIN
   END LOOP;
 
   IF cardinality(s_budget) > 0 THEN
-    PERFORM write_spending(s_budget, s_contributor, s_version, s_rho::numeric[], s_delta::numeric[]);
-    INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta)
-      SELECT * FROM unnest(d_budget, d_contributor, d_epoch, d_rho::numeric[], d_delta::numeric[]);
+    PERFORM write_spending(s_budget, s_contributor, s_version, s_rho::numeric[], s_delta::numeric[],
+      s_pure);
+    INSERT INTO contributor_debits (budget_id, contributor_id, epoch_key, rho, delta, pure)
+      SELECT budget_id, contributor_id, epoch_key, rho, delta, nullif(pure, '')::numeric
+      FROM unnest(d_budget, d_contributor, d_epoch, d_rho::numeric[], d_delta::numeric[], d_pure)
+        AS d (budget_id, contributor_id, epoch_key, rho, delta, pure);
   END IF;
   IF cardinality(p_study) > 0 THEN
     INSERT INTO running_participations AS p (study_key, contributor_id, epoch)
@@ -207,22 +212,24 @@ BEGIN
 END $$;
 
 CREATE OR REPLACE FUNCTION write_spending(
-  budgets bigint[], contributors bigint[], versions bigint[], rhos numeric[], deltas numeric[]
+  budgets bigint[], contributors bigint[], versions bigint[], rhos numeric[], deltas numeric[],
+  pures text[]
 ) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
   wrote bigint;
   more bigint;
 BEGIN
-  UPDATE contributor_spend AS s SET version = s.version + 1, rho = n.rho, delta = n.delta
-    FROM unnest(budgets, contributors, versions, rhos, deltas)
-      AS n (budget_id, contributor_id, version, rho, delta)
+  UPDATE contributor_spend AS s SET version = s.version + 1, rho = n.rho, delta = n.delta,
+      pure = nullif(n.pure, '')::numeric
+    FROM unnest(budgets, contributors, versions, rhos, deltas, pures)
+      AS n (budget_id, contributor_id, version, rho, delta, pure)
     WHERE s.budget_id = n.budget_id AND s.contributor_id = n.contributor_id
       AND s.version = n.version;
   GET DIAGNOSTICS wrote = ROW_COUNT;
-  INSERT INTO contributor_spend (budget_id, contributor_id, rho, delta)
-    SELECT budget_id, contributor_id, rho, delta
-    FROM unnest(budgets, contributors, versions, rhos, deltas)
-      AS n (budget_id, contributor_id, version, rho, delta)
+  INSERT INTO contributor_spend (budget_id, contributor_id, rho, delta, pure)
+    SELECT budget_id, contributor_id, rho, delta, nullif(pure, '')::numeric
+    FROM unnest(budgets, contributors, versions, rhos, deltas, pures)
+      AS n (budget_id, contributor_id, version, rho, delta, pure)
     WHERE version = 0 ON CONFLICT DO NOTHING;
   GET DIAGNOSTICS more = ROW_COUNT;
   IF wrote + more < cardinality(budgets) THEN

@@ -6,6 +6,7 @@ import { rowKeysSchema } from './0005-row-keys.js';
 import { epochSlicesSchema } from './0006-epoch-slices.js';
 import { nodeProgramsSchema } from './0007-node-programs.js';
 import { peopleSchema } from './0008-people.js';
+import { pureSchema } from './0009-pure.js';
 import { columnComments } from './column-comments.js';
 
 /** One step of the schema. */
@@ -44,6 +45,8 @@ export const migrations: readonly Migration[] = [
   step(nodeProgramsSchema, 6),
   // admit_list has other parameters.
   step(peopleSchema, 8),
+  // Older programs would charge without the pure sum, so it would be too small.
+  step(pureSchema, 9),
 ];
 
 /** The version of the schema that this program writes, and its own number in `nodes.program`. */

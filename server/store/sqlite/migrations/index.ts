@@ -9,6 +9,10 @@ import { newKeyPeriodsSchema } from './0008-new-key-periods.js';
 import { runningSchema } from './0009-running.js';
 import { keyRoomsSchema } from './0010-key-rooms.js';
 import { peopleSchema } from './0011-people.js';
+import { pureSchema } from './0012-pure.js';
+
+/** The step after which `fillPure` runs, in its transaction. */
+export const pureStep = pureSchema;
 
 /**
  * Schema steps in order. Step i raises `user_version` from i to i + 1. A released step is never
@@ -17,5 +21,5 @@ import { peopleSchema } from './0011-people.js';
 export const migrations: readonly string[] = [
   initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema,
   withdrawalsSchema, rollbacksSchema, newKeyPeriodsSchema, runningSchema, keyRoomsSchema,
-  peopleSchema,
+  peopleSchema, pureSchema,
 ];

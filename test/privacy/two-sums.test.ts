@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { normalCdf } from '../../src/numerics/normal.js';
+import { amountOf, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
+import {
+  admits, plusCharge, type Caps, type Charge,
+} from '../../src/privacy/accounting/budget.js';
+import { rhoForApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
+import { capsOf } from '../../src/privacy/accounting/target.js';
+
+const budget = { epsilon: 1, delta: 1e-3 };
+const depth = 6;
+const strategies = 120;
+
+/** A mechanism with two outcomes: how likely the first is on both sides, and what it costs. */
+interface Coin {
+  readonly here: number;
+  readonly there: number;
+  readonly cost: Charge;
+}
+
+const charge = (rho: number, delta: number, pure: number | null): Charge => ({
+  rho: amountOf(rho), delta: amountOf(delta), pure: pure === null ? null : amountOf(pure),
+});
+
+/** Randomised response, which is pure. */
+function response(epsilon: number): Coin {
+  const here = Math.exp(epsilon) / (1 + Math.exp(epsilon));
+  return { here, there: 1 - here, cost: charge(epsilon * Math.tanh(epsilon / 2), 0, epsilon) };
+}
+
+/** Whether Gaussian noise exceeds the value from which on the loss is this large. */
+function gaussian(mu: number, loss: number): Coin {
+  const from = loss / mu + mu / 2;
+  const cost = charge(mu * mu / 2, 0, null);
+  return { here: normalCdf(mu - from), there: normalCdf(-from), cost };
+}
+
+/** Tells everything, seldom. */
+const leak = (delta: number): Coin => ({ here: delta, there: 0, cost: charge(0, delta, null) });
+
+/** Mulberry32: the same strategies in every run. */
+function numbersFrom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+const noCharge: Charge = { rho: zeroAmount, delta: zeroAmount, pure: zeroAmount };
+const caps: Caps = (({ rhoCap: rho, deltaCap: delta, pureCap: pure }) => ({ rho, delta, pure }))(
+  capsOf({ ...budget, rule: 'zcdp' }));
+const share = (amount: Amount): number => Number(amount) / 2 ** 64;
+
+/**
+ * What a strategy asks for next: often nearly all that one of the sums has left, or more.
+ * @param loss of what came out so far.
+ */
+function nextCoin(spent: Charge, loss: number, next: () => number): Coin {
+  const part = next() < 0.4 ? 0.999_999 : next();
+  const kind = next();
+  if (kind < 0.5) {
+    const left = Math.max(share(caps.pure) - share(spent.pure ?? caps.pure), 0);
+    return response(part * (next() < 0.5 ? left : 0.7));
+  }
+  if (kind < 0.85) {
+    const left = Math.max(share(caps.rho) - share(spent.rho), 1e-4);
+    const rho = next() < 0.5 ? left : share(caps.rho);
+    return gaussian(Math.sqrt(2 * part * rho), budget.epsilon - loss);
+  }
+  const left = Math.max(share(caps.delta) - share(spent.delta), 0);
+  return leak(part * (next() < 0.5 ? budget.delta : left));
+}
+
+/**
+ * The exact delta, at the budget's epsilon, of a strategy that chooses each mechanism after the
+ * outcomes before it, in both directions.
+ */
+function deltaOf(next: () => number, fits: (total: Charge) => boolean): number {
+  const excess = { here: 0, there: 0 };
+  const visit = (here: number, there: number, spent: Charge, level: number): void => {
+    let coin: Coin | undefined;
+    const loss = there > 0 ? Math.log(here / there) : 0;
+    for (let tries = 0; level < depth && tries < 3 && coin === undefined; tries++) {
+      const asked = nextCoin(spent, loss, next);
+      if (fits(plusCharge(spent, asked.cost))) coin = asked;
+    }
+    if (coin === undefined) {
+      excess.here += Math.max(0, here - Math.exp(budget.epsilon) * there);
+      excess.there += Math.max(0, there - Math.exp(budget.epsilon) * here);
+      return;
+    }
+    const after = plusCharge(spent, coin.cost);
+    visit(here * coin.here, there * coin.there, after, level + 1);
+    visit(here * (1 - coin.here), there * (1 - coin.there), after, level + 1);
+  };
+  visit(1, 1, noCharge, 0);
+  return Math.max(excess.here, excess.there);
+}
+
+function largestDelta(fits: (total: Charge) => boolean): number {
+  let largest = 0;
+  for (let seed = 1; seed <= strategies; seed++) {
+    largest = Math.max(largest, deltaOf(numbersFrom(seed), fits));
+  }
+  return largest;
+}
+
+describe('a budget that either of two sums may pay', () => {
+  it('keeps its promise under strategies that look at outcomes', () => {
+    const largest = largestDelta((total) => admits(caps, total));
+    expect(largest).toBeLessThanOrEqual(budget.delta);
+    // The strategies come near enough for a mistake to show.
+    expect(largest).toBeGreaterThan(budget.delta / 4);
+  });
+
+  it.each<[string, (total: Charge) => boolean]>([
+    ['keeps the pure sum after a charge that is not pure',
+      (total) => admits(caps, { ...total, pure: total.pure ?? zeroAmount })],
+    ['uses delta twice, for events and for the conversion', (total) => admits({
+      ...caps, delta: amountOf(budget.delta),
+      rho: amountOf(rhoForApproximateZcdp(budget.epsilon, 0, budget.delta)),
+    }, total)],
+  ])('is found out where it %s', (_, fits) => {
+    expect(largestDelta(fits)).toBeGreaterThan(budget.delta);
+  });
+});
