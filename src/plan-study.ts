@@ -1,3 +1,4 @@
+import { ln } from './base/elementary.js';
 import { InvalidParameterError, KeelsonError } from './base/errors.js';
 import type {
   Estimator, Infeasible, Plan, PrivacyTarget,
@@ -7,7 +8,7 @@ import {
   chargeUnder, freshBalance, plusCharge, releasesThatFit, type Charge,
 } from './privacy/accounting/budget.js';
 import {
-  capsOf, perReleaseTarget, resolvePureTarget, type BudgetCaps,
+  capsOf, lessFor, perReleaseTarget, resolvePureTarget, targetForReleases, type BudgetCaps,
 } from './privacy/accounting/target.js';
 import { planSealed } from './plan-sealed.js';
 import { planQuestions, type QuestionsPlan } from './questions/plan.js';
@@ -45,11 +46,15 @@ export function planStudy(
     ...document.budget, rule: rule === 'renyi' && order !== undefined ? { rule, order } : rule,
   });
   const target = targetOf(document, caps);
-  const planned = feasiblePlan(document, find, target);
-  const charges = planned.questions.map(({ plan }) => chargeOf(document, caps, plan));
-  const charge = charges.reduce(plusCharge);
-  const { count, binds } = releasesThatFit(freshBalance(caps), charge);
-  if (count < 1) {
+  const planned = planAt(document, find, caps, target);
+  const { releases: needed = 1 } = document.budget;
+  if (planned.releases >= needed) return planned;
+  if (target.isPure === true && planned.releases > 0) {
+    // Costs are rounded up, and a pure plan may pass its target by 2^-40.
+    const less = planAt(document, find, caps, lessFor(target, 1 + 2 ** -38, 1));
+    if (less.releases >= needed) return less;
+  }
+  if (planned.releases < 1) {
     throw new KeelsonError(
       'invalid-study',
       `the budget of ${document.study} (epsilon ${document.budget.epsilon}) does not pay for one `
@@ -58,7 +63,68 @@ export function planStudy(
       { details: { path: 'budget.epsilon', value: document.budget.epsilon } },
     );
   }
+  throw new KeelsonError(
+    'invalid-study', `the budget of ${document.study} does not last for ${needed} releases: it `
+    + `pays for ${planned.releases}; lower budget.releases`,
+    { details: { path: 'budget.releases', value: needed } },
+  );
+}
+
+function planAt(
+  document: StudyDocument, find: (estimator: string) => Estimator, caps: BudgetCaps,
+  target: PrivacyTarget,
+): StudyPlan {
+  const planned = feasiblePlan(document, find, target);
+  const charges = planned.questions.map(({ plan }) => chargeOf(document, caps, plan));
+  const charge = charges.reduce(plusCharge);
+  const { count, binds } = releasesThatFit(freshBalance(caps), charge);
   return { ...planned, target, caps, charge, charges, releases: count, binds };
+}
+
+/**
+ * The facts with the noise that errs least among what lasts for the releases that the budget
+ * states. They are the same facts where it states none. Pure: it depends on public facts alone.
+ *
+ * Let (e, d) be the promise of a release, (E, D) the budget and N its releases. Pure noise has
+ * epsilon min(e, E / N) for each release, all other noise an N-th of the budget's rho and delta, if
+ * that is less than (e, d) allows. Pure noise is taken if every question then promises as much
+ * under attack, and the sum over the questions of part x ln(planned error) is smaller.
+ */
+export function withNoise(
+  document: StudyDocument, find: (estimator: string) => Estimator,
+): StudyDocument {
+  const { budget, sealed, running } = document;
+  if (budget.releases === undefined || budget.rule !== 'zcdp') return document;
+  const gaussian: StudyDocument = { ...document, noise: 'gaussian' };
+  // Their proofs are about Gaussian noise.
+  if (sealed !== undefined || running !== undefined) return gaussian;
+  const laplace: StudyDocument = { ...document, noise: 'laplace' };
+  const pure = planOrNull(laplace, find);
+  if (pure === null) return gaussian;
+  const other = planOrNull(gaussian, find);
+  return other === null || isLessNoise(pure, other) ? laplace : gaussian;
+}
+
+function planOrNull(
+  document: StudyDocument, find: (estimator: string) => Estimator,
+): StudyPlan | null {
+  try {
+    return planStudy(document, find);
+  } catch (error) {
+    if (!(error instanceof KeelsonError)) throw error;
+    return null;
+  }
+}
+
+function isLessNoise(pure: StudyPlan, other: StudyPlan): boolean {
+  const promises = pure.questions.every(({ plan }, i) => {
+    const against = other.questions[i]!.plan;
+    return plan.guarantee.corruptionMax >= against.guarantee.corruptionMax
+      && plan.facts['errorsAreIn'] === against.facts['errorsAreIn'];
+  });
+  const sizeOf = ({ questions }: StudyPlan): number => questions.reduce(
+    (sum, { question, plan }) => sum + question.part * ln(plan.expectedError(0).total), 0);
+  return promises && sizeOf(pure) < sizeOf(other);
 }
 
 /** The plans of a study's questions within a target. */
@@ -79,12 +145,19 @@ export function planQuestionsOf(
 }
 
 function targetOf(
-  { privacy, budget }: StudyDocument, { rule }: BudgetCaps,
+  { privacy, budget, noise }: StudyDocument, caps: BudgetCaps,
 ): PrivacyTarget {
-  if (rule.rule === 'pure') return resolvePureTarget(privacy);
+  const { rule } = caps;
+  const { releases } = budget;
+  if (rule.rule === 'pure' || noise === 'laplace') {
+    const epsilon = releases === undefined
+      ? privacy.epsilon : Math.min(privacy.epsilon, budget.epsilon / releases);
+    return resolvePureTarget({ ...privacy, epsilon });
+  }
   // A release's delta is bounded by its share of the budget's, so that delta is not what runs out
   // first.
-  return perReleaseTarget(privacy, budget, rule).target;
+  const { target } = perReleaseTarget(privacy, budget, rule);
+  return releases === undefined ? target : targetForReleases(target, caps, releases);
 }
 
 function feasiblePlan(

@@ -129,6 +129,8 @@ interface BudgetView {
   readonly leftOut?: readonly LeftOut[];
   readonly rho: Amounts;
   readonly delta: Amounts;
+  /** Null if something that counts was not pure, or nothing counts. */
+  readonly pure: Amounts | null;
   /** `byLossDistribution` is null if the entries cannot show it. */
   readonly epsilon: {
     readonly spent: number; readonly byLossDistribution: number | null; readonly cap: number;
@@ -259,6 +261,7 @@ function view(
     }),
     rho,
     delta,
+    pure: pureAmounts(balance, declined),
     epsilon: {
       spent: epsilonOfSpent(
         balance.rule, balance.rhoSpent, balance.deltaSpent, balance.delta, balance.pureSpent),
@@ -272,6 +275,24 @@ function view(
       at: new Date(entry.atMs).toISOString(),
     })),
   };
+}
+
+/** The sum of pure epsilons, which pays as well. */
+function pureAmounts(
+  { rule, pureSpent, pureReserved, pureCap }: LedgerBalance, declined: LedgerEntry | null,
+): Amounts | null {
+  if (rule.rule !== 'zcdp' || pureSpent === null || pureReserved === null) return null;
+  if (pureSpent + pureReserved === 0n) return null;
+  return amounts(pureSpent, pureReserved, pureCap, declined?.pure ?? null);
+}
+
+/** What the two sums say where they differ, such as "3 of 8 by epsilon". */
+function sumsText({ rho, delta, pure }: BudgetView): string | null {
+  if (pure === null) return null;
+  const isUsedUp = rho.left === 0 || (delta.cap > 0 && delta.left === 0);
+  const share = Math.round(100 * (rho.spent + rho.reserved) / rho.cap);
+  return `  either sum pays: ${formatNumber(pure.spent + pure.reserved)} of ${formatNumber(pure.cap)} by epsilon; `
+    + (isUsedUp ? 'by rho this budget would be used up' : `${share} % by rho`);
 }
 
 function amounts(spent: bigint, reserved: bigint, cap: bigint, asked: bigint | null): Amounts {
@@ -309,16 +330,21 @@ function describe(budget: BudgetView, output: Output): void {
   const bound = budget.leftOut === undefined ? '' : 'at most ';
   output.text(`  epsilon ${bound}${spent.toFixed(4)} spent of ${cap} at delta ${atDelta}`
     + (loss === null ? '' : `; ${loss.toFixed(4)} by its loss distribution`));
-  const unit =
-    ({ rho: { pure: 'epsilon', renyi: 'divergence' }[budget.rule] ?? 'rho', delta: 'delta' });
+  const sums = sumsText(budget);
+  if (sums !== null) output.text(sums);
+  const unit = {
+    rho: { pure: 'epsilon', renyi: 'divergence' }[budget.rule] ?? 'rho', delta: 'delta',
+    pure: 'epsilon',
+  };
   output.table(
-    ['', 'spent', 'reserved', 'left', 'cap', 'asked'], (['rho', 'delta'] as const).map((name) => {
+    ['', 'spent', 'reserved', 'left', 'cap', 'asked'],
+    (['rho', 'delta', 'pure'] as const).flatMap((name) => {
       const of = budget[name];
-      return [
+      return of === null ? [] : [[
         unit[name], formatNumber(of.spent), formatNumber(of.reserved), formatNumber(of.left),
         formatNumber(of.cap),
-          of.asked === null ? '-' : formatNumber(of.asked),
-      ];
+        of.asked === null ? '-' : formatNumber(of.asked),
+      ]];
     }),
   );
   if (budget.entries.length > 0) {

@@ -17,7 +17,9 @@ import {
   participationArgument, participationOf, privacyArguments, targetOfFlags,
 } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
-import { describeQuestions, printQuestions, type DescribedQuestions } from '../plan/questions.js';
+import {
+  describeQuestions, noiseOf, printQuestions, type DescribedQuestions,
+} from '../plan/questions.js';
 import { quarantineBound } from '../../server/studies/keep/quarantine-bound.js';
 import { readStudies } from '../base/study-files.js';
 
@@ -222,7 +224,8 @@ function planStudies(
       return {
         study, estimator: estimator.name, parameters, dimension, corruption,
         minimumCohort: smallestPlan(planFor), cohort, outcome: 'plan',
-        ...describe(found, target, corruption), budget: { epsilon, delta, releases, binds },
+        ...describe(found, target, corruption),
+        budget: { epsilon, delta, releases, binds, ...noiseOf(document) },
         ...(quarantined === null ? {} : { honestKeysExcluded: quarantined }),
       };
     });
@@ -242,6 +245,8 @@ interface BudgetFacts {
   readonly releases: number;
   /** The cap that runs out first. */
   readonly binds: string;
+  /** Set if the budget says for how many releases it must last. */
+  readonly noise?: 'laplace' | 'gaussian';
 }
 
 interface TargetFlags {
@@ -412,8 +417,10 @@ function noiseText(noise: readonly number[], spreadIsFound: boolean): string {
   return `standard deviation ${shown}${noise.length > 8 ? ', ...' : ''}`;
 }
 
-function budgetText({ epsilon, delta, releases, binds }: BudgetFacts): string {
+function budgetText({ epsilon, delta, releases, binds, noise }: BudgetFacts): string {
   const size = `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)}`;
   const count = releases === 1 ? '1 release' : `${releases} releases`;
-  return `${size} lasts ${count}; ${binds} runs out first`;
+  const drawn = noise === undefined ? ''
+    : `; noise ${noise === 'laplace' ? 'Laplace' : 'Gaussian'}, the least for so many`;
+  return `${size} lasts ${count}; ${binds} runs out first${drawn}`;
 }

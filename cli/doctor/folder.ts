@@ -138,7 +138,9 @@ export function budgetFinding(balance: LedgerBalance): Finding {
     share(balance.rhoSpent, balance.rhoReserved, balance.rhoCap),
     share(balance.deltaSpent, balance.deltaReserved, balance.deltaCap),
   ];
-  const spent = Math.max(rho, delta);
+  const { pureSpent, pureReserved, pureCap } = balance;
+  const spent = Math.min(Math.max(rho, delta), pureSpent === null || pureReserved === null
+    ? Infinity : share(pureSpent, pureReserved, pureCap));
   const text = `${Math.floor(100 * spent)} % spent or reserved`;
   if (balance.scope === 'contributor' || spent <= 1 - leftLeast) return ok(check, text);
   return warn(check, text, balance.windowMs === undefined

@@ -28,8 +28,13 @@ export function describeQuestions(
     privacy: statementOf({ cost, guarantee }, target),
     questions: Object.fromEntries(questions.map((planned) =>
       [planned.question.name, describeQuestion(planned, document, hostile)])),
-    budget: { epsilon, delta, releases, binds },
+    budget: { epsilon, delta, releases, binds, ...noiseOf(document) },
   };
+}
+
+/** Which noise a study draws, if its budget says for how many releases it must last. */
+export function noiseOf({ noise }: StudyDocument): Pick<StudyDocument, 'noise'> {
+  return noise === undefined ? {} : { noise };
 }
 
 function describeQuestion(

@@ -5,6 +5,7 @@ import type { ColumnsInput } from '../../src/base/row-types.js';
 import { mostAwaited, usualPeopleMax } from '../../src/base/people.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
+import { withNoise } from '../../src/plan-study.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { mayExclude, runningFault } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
@@ -85,7 +86,8 @@ function readStudy(
   const { document, enrolled } = file.read();
   let definition: StudyDefinition;
   try {
-    definition = defineStudy(document, enrolled, options.findEstimator);
+    const { findEstimator = findRegistered } = options;
+    definition = defineStudy(withNoise(document, findEstimator), enrolled, findEstimator);
   } catch (error) {
     throw file.placed(error);
   }
@@ -269,10 +271,16 @@ class StudyReader {
   }
 
   #budget(): StudyDocument['budget'] {
-    const { population, epsilon, delta, rule = 'zcdp', scope = 'study', per } =
+    const { population, epsilon, delta, rule = 'zcdp', scope = 'study', per, releases } =
       this.#content.budget;
+    if (releases !== undefined && rule === 'renyi') {
+      throw this.#refused('budget.releases', releases, 'cannot be used with rule: renyi',
+        'leave one of them out');
+    }
     if (population === undefined) {
-      const own = { epsilon: epsilon!, delta: delta!, rule, scope };
+      const own = {
+        epsilon: epsilon!, delta: delta!, rule, scope, ...(releases !== undefined && { releases }),
+      };
       return this.#renewing(per === undefined ? own : { ...own, perMs: per });
     }
     const found = this.options.populations?.get(population);

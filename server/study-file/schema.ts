@@ -124,6 +124,11 @@ const budget = ruled(budgetRule, v.pipe(
       'study: one budget for the study. contributor: each person has a budget, and is left out of '
       + 'an epoch that it does not pay for.', 'study', 'study'),
     per: key(v.optional(window), windowAbout, '30d', 'for ever'),
+    releases: key(v.optional(whole(1, protocolLimits.budgetReleasesMax)),
+      'For how many releases the budget must last: those of one window with per, those that one '
+      + 'person is part of with scope: contributor. Fewer releases have less noise each, and a few '
+      + 'have Laplace noise where the estimators have it. Not with rule: renyi.', 8,
+      'as many as releases of privacy allow'),
     population: key(v.optional(name),
       'The name of a budget in the populations file, which several studies about the same people '
       + 'share. It stands alone, in place of the other keys.', 'travellers',

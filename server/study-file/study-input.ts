@@ -87,6 +87,7 @@ export interface StudyFacts<Columns extends ColumnsInput> {
     readonly rule?: 'zcdp' | 'pure' | 'renyi';
     readonly scope?: 'study' | 'contributor';
     readonly per?: Duration;
+    readonly releases?: number;
   } | { readonly population: string };
   readonly admission?: 'open'
     | { readonly contributorKeys: string | readonly string[] }

@@ -26,6 +26,8 @@ export const factsLimits = {
   cohortMax: 10_000_000,
   /** The greatest number of people of an epoch: 16 times the largest cohort. */
   peopleMax: 160_000_000,
+  /** The most releases that a budget may be made to last for. */
+  budgetReleasesMax: 1_000_000,
   /** Periods of blind tokens that a study's facts list. */
   tokenPeriods: 128,
 } as const;

@@ -121,6 +121,7 @@ function readDocument(facts: Members, read: ReadQuestions, sealed: ReadSealed): 
     epoch: facts.object('epoch', readEpoch),
     privacy: facts.object('privacy', readPrivacy),
     budget: facts.object('budget', readBudget),
+    ...(facts.has('noise') && { noise: facts.choice('noise', ['laplace', 'gaussian']) }),
     admission: facts.object('admission', readAdmission),
     late: facts.choice('late', ['next', 'drop']),
     retention: facts.object('retention', readRetention),
@@ -141,6 +142,13 @@ function checkShared({ columns, epoch, admission, participation, ...rest }: Shar
   if (peopleMax !== undefined && (peopleMax < mostAwaited({ cohort, epoch })
     || peopleMax === usualPeopleMax({ cohort, epoch }))) {
     throw refused('facts.peopleMax', 'at least the people awaited, and no default');
+  }
+  const { budget: { rule, scope, releases }, noise } = rest;
+  if (releases !== undefined && (rule === 'renyi' || scope === 'population')) {
+    throw refused('facts.budget.releases', 'absent, with this rule or scope');
+  }
+  if ((noise !== undefined) !== (releases !== undefined && rule === 'zcdp')) {
+    throw refused('facts.noise', 'there exactly with budget.releases and rule zcdp');
   }
   const isSecret = participation === 'secret';
   if (isSecret && 'contributors' in epoch) {
@@ -348,6 +356,9 @@ function readBudget(budget: Members): StudyDocument['budget'] {
     scope,
     ...(scope === 'population' && { population: budget.text('population') }),
     ...(budget.has('perMs') && { perMs: budget.integer('perMs', 1, Number.MAX_SAFE_INTEGER) }),
+    ...(budget.has('releases') && {
+      releases: budget.integer('releases', 1, limits.budgetReleasesMax),
+    }),
   };
 }
 

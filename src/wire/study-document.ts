@@ -79,7 +79,17 @@ export interface SharedFacts {
     readonly population?: string;
     /** The budget renews: a charge counts for this many milliseconds. Absent: forever. */
     readonly perMs?: number;
+    /**
+     * The number of releases that the budget must last for: in one window if it renews, of one
+     * contributor with contributor scope. Absent: as many as releases of `privacy` allow.
+     */
+    readonly releases?: number;
   };
+  /**
+   * The noise of all answers, chosen when the study was made (`withNoise`). Set if and only if a
+   * budget of rule zcdp states its releases. `laplace` stands for all pure noise.
+   */
+  readonly noise?: 'laplace' | 'gaussian';
   /**
    * Who may contribute.
    * - `contributorKeys`: SHA-256 (hex) of the sorted enrolled keys. It fixes the list without

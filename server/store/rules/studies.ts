@@ -3,7 +3,8 @@ import { InvariantError, KeelsonError } from '../../../src/base/errors.js';
 import type {
   StudyId, StudyRecord, StudyRegistration, StudyStateName,
 } from '../contract.js';
-import { ensureBudget, wholeMs } from './budgets.js';
+import { admits, plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { budgetById, capsOf, ensureBudget, totalsOf, wholeMs } from './budgets.js';
 import type { EpochTables } from './epoch-tables.js';
 import { writeSeries } from './running-series.js';
 import { all, first, run, sql, type Steps } from './steps.js';
@@ -59,6 +60,7 @@ export function* registerStudy(
   const budgetId = yield* ensureBudget(input.budget, input.nowMs);
   const present = yield* studyRow(input.studyId);
   if (present === undefined) {
+    yield* refuseOtherNoise(input, budgetId);
     const created = yield* first(sql.insertInto('studies').values({
       study_id: input.studyId, name: input.name, document: input.document, budget_id: budgetId,
       state: 'open', release_count: 0n, last_digest: emptyDigest, last_epoch: 0n,
@@ -71,6 +73,34 @@ export function* registerStudy(
       + 'version', { details: { studyId: input.studyId } });
   }
   return (yield* readStudy(input.studyId))!;
+}
+
+const noiseIn = (document: string): unknown =>
+  (JSON.parse(document) as { readonly noise?: unknown }).noise;
+
+/**
+ * Another version of a study may draw other noise only if the sum that then pays has room: pure
+ * noise is planned for that of epsilon, other noise for that of rho and delta. Not under
+ * contributor scope: each contributor has sums of its own.
+ */
+function* refuseOtherNoise(input: StudyRegistration, budgetId: bigint): Steps<void> {
+  const before = yield* first(sql.selectFrom('studies').select('document')
+    .where('name', '=', input.name).orderBy('study_key', 'desc').limit(1));
+  if (before === undefined || noiseIn(before.document) === noiseIn(input.document)) return;
+  const budget = yield* budgetById(budgetId, input.nowMs);
+  if (budget.scope === 'contributor') return;
+  const { spent, reserved } = totalsOf(budget);
+  const total = plusCharge(spent, reserved);
+  const caps = capsOf(budget);
+  const isPure = noiseIn(input.document) === 'laplace';
+  const pays = isPure ? total.pure !== null && total.pure <= caps.pure
+    : admits(caps, { ...total, pure: null });
+  if (pays) return;
+  throw new KeelsonError('invalid-study', `this version of ${input.name} draws `
+    + `${isPure ? 'Laplace' : 'Gaussian'} noise, and the version before it drew other noise: the `
+    + `budget ${input.budget.key} has spent too much by ${isPure ? 'epsilon' : 'rho'}, which would `
+    + 'pay from now on. Keep budget.releases as it was, or give the study another name',
+  { details: { budget: input.budget.key } });
 }
 
 export function* setStudyState(studyId: StudyId, state: StudyStateName): Steps<void> {

@@ -3,7 +3,8 @@ import { describedOutcome, describedQuestions } from '../../../src/answers/descr
 import { fromHex, toHex } from '../../../src/base/bytes.js';
 import { canonicalJson } from '../../../src/base/canonical-json.js';
 import type { Outcome } from '../../../src/base/outcome.js';
-import { amountToNumber, type Amount } from '../../../src/privacy/accounting/amount.js';
+import { amountToNumber, zeroAmount, type Amount } from '../../../src/privacy/accounting/amount.js';
+import type { Charge } from '../../../src/privacy/accounting/budget.js';
 import { epsilonOfApproximateZcdp } from '../../../src/privacy/accounting/conversion.js';
 import { epsilonOfSpent } from '../../../src/privacy/accounting/spent.js';
 import { signStatement, type Signer } from '../../../src/signing/index.js';
@@ -45,6 +46,7 @@ export function signRelease(
   definition: StudyDefinition, signer: Signer, facts: ReleaseFacts,
 ): ReleaseRecord {
   const { document } = definition;
+  const paid = bySumThatPays(definition, facts);
   const studyId = fromHex(facts.studyId);
   const body = encodeReleaseBody({
     serverKey: facts.serverKey ?? signer.publicKey,
@@ -53,10 +55,11 @@ export function signRelease(
     epoch: facts.epoch,
     study: document.study,
     participation: document.participation,
-    answers: answersPart(definition, { ...facts, outcomes: describedOutcomes(document, facts) }),
+    answers: answersPart(
+      paid.definition, { ...paid.facts, outcomes: describedOutcomes(document, facts) }),
     ...(document.wireForm !== undefined && { wireForm: document.wireForm }),
-    cost: costOf(definition, facts),
-    ledger: positionOf(facts.balance),
+    cost: costOf(paid.definition, paid.facts),
+    ledger: positionOf(paid.facts.balance),
     previousDigest: fromHex(facts.previousDigest),
     mechanisms: facts.mechanisms,
     closedAtMs: BigInt(Math.round(facts.closedAtMs)),
@@ -69,6 +72,35 @@ export function signRelease(
   return {
     studyId: facts.studyId, index: facts.index, epoch: facts.epoch, body, signature,
     digest: toHex(digest),
+  };
+}
+
+/**
+ * A release states its cost, and what the budget has spent, in the unit of the sum that pays: as
+ * under the rule pure, while a study draws Laplace noise and its budget has paid for no other.
+ */
+function bySumThatPays(
+  definition: StudyDefinition, facts: ReleaseFacts,
+): { readonly definition: StudyDefinition; readonly facts: ReleaseFacts } {
+  const { document, charge, charges, budget } = definition;
+  const { balance } = facts;
+  const isPlanned = facts.rho === charge.rho && facts.delta === charge.delta;
+  if (document.noise !== 'laplace' || !isPlanned || charge.pure === null
+    || balance.pureSpent === null) return { definition, facts };
+  const inPure = ({ pure }: Charge): Charge => ({ rho: pure!, delta: zeroAmount, pure });
+  const rule = { rule: 'pure' } as const;
+  return {
+    definition: {
+      ...definition, charge: inPure(charge), charges: charges.map(inPure),
+      budget: { ...budget, rule },
+    },
+    facts: {
+      ...facts, rho: charge.pure, delta: zeroAmount,
+      balance: {
+        ...balance, rule, rhoSpent: balance.pureSpent, rhoCap: balance.pureCap,
+        deltaSpent: zeroAmount, deltaCap: zeroAmount,
+      },
+    },
   };
 }
 

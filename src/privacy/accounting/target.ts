@@ -248,7 +248,7 @@ export function perReleaseTarget(
   const allowedByRho = releasesThatFit(balance, charge(half.rho, 0)).count;
   // With less chargeable delta, more is left for the conversion. So rho is larger, and no more
   // epochs fit than counted here.
-  const share = allowedByRho === 0 ? half.delta : sharedDelta(caps.deltaCap, allowedByRho);
+  const share = allowedByRho === 0 ? half.delta : partOfCap(caps.deltaCap, allowedByRho);
   const target = share >= half.delta ? half : privacyTarget({ ...privacy, deltaChargeable: share });
   const { count, binds } = releasesThatFit(balance, charge(target.rho, target.delta));
   return {
@@ -256,8 +256,22 @@ export function perReleaseTarget(
   };
 }
 
+/**
+ * The target of one of so many releases that a zCDP budget must last for: at most an equal part of
+ * each cap.
+ */
+export function targetForReleases(
+  target: PrivacyTarget, caps: BudgetCaps, releases: number,
+): PrivacyTarget {
+  const rho = Math.min(target.rho, partOfCap(caps.rhoCap, releases));
+  const delta = Math.min(target.delta, partOfCap(caps.deltaCap, releases));
+  if (rho === target.rho && delta === target.delta) return target;
+  const { deltaTotal } = target;
+  return { ...target, rho, delta, epsilon: epsilonOfApproximateZcdp(rho, delta, deltaTotal) };
+}
+
 /** cap / parts as a double. Its charge, times `parts`, stays within the cap. */
-function sharedDelta(cap: Amount, parts: number): number {
+function partOfCap(cap: Amount, parts: number): number {
   const units = cap / BigInt(parts);
   const near = Number(units) / Number(amountUnit);
   return near * (1 - 2 ** -50);
