@@ -49,7 +49,7 @@ export type { Amount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
 export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
-  KeyedDraws, KeyHistogramEvent, KeySumsEvent, KeyWeightsEvent, LaplaceEvent, MechanismEvent,
+  KeyedDraws, GroupHistogramEvent, GroupSumsEvent, GroupWeightsEvent, LaplaceEvent, MechanismEvent,
   SymmetricGaussianEvent, WishartMaskEvent,
 } from './privacy/accounting/events.js';
 export type {

@@ -5,7 +5,7 @@
 // each person it is K where neighbours have one person more or less, and 2K where one person is
 // replaced: K keys may go and K others come.
 import { analyticGaussianSigma } from '../../dist/src/privacy/accounting/analytic-gaussian.js';
-import { keyHistogramEvent } from '../../dist/src/privacy/accounting/calibration.js';
+import { groupHistogramEvent } from '../../dist/src/privacy/accounting/calibration.js';
 import { privacyTarget } from '../../dist/src/privacy/accounting/target.js';
 import { keyKeepingCount } from '../../dist/src/privacy/mechanisms/bounds.js';
 import { normalUpperQuantile } from '../../dist/src/numerics/normal.js';
@@ -73,7 +73,7 @@ export function optimalWithCounts({ epsilon, delta, changed }) {
 /** The threshold and the error of a Keelson study that asks only this. */
 export function keelson({ epsilon, delta, groupsMax, prefilter = 2 }) {
   const { rho, delta: eventDelta } = privacyTarget({ epsilon, delta });
-  const event = keyHistogramEvent({
+  const event = groupHistogramEvent({
     name: 'keys', cohort: 'all', groupsMax, prefilter, rho, delta: eventDelta,
   });
   let half = prefilter;

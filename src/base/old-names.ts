@@ -84,6 +84,13 @@ export const oldReasons: Readonly<Record<string, string>> = {
   'groups-disagree': 'subsamples-disagree',
 };
 
+/** Kinds of events in ledgers and releases of before. */
+export const oldEvents: Readonly<Record<string, string>> = {
+  'key-histogram': 'group-histogram',
+  'key-sums': 'group-sums',
+  'key-weights': 'group-weights',
+};
+
 /** The present name of what a stored release may have under an old one. */
 export function storedNow(table: Readonly<Record<string, string>>, name: string): string {
   return Object.hasOwn(table, name) ? table[name]! : name;

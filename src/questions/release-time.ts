@@ -49,9 +49,9 @@ export function keysWorkOf(
   const { groupsMax, keyBytes, shown, events } = question;
   const keys = peopleMax * Math.min(rowsMax, groupsMax);
   const draws = events.filter(showsKeys).reduce((sum, event) => {
-    const passing = event.kind === 'key-weights' ? keys : Math.floor(keys / leastOfKey(event));
+    const passing = event.kind === 'group-weights' ? keys : Math.floor(keys / leastOfKey(event));
     const ahead = keyDrawsAhead(event);
-    const each = event.kind === 'key-sums' ? 1 + event.values : 1;
+    const each = event.kind === 'group-sums' ? 1 + event.values : 1;
     return sum + (passing + shown) * each + ahead.reduce((all, values) => all + values);
   }, 0);
   return { keys, keyBytes, draws };

@@ -83,20 +83,21 @@ const cases: readonly LawCase[] = [
   },
   {
     event: {
-      ...place, kind: 'key-histogram', groupsMax: 2, prefilter: 2, sigma: 1, delta: 0.1, grid: 1,
+      ...place, kind: 'group-histogram', groupsMax: 2, prefilter: 2, sigma: 1, delta: 0.1, grid: 1,
     },
-    method: 'keyHistogram', contents: [{ counts: [2, 3], keys }, { counts: [1, 4], keys }],
+    method: 'groupHistogram', contents: [{ counts: [2, 3], keys }, { counts: [1, 4], keys }],
   },
   {
-    event: { ...place, kind: 'key-weights', groupsMax: 2, sigma: 1, delta: 0.1, grid: 0.5 },
-    method: 'keyHistogram', contents: [{ counts: [2, 3.5], keys }, { counts: [1.5, 4], keys }],
+    event: { ...place, kind: 'group-weights', groupsMax: 2, sigma: 1, delta: 0.1, grid: 0.5 },
+    method: 'groupHistogram', contents: [{ counts: [2, 3.5], keys }, { counts: [1.5, 4], keys }],
   },
   {
     event: {
-      ...place, kind: 'key-sums', groupsMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
+      ...place, kind: 'group-sums', groupsMax: 1, prefilter: 1, values: 1, sigma: 1,
+      sumsSigma: 1.25,
       delta: 0.1, grid: 1, sumsGrid: 1,
     },
-    method: 'keySums', bits: 44n,
+    method: 'groupSums', bits: 44n,
     contents: [
       { counts: [2, 1], sums: [[2], [1]], keys }, { counts: [1, 1], sums: [[0], [-1]], keys },
     ],
@@ -114,9 +115,9 @@ function given(content: Content): readonly unknown[] {
 describe('the loss of a call', () => {
   it('moves no people between keys, also where what a key holds is a list of numbers', () => {
     const [event] = cases.flatMap(({ event: each }) =>
-      (each.kind === 'key-weights' ? [each] : []));
+      (each.kind === 'group-weights' ? [each] : []));
     const contents = vectors([2, 3.5], [1.5, 4]).map((weights) => [weights, keys]);
-    const call = { ...place, event: event!, method: 'keyHistogram' as const };
+    const call = { ...place, event: event!, method: 'groupHistogram' as const };
     expect(shiftOf({ ...call, contents: contents[0]! }, contents[1]!)).toBeNull();
   });
 

@@ -2,10 +2,10 @@ import { Sensitive } from '../../src/base/brands.js';
 import { openSensitive } from '../../src/base/wrappers.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import {
-  gaussianEvent, keyHistogramEvent, keySumsEvent, keyWeightsEvent,
+  gaussianEvent, groupHistogramEvent, groupSumsEvent, groupWeightsEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
-import { keyWeightSteps } from '../../src/privacy/mechanisms/bounds.js';
+import { groupWeightSteps } from '../../src/privacy/mechanisms/bounds.js';
 import type { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { renamed } from '../../src/privacy/mechanisms/renamed.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
@@ -34,7 +34,7 @@ const keptKeysPlan = (facts: StudyFacts, event: MechanismEvent) => smallPlan({
   release: (rows, mechanisms) => {
     const counts = rows('rows').map(countsOf);
     const keys = counts.map(() => numberedKeys(size));
-    return mechanisms.keyHistogram('keys', counts, keys).map((kept) => [kept.length]);
+    return mechanisms.groupHistogram('keys', counts, keys).map((kept) => [kept.length]);
   },
 });
 
@@ -49,7 +49,7 @@ const oneKeyThreshold: PlantedBug = {
   trials: 60_000,
   inSensitivity: false,
   make(facts, planted) {
-    const event = keyHistogramEvent({
+    const event = groupHistogramEvent({
       name: 'keys', cohort: 'rows', groupsMax: 2, prefilter: 1, rho: 0.01,
       delta: facts.target.deltaTotal,
     });
@@ -70,7 +70,7 @@ const rhoOf = ({ target }: StudyFacts): number => target.epsilon ** 2 / 30;
 const deltaOf = ({ target }: StudyFacts): number => 0.9 * target.deltaTotal;
 
 const oneKeyEvent = (facts: StudyFacts, prefilter: number): MechanismEvent =>
-  keyHistogramEvent({
+  groupHistogramEvent({
     name: 'keys', cohort: 'rows', groupsMax: 1, prefilter, rho: rhoOf(facts), delta: deltaOf(facts),
   });
 
@@ -88,17 +88,17 @@ function withThresholdOf(
   return {
     ...renamed(inner, (event) => event),
     prepare: (limit: number) => inner.prepare(limit),
-    keyHistogram: ((event, counts, keys) => {
+    groupHistogram: ((event, counts, keys) => {
       const all = Array.from(openSensitive(counts));
       const left = all.flatMap((count, place) => (count >= least ? [place] : []));
       const lifted = left.map((place) => all[place]! + 1 - prefilter);
-      return inner.keyHistogram(event, Sensitive.of(lifted), keys.map((found) => ({
+      return inner.groupHistogram(event, Sensitive.of(lifted), keys.map((found) => ({
         size: left.length,
         compare: (one, other) => found.compare(left[one]!, left[other]!),
         find: (parts) => left.indexOf(found.find(parts)),
         partsOf: (place) => found.partsOf(left[place]!),
       })));
-    }) satisfies typeof inner.keyHistogram,
+    }) satisfies typeof inner.groupHistogram,
   };
 }
 
@@ -164,7 +164,7 @@ const boundedByMemory: PlantedBug = {
           return Float64Array.of(byKey.get(0) ?? 0, byKey.get(1) ?? 0);
         });
         const keys = counts.map(() => numberedKeys(2));
-        return mechanisms.keyHistogram('keys', counts, keys).map((kept) => [kept.length]);
+        return mechanisms.groupHistogram('keys', counts, keys).map((kept) => [kept.length]);
       },
     });
     return { plan, dimension: 1 };
@@ -193,7 +193,7 @@ const orderOfArrival: PlantedBug = {
           values.filter((value) => keyOf(value) === key).length));
         const keys = counts.map(() => numberedKeys(2));
         const order = openSensitive(arrived.map((values) => new Set(values.map(keyOf))));
-        return mechanisms.keyHistogram('keys', counts, keys).map((kept) => {
+        return mechanisms.groupHistogram('keys', counts, keys).map((kept) => {
           const shown = kept.map(({ key }) => Number(key[0]));
           return [planted ? [...order].find((key) => shown.includes(key)) ?? -1 : shown[0] ?? -1];
         });
@@ -213,7 +213,7 @@ const knownFromRows: PlantedBug = {
   trials: 10_000,
   inSensitivity: false,
   make(facts, planted) {
-    const event = keyHistogramEvent({
+    const event = groupHistogramEvent({
       name: 'keys', cohort: 'rows', groupsMax: 2, prefilter: 1, rho: rhoOf(facts),
       delta: deltaOf(facts),
     });
@@ -228,7 +228,7 @@ const knownFromRows: PlantedBug = {
           (count > 0 ? [[String(place)]] : [])).flat();
         // The first keys are public: a release showed them.
         const known = planted ? had : [['0'], ['1']];
-        return mechanisms.keyHistogram('keys', counts, keys, known).map((kept) => [kept.length]);
+        return mechanisms.groupHistogram('keys', counts, keys, known).map((kept) => [kept.length]);
       },
     });
     return { plan, dimension: 2 };
@@ -239,7 +239,7 @@ const knownFromRows: PlantedBug = {
 function sumsOfOneKey(
   facts: StudyFacts, added: (row: Float64Array) => number, sumsSigma = 1,
 ) {
-  const event = keySumsEvent({
+  const event = groupSumsEvent({
     name: 'keys', cohort: 'rows', groupsMax: 1, prefilter: 1, values: 1, sumsGrid: 2 ** -20,
     // Many others have the key, so nearly all of delta is left for the conversion to epsilon.
     rho: facts.target.epsilon ** 2 / 7, delta: deltaOf(facts),
@@ -256,7 +256,7 @@ function sumsOfOneKey(
         return { counts: [500 + block.count], sumsOf: () => sum };
       });
       const keys = table.map(() => numberedKeys(1));
-      return mechanisms.keySums('keys', table, keys)
+      return mechanisms.groupSums('keys', table, keys)
         .map(([kept]) => [kept === undefined ? 0 : kept.noisySums[0]!]);
     },
   });
@@ -303,11 +303,11 @@ const wholeWeights: PlantedBug = {
   ...sums,
   inSensitivity: true,
   make(facts, planted) {
-    const event = keyWeightsEvent({
+    const event = groupWeightsEvent({
       name: 'keys', cohort: 'rows', groupsMax: 2, rho: facts.target.epsilon ** 2 / 7,
       delta: deltaOf(facts),
     });
-    const weight = (planted ? 1 / event.grid : keyWeightSteps(2, event.grid)) * event.grid;
+    const weight = (planted ? 1 / event.grid : groupWeightSteps(2, event.grid)) * event.grid;
     const plan = smallPlan({
       facts,
       length: 1,
@@ -318,7 +318,7 @@ const wholeWeights: PlantedBug = {
           return [first, first, count - first, count - first].map((own) => 500 + own * weight);
         });
         const keys = weights.map(() => numberedKeys(4));
-        return mechanisms.keyHistogram('keys', weights, keys).map((kept) =>
+        return mechanisms.groupHistogram('keys', weights, keys).map((kept) =>
           [kept.reduce((sum, { key: [key], noisyCount }) =>
             sum + (Number(key) < 2 ? noisyCount : -noisyCount), 0)]);
       },

@@ -10,7 +10,9 @@ import {
 } from '../../src/privacy/accounting/budget.js';
 import { costOfEvents, chargeFits } from '../../src/privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
-import { eventsFromJson, eventsToJson } from '../../src/privacy/accounting/event-codec.js';
+import {
+  areSameEvents, eventsFromJson, eventsToJson,
+} from '../../src/privacy/accounting/event-codec.js';
 import type { PrivacyCost } from '../../src/privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../src/privacy/accounting/events.js';
 import {
@@ -33,11 +35,11 @@ const every: readonly MechanismEvent[] = [
     times: 3,
   },
   {
-    ...place, kind: 'key-histogram', name: 'k', groupsMax: 5, prefilter: 2, sigma: 4,
+    ...place, kind: 'group-histogram', name: 'k', groupsMax: 5, prefilter: 2, sigma: 4,
       delta: 0.03125,
   },
   {
-    ...place, kind: 'key-sums', name: 'l', groupsMax: 3, prefilter: 2, values: 2, sigma: 4,
+    ...place, kind: 'group-sums', name: 'l', groupsMax: 3, prefilter: 2, values: 2, sigma: 4,
     sumsSigma: 8, delta: 0.03125, sumsGrid: 2 ** -20,
   },
 ];
@@ -123,6 +125,19 @@ describe('events on disk', () => {
     expect(eventsToJson(eventsFromJson(text))).toBe(text);
     expect(text.startsWith('[{"cohort":"all","dimension":3,"grid":0.0009765625,"kind":"gaussian"'))
       .toBe(true);
+  });
+
+  it('reads the kinds of events that ledgers of before have', () => {
+    const kept = every.filter(({ kind }) => kind.startsWith('group-'));
+    expect(kept.length).toBeGreaterThan(1);
+    const text = eventsToJson(kept);
+    const before = text.replaceAll('"group-', '"key-').replaceAll('"groupsMax"', '"keysMax"');
+    expect(eventsFromJson(before)).toEqual(kept);
+    expect(areSameEvents(before, text)).toBe(true);
+    expect(areSameEvents(before, eventsToJson(every))).toBe(false);
+    // A name may be what a kind was.
+    const named = eventsToJson([{ ...kept[0]!, name: 'key-sums' }]);
+    expect(eventsToJson(eventsFromJson(named))).toBe(named);
   });
 
   it('reads the groups of ledgers that say keysMax', () => {

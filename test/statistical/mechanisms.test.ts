@@ -114,11 +114,11 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
 
   it('key histogram: counts carry noise of deviation sigma', () => {
     const event = {
-      ...place, kind: 'key-histogram', groupsMax: 2, prefilter: 2, sigma: 3, delta: 0.01,
+      ...place, kind: 'group-histogram', groupsMax: 2, prefilter: 2, sigma: 3, delta: 0.01,
     } as const;
     const counts = new Float64Array(draws).fill(1000);
     const kept = mechanismsOf(event, 'keys')
-      .keyHistogram('x', Sensitive.of(counts), Sensitive.of(numberedKeys(draws))).value;
+      .groupHistogram('x', Sensitive.of(counts), Sensitive.of(numberedKeys(draws))).value;
     expect(kept.length).toBe(draws);
     const noise = kept.map(({ noisyCount }) => noisyCount - 1000);
     expectScale((factor) => distanceToCdf(noise, (x) => normalCdf(x / (3 * factor))));
@@ -126,13 +126,13 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
 
   it('key sums: counts and sums carry noise of their own deviations', () => {
     const event = {
-      ...place, kind: 'key-sums', groupsMax: 2, prefilter: 2, values: 1, sigma: 3, sumsSigma: 5,
+      ...place, kind: 'group-sums', groupsMax: 2, prefilter: 2, values: 1, sigma: 3, sumsSigma: 5,
       delta: 0.01, sumsGrid: 2 ** -10,
     } as const;
     const counts = new Float64Array(draws).fill(1000);
     const table = { counts, sumsOf: () => Float64Array.of(70) };
     const kept = mechanismsOf(event, 'sums')
-      .keySums('x', Sensitive.of(table), Sensitive.of(numberedKeys(draws))).value;
+      .groupSums('x', Sensitive.of(table), Sensitive.of(numberedKeys(draws))).value;
     expect(kept.length).toBe(draws);
     const [ofCounts, ofSums] = [kept.map(({ noisyCount }) => noisyCount - 1000),
       kept.map(({ noisySums }) => noisySums[0]! - 70)];

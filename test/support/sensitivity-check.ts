@@ -11,7 +11,7 @@ import { congruence, withEigenvalues } from '../../src/estimators/covariance/mom
 import { assign, assignmentHashBytes } from '../../src/estimators/summaries/assignment.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
-import type { KeySumsEvent, MechanismEvent } from '../../src/privacy/accounting/events.js';
+import type { GroupSumsEvent, MechanismEvent } from '../../src/privacy/accounting/events.js';
 import type { Mechanisms, PlaceTable } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
@@ -24,7 +24,8 @@ interface Draw {
 }
 
 const calls = [
-  'gaussian', 'symmetricGaussian', 'laplace', 'threshold', 'histogram', 'keyHistogram', 'keySums',
+  'gaussian', 'symmetricGaussian', 'laplace', 'threshold', 'histogram', 'groupHistogram',
+  'groupSums',
   'mode', 'exponential', 'mask',
 ] as const satisfies readonly (keyof Mechanisms)[];
 
@@ -119,9 +120,9 @@ function cohortOf({ plan }: TrialSubject, { count, assignmentHashes }: Contribut
 
 function bound(event: MechanismEvent): number {
   if (event.kind === 'gaussian-histogram') return 2 * event.coordinates;
-  if (event.kind === 'key-histogram') return 2 * event.groupsMax;
-  if (event.kind === 'key-weights') return Math.SQRT2;
-  if (event.kind === 'key-sums') return rootOfTwice(event);
+  if (event.kind === 'group-histogram') return 2 * event.groupsMax;
+  if (event.kind === 'group-weights') return Math.SQRT2;
+  if (event.kind === 'group-sums') return rootOfTwice(event);
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') return event.logDistance;
   return event.sensitivity;
 }
@@ -131,8 +132,8 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
   if (event.kind === 'gaussian-histogram') {
     return histogramDistance(left as Bins, right as Bins);
   }
-  if (event.kind === 'key-sums') {
-    return keySumsDistance(event, left as PlaceTable, right as PlaceTable);
+  if (event.kind === 'group-sums') {
+    return groupSumsDistance(event, left as PlaceTable, right as PlaceTable);
   }
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') {
     return logDistance(left as Float64Array, right as Float64Array, event.dimension);
@@ -141,20 +142,20 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
     (typeof content === 'number' ? [content] : Array.from(content as Float64Array));
   const one = list(left);
   const gaps = list(right).map((entry, i) => Math.abs(entry - one[i]!));
-  if (event.kind === 'laplace' || event.kind === 'key-histogram') {
+  if (event.kind === 'laplace' || event.kind === 'group-histogram') {
     return gaps.reduce((sum, gap) => sum + gap, 0);
   }
   return event.kind === 'exponential' ? Math.max(...gaps) : Math.hypot(...gaps);
 }
 
 /** In standard deviations of the noise: the root of twice the rho that was charged. */
-function rootOfTwice(event: KeySumsEvent): number {
+function rootOfTwice(event: GroupSumsEvent): number {
   return Math.sqrt(2 * amountToNumber(costOfEvents([event], { disjoint: [] }).rho));
 }
 
 /** How far counts and sums of keys are apart, in standard deviations of the noise. */
-export function keySumsDistance(
-  { sigma, sumsSigma, values }: KeySumsEvent, left: PlaceTable, right: PlaceTable,
+export function groupSumsDistance(
+  { sigma, sumsSigma, values }: GroupSumsEvent, left: PlaceTable, right: PlaceTable,
 ): number {
   const parts = ({ counts, sumsOf }: PlaceTable, place: number): number[] => {
     const count = counts[place] ?? 0;

@@ -128,6 +128,19 @@ function studyTests(bench: Bench): void {
 function epochTests(bench: Bench): void {
   beforeEach(async () => { await bench.store.registerStudy(registration()); });
 
+  it('goes on with a charge that was made in the words of an earlier version', async () => {
+    const { store } = bench;
+    await store.openEpoch(epochOf(1));
+    await store.beginClose(idOf('s'), 1n);
+    const before = '[{"keysMax":2,"kind":"key-histogram","sigma":3}]';
+    const charged = await store.chargeEpoch(idOf('s'), 1n, before, 5_000);
+    const now = '[{"groupsMax":2,"kind":"group-histogram","sigma":3}]';
+    expect(await store.chargeEpoch(idOf('s'), 1n, now, 6_000))
+      .toEqual({ ...charged, isMine: false });
+    await expect(store.chargeEpoch(idOf('s'), 1n, now.replace('3', '4'), 6_000)).rejects
+      .toMatchObject({ code: 'invariant' });
+  });
+
   it('reserves, charges and releases in that order, and each step once', async () => {
     const { store } = bench;
     expect(await store.openEpoch(epochOf(1))).toMatchObject(

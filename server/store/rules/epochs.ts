@@ -3,6 +3,7 @@ import { equalBytes } from '../../../src/base/bytes.js';
 import { InvariantError } from '../../../src/base/errors.js';
 import { pureText, type PureAmount } from '../../../src/privacy/accounting/amount.js';
 import { admits, plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { areSameEvents } from '../../../src/privacy/accounting/event-codec.js';
 import type {
   ChargeResult, EpochRecord, EpochState, OpenEpoch, OpenEpochResult, StoreRelease, StudyId,
 } from '../contract.js';
@@ -152,7 +153,8 @@ export function* chargeEpoch(
     const entry = yield* first(sql.selectFrom('ledger').select('events')
       .where('study_key', '=', study.study_key)
       .where('epoch', '=', epoch).where('kind', '=', 'charged'));
-    if (entry?.events !== events) {
+    // An earlier version may have charged it, in its words.
+    if (entry === undefined || !areSameEvents(entry.events, events)) {
       throw new InvariantError(`epoch ${epoch} was charged for other mechanism events`);
     }
     return { balance: balanceOf(budget), isMine: false };

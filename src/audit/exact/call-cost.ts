@@ -66,15 +66,15 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
         : thresholdCost(event, one as number, other as number);
     case 'gaussian-histogram':
       return histogramCost(event, one as Bins, other as Bins);
-    case 'key-histogram':
-    case 'key-weights':
+    case 'group-histogram':
+    case 'group-weights':
       return otherKnown(left, right)
         ?? countsCost(event, leastOfKey(event), keyKeepingSteps(event), [
           byKey(one as ArrayLike<number>, left.contents[1] as FoundKeys),
           byKey(other as ArrayLike<number>, right.contents[1] as FoundKeys),
         ], knownOf(left));
-    case 'key-sums':
-      return otherKnown(left, right) ?? keySumsCost(event, left, right);
+    case 'group-sums':
+      return otherKnown(left, right) ?? groupSumsCost(event, left, right);
     case 'exponential':
       return exponentialCost(event, one as Scores, other as Scores);
     case 'wishart-mask':
@@ -194,8 +194,8 @@ function countsCost(
 }
 
 /** The cost of the counts, and of the sums of keys that both sides may show. */
-function keySumsCost(
-  event: Extract<MechanismEvent, { readonly kind: 'key-sums' }>, left: ObservedCall,
+function groupSumsCost(
+  event: Extract<MechanismEvent, { readonly kind: 'group-sums' }>, left: ObservedCall,
   right: ObservedCall,
 ): CallCost {
   const { prefilter, values, sumsSigma, sumsGrid } = event;

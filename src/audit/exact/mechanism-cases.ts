@@ -1,7 +1,7 @@
 import { costOfEvents } from '../../privacy/accounting/composition.js';
 import type { MechanismEvent } from '../../privacy/accounting/events.js';
 import { nearestSteps, stepsBelow, valueOfSteps } from '../../privacy/accounting/grid.js';
-import { keyWeightSteps } from '../../privacy/mechanisms/bounds.js';
+import { groupWeightSteps } from '../../privacy/mechanisms/bounds.js';
 import type { FoundKeys, KeptBin, KeptKey, Scores } from '../../privacy/mechanisms/contract.js';
 import type { ScoreRuns } from '../../random/samplers/choice.js';
 import { sharedRuns } from '../losses/score-runs.js';
@@ -234,9 +234,9 @@ const keys: FoundKeys = {
 };
 
 const keyCase = (prefilter: number): MechanismCase<Keys> => ({
-  name: `key-histogram, prefilter ${prefilter}`,
+  name: `group-histogram, prefilter ${prefilter}`,
   event: {
-    ...place, kind: 'key-histogram', groupsMax: 2, prefilter, sigma: 1, delta: 0.1, grid: 1,
+    ...place, kind: 'group-histogram', groupsMax: 2, prefilter, sigma: 1, delta: 0.1, grid: 1,
   },
   contents: listsOf([prefilter - 1, prefilter, prefilter + 1], 3)
     .map((counts) => ({ counts, keys })),
@@ -264,17 +264,18 @@ interface KeyRows extends Keys {
 const keySets: readonly (readonly number[])[] = [[], [0], [1], [0, 1]];
 
 /** All ways in which three people may have two keys. */
-const keyWeightsCase: MechanismCase<KeyRows> = {
-  name: 'key-weights',
+const groupWeightsCase: MechanismCase<KeyRows> = {
+  name: 'group-weights',
   event: {
-    ...place, kind: 'key-weights', groupsMax: 2, sigma: 0.75, delta: 0.1, grid: 0.25,
+    ...place, kind: 'group-weights', groupsMax: 2, sigma: 0.75, delta: 0.1, grid: 0.25,
   },
   contents: listsOf(keySets.map((_, i) => i), 3)
     .filter((list) => list.every((set, i) => i === 0 || list[i - 1]! <= set))
     .map((people) => {
       const counts = [0, 0];
       for (const set of people) {
-        for (const key of keySets[set]!) counts[key]! += keyWeightSteps(keySets[set]!.length, 0.25);
+        const weight = groupWeightSteps(keySets[set]!.length, 0.25);
+        for (const key of keySets[set]!) counts[key]! += weight;
       }
       return { people, counts: counts.map((steps) => steps * 0.25), keys };
     }),
@@ -295,7 +296,7 @@ const keyWeightsCase: MechanismCase<KeyRows> = {
   pathMinimum: fraction(1n, 1n << 64n),
 };
 
-interface KeySums extends Keys { readonly sums: readonly (readonly number[])[] }
+interface GroupSums extends Keys { readonly sums: readonly (readonly number[])[] }
 
 /** Counts and sums of two keys: the first has others and one contributor, the second only one. */
 const heldByKeys = [
@@ -303,17 +304,17 @@ const heldByKeys = [
 ] as const satisfies readonly (readonly (readonly [count: number, sum: number])[])[];
 
 /** One contributor turns its value under a key, or moves between keys, or comes or goes. */
-const keySumsCase: MechanismCase<KeySums> = {
-  name: 'key-sums',
+const groupSumsCase: MechanismCase<GroupSums> = {
+  name: 'group-sums',
   event: {
-    ...place, kind: 'key-sums', groupsMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
+    ...place, kind: 'group-sums', groupsMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 1.25,
     delta: 0.1, grid: 1, sumsGrid: 1,
   },
   contents: heldByKeys[0].flatMap((first) => heldByKeys[1].map((second) => ({
     counts: [first[0], second[0]], sums: [[first[1]], [second[1]]], keys,
   }))),
   areNeighbours: (left, right) => {
-    const held = ({ counts, sums }: KeySums): readonly (readonly [number, number])[] =>
+    const held = ({ counts, sums }: GroupSums): readonly (readonly [number, number])[] =>
       counts.map((count, i) => [count, sums[i]![0]!]);
     const [one, other] = [held(left), held(right)];
     const changed = one.flatMap((each, i) => (each.join() === other[i]!.join() ? [] : [i]));
@@ -349,8 +350,8 @@ export const mechanismChecks: readonly MechanismCheck[] = [
   checkOf(histogramCase('histogram, two coordinates', 2, [[0, 0], [0, 1], [1, 0]], 0.75)),
   checkOf(keyCase(1)),
   checkOf(keyCase(2)),
-  checkOf(keyWeightsCase),
-  checkOf(keySumsCase),
+  checkOf(groupWeightsCase),
+  checkOf(groupSumsCase),
   ...maskCases.map((each): MechanismCheck => ({ name: each.name, run: () => checkMask(each) })),
   ...sealedCases.map((each): MechanismCheck =>
     ({ name: each.name, run: () => checkSealedCase(each) })),

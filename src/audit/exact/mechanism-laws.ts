@@ -5,9 +5,9 @@ import type { FoundKeys, Scores } from '../../privacy/mechanisms/contract.js';
 import { drawExponential, runsOf } from '../../privacy/mechanisms/exponential.js';
 import { drawGaussian } from '../../privacy/mechanisms/gaussian.js';
 import { drawHistogram } from '../../privacy/mechanisms/histogram.js';
-import { drawKeyHistogram } from '../../privacy/mechanisms/key-histogram.js';
-import { drawKeySums } from '../../privacy/mechanisms/key-sums.js';
-import { drawKeyWeights } from '../../privacy/mechanisms/key-weights.js';
+import { drawGroupHistogram } from '../../privacy/mechanisms/group-histogram.js';
+import { drawGroupSums } from '../../privacy/mechanisms/group-sums.js';
+import { drawGroupWeights } from '../../privacy/mechanisms/group-weights.js';
 import { drawLaplace } from '../../privacy/mechanisms/laplace.js';
 import { drawMode } from '../../privacy/mechanisms/mode.js';
 import { drawSymmetricGaussian } from '../../privacy/mechanisms/symmetric-gaussian.js';
@@ -31,7 +31,7 @@ export type Content =
   | readonly ReadonlyMap<number, number>[]
   | {
     readonly counts: readonly number[]; readonly keys: FoundKeys;
-    /** For `key-sums`: the sums of each place. */
+    /** For `group-sums`: the sums of each place. */
     readonly sums?: readonly (readonly number[])[];
   };
 
@@ -49,10 +49,10 @@ export function noiseOf(event: MechanismEvent): readonly Law<Steps>[] {
     case 'gaussian':
     case 'gaussian-threshold':
     case 'gaussian-histogram':
-    case 'key-histogram':
-    case 'key-weights':
+    case 'group-histogram':
+    case 'group-weights':
       return [gaussianNoise(squareInSteps(event.sigma, event.grid))];
-    case 'key-sums':
+    case 'group-sums':
       return [
         gaussianNoise(squareInSteps(event.sigma, event.grid)),
         gaussianNoise(squareInSteps(event.sumsSigma, event.sumsGrid)),
@@ -93,18 +93,18 @@ export function lawOfCall(
           : drawMode(draw(0), event, content as readonly string[]);
       case 'gaussian-histogram':
         return drawHistogram(draw(0), event, content as readonly ReadonlyMap<number, number>[]);
-      case 'key-histogram': {
+      case 'group-histogram': {
         const { counts, keys } = content as Extract<Content, { readonly keys: FoundKeys }>;
-        return drawKeyHistogram(draw(0), event, counts, { found: keys, known: [] });
+        return drawGroupHistogram(draw(0), event, counts, { found: keys, known: [] });
       }
-      case 'key-weights': {
+      case 'group-weights': {
         const { counts, keys } = content as Extract<Content, { readonly keys: FoundKeys }>;
-        return drawKeyWeights(draw(0), event, counts, { found: keys, known: [] });
+        return drawGroupWeights(draw(0), event, counts, { found: keys, known: [] });
       }
-      case 'key-sums': {
+      case 'group-sums': {
         const { counts, keys, sums } = content as Extract<Content, { readonly keys: FoundKeys }>;
         const table = { counts, sumsOf: (at: number) => Float64Array.from(sums![at]!) };
-        return drawKeySums([draw(0), draw(1)], event, table, { found: keys, known: [] })
+        return drawGroupSums([draw(0), draw(1)], event, table, { found: keys, known: [] })
           .map((kept) => ({ ...kept, noisySums: Array.from(kept.noisySums) }));
       }
       case 'wishart-mask':

@@ -124,7 +124,7 @@ function chooser(script: Script | undefined, prefix: number) {
     used.set(call.name, place + 1);
     const value = script?.get(call.name)?.[place];
     if (script !== undefined && call.method === 'histogram') return shownBins(call);
-    if (script !== undefined && (call.method === 'keyHistogram' || call.method === 'keySums')) {
+    if (script !== undefined && (call.method === 'groupHistogram' || call.method === 'groupSums')) {
       return shownKeys(call);
     }
     if (script !== undefined && call.method === 'mode') return leader(call);
@@ -162,7 +162,7 @@ function shownKeys({ contents, event }: ObservedCall): unknown {
   const keys = contents[1] as FoundKeys;
   const least = keyKeepingCount(event) + event.grid;
   // Far from 0, so that a ratio of two sums has an answer.
-  const sums = event.kind === 'key-sums' && {
+  const sums = event.kind === 'group-sums' && {
     noisySums: new Float64Array(event.values)
       .fill(event.sumsGrid * Math.round((64 * event.sumsSigma) / event.sumsGrid)),
   };

@@ -54,9 +54,9 @@ export function callLoss(left: ObservedCall, right: Contents, released: unknown)
         new Map((released as readonly (readonly KeptBin[])[])[i]!
           .map(({ bin, noisyCount }) => [bin, noisyCount])),
       ), 0);
-    case 'key-histogram':
-    case 'key-weights':
-    case 'key-sums':
+    case 'group-histogram':
+    case 'group-weights':
+    case 'group-sums':
       return keysLoss(left, right, released as readonly KeptKey[]);
     case 'exponential': {
       const rate = event.epsilon / (2 * event.sensitivity);
@@ -100,9 +100,9 @@ export function callRho(left: ObservedCall, right: Contents): number {
     case 'gaussian-histogram':
       return (one as Bins).reduce((sum, bins, i) =>
         sum + countsRho(bins, (other as Bins)[i]!, 1), 0) / (2 * event.sigma ** 2);
-    case 'key-histogram':
-    case 'key-weights':
-    case 'key-sums':
+    case 'group-histogram':
+    case 'group-weights':
+    case 'group-sums':
       return countsRho(countsByKey(left.contents), countsByKey(right), leastOfKey(event))
         / (2 * event.sigma ** 2);
     case 'wishart-mask':
@@ -246,7 +246,7 @@ function keysLoss(
   const kept = new Map(released.map(({ key, noisyCount }) => [JSON.stringify(key), noisyCount]));
   const counts =
     countsLoss(law, countsByKey(contents), countsByKey(right), kept, known);
-  if (event.kind !== 'key-sums' || counts === Infinity) return counts;
+  if (event.kind !== 'group-sums' || counts === Infinity) return counts;
   const nothing = new Float64Array(event.values);
   const sumsIn = ([table, keys]: Contents, key: readonly string[]): Float64Array => {
     const place = (keys as FoundKeys).find(key);

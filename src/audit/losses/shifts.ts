@@ -14,7 +14,7 @@ export type Shifts = ReadonlyMap<string, Shift>;
 export function shiftOf(
   { event, method, contents: [left] }: ObservedCall, [right]: ObservedCall['contents'],
 ): Shift | null {
-  if (method === 'mask' || method === 'keyHistogram') return null;
+  if (method === 'mask' || method === 'groupHistogram') return null;
   if (method === 'mode') {
     return leadOf(left as readonly string[]).lead - leadOf(right as readonly string[]).lead;
   }

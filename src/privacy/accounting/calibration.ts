@@ -7,9 +7,9 @@ import type {
   GaussianEvent,
   GaussianHistogramEvent,
   GaussianThresholdEvent,
-  KeyHistogramEvent,
-  KeySumsEvent,
-  KeyWeightsEvent,
+  GroupHistogramEvent,
+  GroupSumsEvent,
+  GroupWeightsEvent,
   LaplaceEvent,
   MechanismEvent,
   SymmetricGaussianEvent,
@@ -213,16 +213,16 @@ export function gaussianHistogramEvent(
 }
 
 /** Noisy counts of discovered keys: sigma = sqrt(groupsMax / rho), rounded up. */
-export function keyHistogramEvent(
+export function groupHistogramEvent(
   asked: Place & {
     readonly groupsMax: number; readonly prefilter: number; readonly rho: number;
     readonly delta: number;
   },
-): KeyHistogramEvent {
+): GroupHistogramEvent {
   const { name, cohort, groupsMax, prefilter, rho, delta } = asked;
   checkSpending(name, { groupsMax, rho });
   return checked({
-    kind: 'key-histogram', name, cohort, groupsMax, prefilter, ...pairedCounts(groupsMax, rho),
+    kind: 'group-histogram', name, cohort, groupsMax, prefilter, ...pairedCounts(groupsMax, rho),
       delta,
   });
 }
@@ -234,33 +234,34 @@ export function keyHistogramEvent(
 const weightGrid = 2 ** -12;
 
 /** Noisy weights of discovered keys: sigma = 1 / sqrt(rho), rounded up, whatever groupsMax is. */
-export function keyWeightsEvent(
+export function groupWeightsEvent(
   asked: Place & { readonly groupsMax: number; readonly rho: number; readonly delta: number },
-): KeyWeightsEvent {
+): GroupWeightsEvent {
   const { name, cohort, groupsMax, rho, delta } = asked;
   checkSpending(name, { groupsMax, rho });
   return checked({
-    kind: 'key-weights', name, cohort, groupsMax, sigma: pairedDeviation(1, rho, weightGrid), delta,
+    kind: 'group-weights', name, cohort, groupsMax, sigma: pairedDeviation(1, rho, weightGrid),
+    delta,
     grid: weightGrid,
   });
 }
 
 /**
  * Noisy counts and sums of discovered keys. The counts have deviation sqrt(2 groupsMax / rho) and
- * the sums that times sqrt(values), both rounded up. The counts are free: in the cost of `key-sums`
- * the larger of the two terms is that of the sums.
+ * the sums that times sqrt(values), both rounded up. The counts are free: in the cost of
+ * `group-sums` the larger of the two terms is that of the sums.
  * @param asked.sumsGrid - a power of two of which all sums are whole multiples.
  */
-export function keySumsEvent(
+export function groupSumsEvent(
   asked: Place & {
     readonly groupsMax: number; readonly prefilter: number; readonly values: number;
     readonly rho: number; readonly delta: number; readonly sumsGrid: number;
   },
-): KeySumsEvent {
+): GroupSumsEvent {
   const { name, cohort, groupsMax, prefilter, values, rho, delta, sumsGrid } = asked;
   checkSpending(name, { groupsMax, values, rho });
   return checked({
-    kind: 'key-sums', name, cohort, groupsMax, prefilter, values, delta, sumsGrid,
+    kind: 'group-sums', name, cohort, groupsMax, prefilter, values, delta, sumsGrid,
     ...pairedCounts(2 * groupsMax, rho),
     sumsSigma: pairedDeviation(2 * groupsMax * values, rho, sumsGrid),
   });

@@ -72,10 +72,10 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
  * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta that set the threshold.
  * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
  *   sigma^2).
- * - key-histogram: at most 2 groupsMax counts change by 1, so 2 groupsMax / (2 sigma^2).
- * - key-weights: the weights of a contributor have L2 norm at most 1 before and after, and none is
- *   below 0. So the squared distance is at most 2, and the cost 2 / (2 sigma^2).
- * - key-sums: let r be 1 / sigma^2, and R be values / sumsSigma^2. A key that the contributor
+ * - group-histogram: at most 2 groupsMax counts change by 1, so 2 groupsMax / (2 sigma^2).
+ * - group-weights: the weights of a contributor have L2 norm at most 1 before and after, and none
+ *   is below 0. So the squared distance is at most 2, and the cost 2 / (2 sigma^2).
+ * - group-sums: let r be 1 / sigma^2, and R be values / sumsSigma^2. A key that the contributor
  *   keeps costs 4 R / 2, and one that it gains or loses (r + R) / 2. There are j of the one kind
  *   and at most 2 (groupsMax - j) of the other, so the cost is at most groupsMax (R + the larger of
  *   R and r).
@@ -107,17 +107,17 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
         delta: ratioOfDouble(event.delta),
         epsilon: null,
       };
-    case 'key-histogram':
+    case 'group-histogram':
       return {
         rho: scaledSquare(1, event.sigma, BigInt(event.groupsMax), 1n),
         delta: ratioOfDouble(event.delta),
         epsilon: null,
       };
-    case 'key-weights':
+    case 'group-weights':
       return {
         rho: scaledSquare(1, event.sigma, 1n, 1n), delta: ratioOfDouble(event.delta), epsilon: null,
       };
-    case 'key-sums': {
+    case 'group-sums': {
       const { groupsMax, values, sigma, sumsSigma } = event;
       const sums = scaledSquare(1, sumsSigma, BigInt(groupsMax) * BigInt(values), 1n);
       const counts = scaledSquare(1, sigma, BigInt(groupsMax), 1n);

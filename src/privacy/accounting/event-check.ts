@@ -25,12 +25,14 @@ const fields: Readonly<
   'gaussian-histogram': {
     coordinates: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid',
   },
-  'key-histogram': {
+  'group-histogram': {
     groupsMax: 'count', prefilter: 'count', sigma: 'positive', delta: 'probability',
     grid: 'countGrid',
   },
-  'key-weights': { groupsMax: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid' },
-  'key-sums': {
+  'group-weights': {
+    groupsMax: 'count', sigma: 'positive', delta: 'probability', grid: 'countGrid',
+  },
+  'group-sums': {
     groupsMax: 'count', prefilter: 'count', values: 'count', sigma: 'positive',
     sumsSigma: 'positive', delta: 'probability', grid: 'countGrid', sumsGrid: 'grid',
   },

@@ -99,8 +99,8 @@ export interface GaussianHistogramEvent extends EventBase {
  * Noisy counts of contributors under keys that nobody listed. Each contributor is under at most
  * `groupsMax` keys.
  */
-export interface KeyHistogramEvent extends EventBase {
-  readonly kind: 'key-histogram';
+export interface GroupHistogramEvent extends EventBase {
+  readonly kind: 'group-histogram';
   readonly groupsMax: number;
   /** A key with fewer contributors gets no noise and is not shown. */
   readonly prefilter: number;
@@ -114,8 +114,8 @@ export interface KeyHistogramEvent extends EventBase {
  * with k keys, at most `groupsMax`, adds at most 1 / sqrt(k) to the weight of each, in steps of
  * `grid`. A key without weight gets no noise and is not shown.
  */
-export interface KeyWeightsEvent extends EventBase {
-  readonly kind: 'key-weights';
+export interface GroupWeightsEvent extends EventBase {
+  readonly kind: 'group-weights';
   readonly groupsMax: number;
   readonly sigma: number;
   readonly delta: number;
@@ -123,11 +123,11 @@ export interface KeyWeightsEvent extends EventBase {
 }
 
 /**
- * A key-histogram that has sums beside its counts. Each contributor is under at most `groupsMax`
+ * A group-histogram that has sums beside its counts. Each contributor is under at most `groupsMax`
  * keys, and adds `values` numbers between -1 and 1 to the sums of each.
  */
-export interface KeySumsEvent extends EventBase {
-  readonly kind: 'key-sums';
+export interface GroupSumsEvent extends EventBase {
+  readonly kind: 'group-sums';
   readonly groupsMax: number;
   /** A key with fewer contributors gets no noise and is not shown. */
   readonly prefilter: number;
@@ -187,9 +187,9 @@ export type MechanismEvent =
   | LaplaceEvent
   | GaussianThresholdEvent
   | GaussianHistogramEvent
-  | KeyHistogramEvent
-  | KeyWeightsEvent
-  | KeySumsEvent
+  | GroupHistogramEvent
+  | GroupWeightsEvent
+  | GroupSumsEvent
   | ExponentialEvent
   | WishartMaskEvent
   | AffineMaskEvent;

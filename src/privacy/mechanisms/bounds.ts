@@ -1,6 +1,7 @@
 import { normalUpperQuantile } from '../../numerics/normal.js';
 import type {
-  GaussianHistogramEvent, GaussianThresholdEvent, KeyHistogramEvent, KeySumsEvent, KeyWeightsEvent,
+  GaussianHistogramEvent, GaussianThresholdEvent, GroupHistogramEvent, GroupSumsEvent,
+  GroupWeightsEvent,
   MechanismEvent,
 } from '../accounting/events.js';
 import { addSteps, stepsAbove, valueOfSteps } from '../accounting/grid.js';
@@ -34,17 +35,17 @@ export function keepingCount(event: GaussianHistogramEvent): number {
 }
 
 /** An event that shows keys that nobody listed. */
-export type KeysEvent = KeyHistogramEvent | KeyWeightsEvent | KeySumsEvent;
+export type KeysEvent = GroupHistogramEvent | GroupWeightsEvent | GroupSumsEvent;
 
 /** Whether an event shows keys that nobody listed. */
 export function showsKeys(event: MechanismEvent): event is KeysEvent {
-  return event.kind === 'key-histogram' || event.kind === 'key-weights'
-    || event.kind === 'key-sums';
+  return event.kind === 'group-histogram' || event.kind === 'group-weights'
+    || event.kind === 'group-sums';
 }
 
 /** A key with a smaller count, or weight, gets no noise and is not shown. */
 export function leastOfKey(event: KeysEvent): number {
-  return event.kind === 'key-weights' ? event.grid : event.prefilter;
+  return event.kind === 'group-weights' ? event.grid : event.prefilter;
 }
 
 /**
@@ -60,7 +61,7 @@ export function keyKeepingSteps(event: KeysEvent): Steps {
     const margin = sigma * Math.max(0, normalUpperQuantile(each)) * upwards;
     return addSteps(addSteps(stepsAbove(least, grid), stepsAbove(margin, grid)), 1);
   };
-  if (event.kind !== 'key-weights') return stepsFor(groupsMax, event.prefilter);
+  if (event.kind !== 'group-weights') return stepsFor(groupsMax, event.prefilter);
   let most = stepsFor(1, 1);
   for (let keys = 2; keys <= groupsMax; keys++) {
     const steps = stepsFor(keys, 1 / Math.sqrt(keys));
@@ -74,7 +75,7 @@ export function keyKeepingSteps(event: KeysEvent): Steps {
  * keys w^2 <= (1 / grid)^2. So its weights have L2 norm at most 1, and each is at most
  * 1 / sqrt(keys). Exact where (1 / grid)^2 is below 2^53.
  */
-export function keyWeightSteps(keys: number, grid: number): number {
+export function groupWeightSteps(keys: number, grid: number): number {
   const whole = 1 / grid;
   let steps = Math.floor(whole / Math.sqrt(keys));
   while (keys * steps * steps > whole * whole) steps -= 1;

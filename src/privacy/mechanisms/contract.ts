@@ -78,20 +78,20 @@ export interface Mechanisms {
   ): Released<readonly (readonly KeptBin[])[]>;
   /**
    * A histogram of keys that nobody listed. `counts` has the number of contributors of each place.
-   * Returns the kept keys, largest noisy count first. See mechanisms/key-histogram. Of a
-   * `key-weights` event they are weights, multiples of its grid: see mechanisms/key-weights.
+   * Returns the kept keys, largest noisy count first. See mechanisms/group-histogram. Of a
+   * `group-weights` event they are weights, multiples of its grid: see mechanisms/group-weights.
    * @param known - public keys, which are kept whatever their counts are. Default: none.
    */
-  keyHistogram(
+  groupHistogram(
     event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
     known?: readonly (readonly string[])[],
   ): Released<readonly KeptKey[]>;
   /**
    * A histogram of keys that nobody listed, with sums beside the counts. Returns the kept keys,
-   * largest noisy count first. See mechanisms/key-sums.
+   * largest noisy count first. See mechanisms/group-sums.
    * @param known - public keys, which are kept whatever their counts are. Default: none.
    */
-  keySums(
+  groupSums(
     event: string, table: Sensitive<PlaceTable>, keys: Sensitive<FoundKeys>,
     known?: readonly (readonly string[])[],
   ): Released<readonly KeptSums[]>;

@@ -14,9 +14,9 @@ import type { Draw } from './draw.js';
 import { drawExponential } from './exponential.js';
 import { drawGaussian } from './gaussian.js';
 import { drawHistogram } from './histogram.js';
-import { drawKeyHistogram } from './key-histogram.js';
-import { drawKeySums } from './key-sums.js';
-import { drawKeyWeights } from './key-weights.js';
+import { drawGroupHistogram } from './group-histogram.js';
+import { drawGroupSums } from './group-sums.js';
+import { drawGroupWeights } from './group-weights.js';
 import { drawLaplace } from './laplace.js';
 import { drawMask } from './masking.js';
 import { drawMode } from './mode.js';
@@ -111,23 +111,23 @@ class ChargedMechanisms implements PreparedMechanisms {
     return releasedByMechanism(drawHistogram(this.#draw(event), spent, content));
   }
 
-  keyHistogram(
+  groupHistogram(
     event: string, counts: Sensitive<ArrayLike<number>>, keys: Sensitive<FoundKeys>,
     known: readonly (readonly string[])[] = [],
   ): Released<readonly KeptKey[]> {
-    const spent = this.#spend(event, ['key-histogram', 'key-weights']);
+    const spent = this.#spend(event, ['group-histogram', 'group-weights']);
     const given = [openSensitive(counts), { found: openSensitive(keys), known }] as const;
     const draw = this.#draw(event);
-    return releasedByMechanism(spent.kind === 'key-weights'
-      ? drawKeyWeights(draw, spent, ...given) : drawKeyHistogram(draw, spent, ...given));
+    return releasedByMechanism(spent.kind === 'group-weights'
+      ? drawGroupWeights(draw, spent, ...given) : drawGroupHistogram(draw, spent, ...given));
   }
 
-  keySums(
+  groupSums(
     event: string, table: Sensitive<PlaceTable>, keys: Sensitive<FoundKeys>,
     known: readonly (readonly string[])[] = [],
   ): Released<readonly KeptSums[]> {
-    const spent = this.#spend(event, ['key-sums']);
-    return releasedByMechanism(drawKeySums(
+    const spent = this.#spend(event, ['group-sums']);
+    return releasedByMechanism(drawGroupSums(
       [this.#draw(event), this.#draw(event, 1)], spent, openSensitive(table),
       { found: openSensitive(keys), known },
     ));

@@ -12,7 +12,7 @@ export interface ObservedCall {
   /** The event that the mechanisms were made with. */
   readonly event: MechanismEvent;
   readonly method: keyof Mechanisms;
-  /** The arguments: for `keyHistogram` and `keySums` the counts or the table, then the keys. */
+  /** The arguments: for `groupHistogram` and `groupSums` the counts or the table, then the keys. */
   readonly contents: readonly unknown[];
 }
 

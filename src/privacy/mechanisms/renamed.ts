@@ -12,9 +12,9 @@ export function renamed(inner: Mechanisms, nameOf: (event: string) => string): M
     laplace: (event, value) => inner.laplace(nameOf(event), value),
     threshold: (event, value) => inner.threshold(nameOf(event), value),
     histogram: (event, counts) => inner.histogram(nameOf(event), counts),
-    keyHistogram: (event, counts, keys, known) =>
-      inner.keyHistogram(nameOf(event), counts, keys, known),
-    keySums: (event, table, keys, known) => inner.keySums(nameOf(event), table, keys, known),
+    groupHistogram: (event, counts, keys, known) =>
+      inner.groupHistogram(nameOf(event), counts, keys, known),
+    groupSums: (event, table, keys, known) => inner.groupSums(nameOf(event), table, keys, known),
     mode: (event, labels) => inner.mode(nameOf(event), labels),
     mask: (event, value) => inner.mask(nameOf(event), value),
     exponential: (event, scores) => inner.exponential(nameOf(event), scores),

@@ -57,7 +57,7 @@ export class NoiseSupply {
 /** How many values are drawn ahead for an event that shows keys, for each of its supplies. */
 export function keyDrawsAhead(event: KeysEvent): readonly number[] {
   const counts = binsAhead * event.groupsMax;
-  return (event.kind === 'key-sums' ? [counts, counts * event.values] : [counts])
+  return (event.kind === 'group-sums' ? [counts, counts * event.values] : [counts])
     .map((values) => Math.min(values, aheadMaximum));
 }
 
@@ -92,12 +92,12 @@ export function suppliesOf(coins: Coins, event: MechanismEvent): readonly NoiseS
       return [supply(
         gaussianSampler(squareInSteps(event.sigma, event.grid)), binsAhead * event.coordinates,
       )];
-    case 'key-histogram':
-    case 'key-weights':
+    case 'group-histogram':
+    case 'group-weights':
       return [supply(
         gaussianSampler(squareInSteps(event.sigma, event.grid)), keyDrawsAhead(event)[0]!,
       )];
-    case 'key-sums': {
+    case 'group-sums': {
       const { sigma, grid, sumsSigma, sumsGrid } = event;
       const [counts, sums] = keyDrawsAhead(event);
       return [

@@ -61,9 +61,12 @@ describe('exact laws of mechanisms', () => {
       grid: 1,
     },
     { ...place, kind: 'gaussian-histogram', coordinates: 1, sigma: 1, delta: 0.1, grid: 1 },
-    { ...place, kind: 'key-histogram', groupsMax: 1, prefilter: 1, sigma: 1, delta: 0.1, grid: 1 },
     {
-      ...place, kind: 'key-sums', groupsMax: 1, prefilter: 1, values: 1, sigma: 1, sumsSigma: 0.75,
+      ...place, kind: 'group-histogram', groupsMax: 1, prefilter: 1, sigma: 1, delta: 0.1, grid: 1,
+    },
+    {
+      ...place, kind: 'group-sums', groupsMax: 1, prefilter: 1, values: 1, sigma: 1,
+      sumsSigma: 0.75,
       delta: 0.1, grid: 1, sumsGrid: 0.5,
     },
   ])('take their noise from supplies with the law of $kind', { tags: ['long'] }, (event) => {

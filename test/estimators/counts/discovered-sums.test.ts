@@ -8,7 +8,7 @@ import { parseParameters } from '../../../src/estimators/contract/parameters.js'
 import type { Finished, Infeasible, Plan } from '../../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
-import type { KeySumsEvent } from '../../../src/privacy/accounting/events.js';
+import type { GroupSumsEvent } from '../../../src/privacy/accounting/events.js';
 import { chargeFits } from '../../../src/privacy/accounting/composition.js';
 import {
   privacyTarget, resolvePureTarget, type PrivacyTarget,
@@ -54,7 +54,7 @@ function feasible(plan: Plan | Infeasible): Plan {
   return plan;
 }
 
-const eventOf = ({ events }: Plan): KeySumsEvent => events[0] as KeySumsEvent;
+const eventOf = ({ events }: Plan): GroupSumsEvent => events[0] as GroupSumsEvent;
 
 /** @param rows - of all contributors, each with the place of its key in front. */
 async function released(

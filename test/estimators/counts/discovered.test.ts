@@ -13,7 +13,9 @@ import { parseParameters } from '../../../src/estimators/contract/parameters.js'
 import type { Infeasible, Plan } from '../../../src/estimators/contract/estimator.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
 import { normalCdf } from '../../../src/numerics/normal.js';
-import { keyHistogramEvent, keyWeightsEvent } from '../../../src/privacy/accounting/calibration.js';
+import {
+  groupHistogramEvent, groupWeightsEvent,
+} from '../../../src/privacy/accounting/calibration.js';
 import {
   privacyTarget, resolvePureTarget, type PrivacyTarget,
 } from '../../../src/privacy/accounting/target.js';
@@ -166,7 +168,7 @@ describe('discovered keys alone', () => {
       kind: 'value', estimate: [], shape: [5, 0], uncertainty: { kind: 'none' },
       groups: [['news'], ['mail'], ...valueOf(outcome).groups!.slice(2)],
     });
-    expect(plan.events).toMatchObject([{ kind: 'key-weights', groupsMax: 4 }]);
+    expect(plan.events).toMatchObject([{ kind: 'group-weights', groupsMax: 4 }]);
     expect(plan.facts).toMatchObject({ groupsMax: 4, keysShownAtMost: 100 });
   });
 
@@ -205,7 +207,7 @@ describe('discovered keys alone', () => {
 
   it('are forged by fewer liars the more keys each may have', () => {
     const of = (groupsMax: number) => hostilePerForgedKey(
-      keyWeightsEvent({ name: 'k', cohort: 'c', groupsMax, rho: 0.02294, delta: 5e-7 }));
+      groupWeightsEvent({ name: 'k', cohort: 'c', groupsMax, rho: 0.02294, delta: 5e-7 }));
     expect(of(1)).toBeCloseTo(46.3, 1);
     // By nearly sqrt(K). With counts the threshold grows by as much, so liars gain nothing.
     expect(of(1) / of(16)).toBeGreaterThan(3.3);
@@ -214,7 +216,7 @@ describe('discovered keys alone', () => {
 });
 
 describe('hostile contributors and discovered keys', () => {
-  const event = (groupsMax: number, prefilter = 2) => keyHistogramEvent({
+  const event = (groupsMax: number, prefilter = 2) => groupHistogramEvent({
     name: 'keys', cohort: 'all', groupsMax, prefilter, rho: 0.02294, delta: 5e-7,
   });
 
@@ -224,7 +226,7 @@ describe('hostile contributors and discovered keys', () => {
       const one = event(1);
       const counts = new Float64Array(keys).fill(together);
       const kept = createMechanisms([one], seededNoise(`forged ${together}`))
-        .keyHistogram('keys', Sensitive.of(counts), Sensitive.of(numberedKeys(keys))).value;
+        .groupHistogram('keys', Sensitive.of(counts), Sensitive.of(numberedKeys(keys))).value;
       const chance = normalCdf((together - keyKeepingCount(one)) / one.sigma);
       expect(Math.abs(chance - stated)).toBeLessThan(0.01);
       // Hoeffding: a false failure has probability 1e-6.
@@ -262,7 +264,8 @@ describe('the number of distinct keys', () => {
     expect(count.plan(parse({ of: 'groups' }), facts))
       .toMatchObject({ events: [{ name: 'distinct' }] });
     for (const raw of [{}, { of: 'contributors' }]) {
-      expect(count.plan(parse(raw), facts)).toMatchObject({ events: [{ kind: 'key-histogram' }] });
+      expect(count.plan(parse(raw), facts))
+        .toMatchObject({ events: [{ kind: 'group-histogram' }] });
     }
     for (const wrong of [{ top: 0 }, { top: 1e6 }, { prefilter: 0 }, { groupsMax: 0 }]) {
       expect(() =>

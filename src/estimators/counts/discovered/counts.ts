@@ -1,7 +1,7 @@
 import { assert } from '../../../base/assert.js';
 import type { Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
-import { keyHistogramEvent } from '../../../privacy/accounting/calibration.js';
+import { groupHistogramEvent } from '../../../privacy/accounting/calibration.js';
 import type { KeptKey } from '../../../privacy/mechanisms/contract.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { intervalAbout } from '../../contract/outcomes.js';
@@ -9,7 +9,7 @@ import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { wholeArm } from '../tables/counts.js';
 import { corruptionMax, ofCounts } from '../tables/noisy-counts.js';
 import { countsByPlace, placesSummary, type DiscoveredFacts, type IsCounted } from './places.js';
-import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
+import { shownOf } from '../../../privacy/mechanisms/group-histogram.js';
 import { nothingShown, showingOf } from './showing.js';
 
 /**
@@ -19,8 +19,9 @@ import { nothingShown, showingOf } from './showing.js';
  * Claim. Neighbours: one contributor's rows, of at most K keys, replaced by any such rows or by
  * none, or added. Cost: (rho, delta), delta-approximate zCDP.
  * Why: a contributor has one row for each of its keys, and a row adds 0 or 1 to the count of its
- * key (places). So it adds 1 to at most K counts, which is what mechanisms/key-histogram asks for.
- * Everything after is a function of the keys that were kept: the first `top` of them are shown.
+ * key (places). So it adds 1 to at most K counts, which is what mechanisms/group-histogram asks
+ * for. Everything after is a function of the keys that were kept: the first `top` of them are
+ * shown.
  *
  * A count near the threshold is too large on average, because a key whose noise is negative is not
  * shown. Keys below the threshold are missing. When no key is shown, the release is refused; that
@@ -30,7 +31,7 @@ export function planDiscoveredCounts(
   isCounted: IsCounted, facts: DiscoveredFacts,
 ): Plan | Infeasible {
   const { cohort, dimension, keys: { groupsMax, prefilter, top } } = facts;
-  const showing = showingOf(facts, ({ rho, delta }) => keyHistogramEvent({
+  const showing = showingOf(facts, ({ rho, delta }) => groupHistogramEvent({
     name: 'keys', cohort: wholeArm.name, groupsMax, prefilter, rho, delta,
   }));
   if ('kind' in showing) return showing;
@@ -41,7 +42,7 @@ export function planDiscoveredCounts(
     events: [event],
     guarantee: {
       theorem: 'noisy counts of discovered keys above a threshold; '
-        + 'proof in src/privacy/mechanisms/key-histogram',
+        + 'proof in src/privacy/mechanisms/group-histogram',
       assumptions: [showing.assumption],
       corruptionMax,
     },
@@ -62,7 +63,7 @@ export function planDiscoveredCounts(
     summary: () => placesSummary(dimension, isCounted),
     release: async (summaries, mechanisms, _, keys, known) => {
       assert(keys !== undefined, 'a release of discovered keys gets the keys');
-      return mechanisms.keyHistogram(event.name, countsByPlace(summaries), keys, known)
+      return mechanisms.groupHistogram(event.name, countsByPlace(summaries), keys, known)
         .map((kept) => shown(shownOf(kept, top), shownFrom, sigma));
     },
   });

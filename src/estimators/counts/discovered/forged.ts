@@ -31,7 +31,7 @@ function shownAbove(threshold: number, event: KeysEvent, count: number): number 
  */
 export function hostilePerForgedKey(event: KeysEvent): number {
   const threshold = keyKeepingCount(event);
-  const isWeights = event.kind === 'key-weights';
+  const isWeights = event.kind === 'group-weights';
   const weight = isWeights ? 1 / Math.sqrt(event.groupsMax) : 1;
   const most = Math.ceil((threshold + 8 * event.sigma) / weight);
   let fewest = Infinity;

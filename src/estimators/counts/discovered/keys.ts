@@ -1,9 +1,9 @@
 import { assert } from '../../../base/assert.js';
 import type { Outcome } from '../../../base/outcome.js';
-import { keyWeightsEvent } from '../../../privacy/accounting/calibration.js';
-import { keyWeightSteps } from '../../../privacy/mechanisms/bounds.js';
+import { groupWeightsEvent } from '../../../privacy/accounting/calibration.js';
+import { groupWeightSteps } from '../../../privacy/mechanisms/bounds.js';
 import type { KeptKey } from '../../../privacy/mechanisms/contract.js';
-import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
+import { shownOf } from '../../../privacy/mechanisms/group-histogram.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { errorUpTo, makePlan } from '../../contract/planning.js';
 import { wholeArm } from '../tables/counts.js';
@@ -21,7 +21,7 @@ import { nothingShown, showingOf } from './showing.js';
  * none, or added. Cost: (rho, delta), delta-approximate zCDP.
  * Why: a contributor has one row for each of its keys, and each states how many keys it has: a
  * number k from 1 to K that follows from its own rows (questions/reduction). A row adds to its key
- * the weight that `keyWeightSteps` gives for k, or nothing. That is what mechanisms/key-weights
+ * the weight that `groupWeightSteps` gives for k, or nothing. That is what mechanisms/group-weights
  * asks for. Everything after is a function of the keys that were kept and of their noisy weights:
  * the order of the keys, and the first `top` of them. The weights themselves are not shown: as a
  * count of people they would mislead.
@@ -30,20 +30,20 @@ export function planDiscoveredKeys(
   isCounted: IsCounted, facts: DiscoveredFacts,
 ): Plan | Infeasible {
   const { cohort, dimension, keys: { groupsMax, top } } = facts;
-  const showing = showingOf(facts, ({ rho, delta }) => keyWeightsEvent({
+  const showing = showingOf(facts, ({ rho, delta }) => groupWeightsEvent({
     name: 'keys', cohort: wholeArm.name, groupsMax, rho, delta,
   }));
   if ('kind' in showing) return showing;
   const { event, shownFrom } = showing;
   const weights = Float64Array.from(
-    { length: groupsMax + 1 }, (_, keys) => (keys === 0 ? 0 : keyWeightSteps(keys, event.grid)),
+    { length: groupsMax + 1 }, (_, keys) => (keys === 0 ? 0 : groupWeightSteps(keys, event.grid)),
   );
   return makePlan({
     arms: [wholeArm],
     events: [event],
     guarantee: {
       theorem: 'discovered keys above a threshold of noisy weights; '
-        + 'proof in src/privacy/mechanisms/key-weights',
+        + 'proof in src/privacy/mechanisms/group-weights',
       assumptions: [showing.assumption],
       corruptionMax,
     },
@@ -71,7 +71,7 @@ export function planDiscoveredKeys(
     release: async (summaries, mechanisms, _, keys, known) => {
       assert(keys !== undefined, 'a release of discovered keys gets the keys');
       const byPlace = sumsByPlace(summaries).map((table) => weightsOf(table, event.grid));
-      return mechanisms.keyHistogram(event.name, byPlace, keys, known)
+      return mechanisms.groupHistogram(event.name, byPlace, keys, known)
         .map((kept) => shown(shownOf(kept, top), shownFrom));
     },
   });

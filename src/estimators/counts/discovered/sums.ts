@@ -1,10 +1,10 @@
 import { assert } from '../../../base/assert.js';
 import type { Released, Sensitive } from '../../../base/brands.js';
-import { keySumsEvent } from '../../../privacy/accounting/calibration.js';
-import type { KeySumsEvent } from '../../../privacy/accounting/events.js';
+import { groupSumsEvent } from '../../../privacy/accounting/calibration.js';
+import type { GroupSumsEvent } from '../../../privacy/accounting/events.js';
 import { shareOf } from '../../../privacy/accounting/target.js';
 import type { FoundKeys, KeptSums, Mechanisms } from '../../../privacy/mechanisms/contract.js';
-import { shownOf } from '../../../privacy/mechanisms/key-histogram.js';
+import { shownOf } from '../../../privacy/mechanisms/group-histogram.js';
 import type { Infeasible, Plan } from '../../contract/estimator.js';
 import { wholeArm } from '../tables/counts.js';
 import { halfSteps, stepsPerHalf, type Range } from '../tables/half-ranges.js';
@@ -29,7 +29,7 @@ export interface DiscoveredSumsOptions {
 }
 
 /** Noisy counts and sums of the keys that are shown, and what a plan says of them. */
-export interface DiscoveredSums extends Showing<KeySumsEvent> {
+export interface DiscoveredSums extends Showing<GroupSumsEvent> {
   readonly parts: Pick<Plan, 'arms' | 'findsKeys' | 'bytesPerKey' | 'summary'>;
   /** At most `top` keys, largest noisy count first. Sums are in half widths of their ranges. */
   draw(
@@ -47,10 +47,10 @@ export interface DiscoveredSums extends Showing<KeySumsEvent> {
  * Why: a contributor has one row for each of its keys. The row adds 1 to the count of its key, and
  * to each of its s sums the distance of a value from the middle of its range, in half widths: a
  * whole number of steps of 2^-20 from -1 to 1 (half-ranges), added exactly (place-sums). That is
- * what mechanisms/key-sums asks for. Which K keys a contributor keeps follows from its own rows and
- * its own secret (questions/keys), never from which keys are shown.
+ * what mechanisms/group-sums asks for. Which K keys a contributor keeps follows from its own rows
+ * and its own secret (questions/keys), never from which keys are shown.
  *
- * With the noise of `keySumsEvent` a sum has the deviation sqrt(2 K s / rho) half widths, and a
+ * With the noise of `groupSumsEvent` a sum has the deviation sqrt(2 K s / rho) half widths, and a
  * count sqrt(2 K / rho). A total of values from 0 to c is c / 2 times (sum + count). So its
  * deviation is c sqrt(K (1 + s) / (2 rho)), for s = 1 the c sqrt(K / rho) of a public list.
  */
@@ -61,7 +61,7 @@ export function discoveredSums(
   const { ranges, share = 1, overall = 0 } = options;
   const { dimension, keys: { groupsMax, prefilter, top } } = facts;
   const each = ranges.length;
-  const showing = showingOf(facts, ({ rho, delta }) => keySumsEvent({
+  const showing = showingOf(facts, ({ rho, delta }) => groupSumsEvent({
     name: 'keys', cohort: wholeArm.name, groupsMax, prefilter, values: each, delta,
     rho: share === 1 ? rho : shareOf(rho, share), sumsGrid: 1 / stepsPerHalf,
   }));
@@ -91,7 +91,7 @@ export function discoveredSums(
       const inHalves = table.map(({ counts, sums }) => ({
         counts, sumsOf: (place: number) => sums.of(place).map((steps) => steps / stepsPerHalf),
       }));
-      return mechanisms.keySums(event.name, inHalves, keys, known)
+      return mechanisms.groupSums(event.name, inHalves, keys, known)
         .map((kept) => shownOf(kept, top));
     },
   };

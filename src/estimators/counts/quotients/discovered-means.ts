@@ -50,7 +50,7 @@ export function planDiscoveredMeans(
     events: [event, ...(outside === null ? [] : [outside.numbers.event])],
     guarantee: {
       theorem: 'noisy counts and sums of discovered keys above a threshold; '
-        + 'proofs in src/privacy/mechanisms/key-sums and src/estimators/counts/discovered/sums',
+        + 'proofs in src/privacy/mechanisms/group-sums and src/estimators/counts/discovered/sums',
       assumptions: [...(outside === null ? [] : [countedAtBound]), found.assumption],
       corruptionMax: options.corruptionMax,
     },

@@ -71,7 +71,7 @@ export function planDiscoveredTotals(
     events: [event, outside.numbers.event],
     guarantee: {
       theorem: 'noisy counts and sums of discovered keys above a threshold; '
-        + 'proofs in src/privacy/mechanisms/key-sums and src/estimators/counts/discovered/sums',
+        + 'proofs in src/privacy/mechanisms/group-sums and src/estimators/counts/discovered/sums',
       assumptions: [
         'for the total of unclipped values: all values are within the bounds', found.assumption,
       ],

@@ -1,5 +1,5 @@
 import { ln, pow } from '../../../base/elementary.js';
-import type { KeySumsEvent, LaplaceEvent, MechanismEvent } from '../events.js';
+import type { GroupSumsEvent, LaplaceEvent, MechanismEvent } from '../events.js';
 
 /**
  * A pair of distributions (P, Q) that is at least as easy to distinguish as what one event draws
@@ -68,21 +68,21 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
         { shift: Math.sqrt(2 * coordinates), sigma, grid, sumOfShifts: 2 * coordinates }, 1, delta,
       );
     }
-    case 'key-histogram': {
+    case 'group-histogram': {
       const { groupsMax, sigma, grid, delta } = event;
       return gaussian(
         { shift: Math.sqrt(2 * groupsMax), sigma, grid, sumOfShifts: 2 * groupsMax }, 1, delta,
       );
     }
-    case 'key-weights': {
+    case 'group-weights': {
       const { groupsMax, sigma, grid, delta } = event;
       // The weights of a contributor with k keys add up to at most sqrt(k).
       return gaussian(
         { shift: Math.SQRT2, sigma, grid, sumOfShifts: 2 * Math.sqrt(groupsMax) }, 1, delta,
       );
     }
-    case 'key-sums':
-      return keySumsPiece(event);
+    case 'group-sums':
+      return groupSumsPiece(event);
     case 'laplace':
       return laplace(event);
     case 'wishart-mask':
@@ -99,7 +99,7 @@ export function pieceOf(event: MechanismEvent): Repeated | null {
  * `gaussian`, a coordinate that is shifted by v moves the loss up by at most v grid / sigma^2.
  * Summed over the keys that a contributor keeps, gains or loses, this is most where it keeps none.
  */
-function keySumsPiece(event: KeySumsEvent): Repeated | null {
+function groupSumsPiece(event: GroupSumsEvent): Repeated | null {
   const { groupsMax, values, sigma, sumsSigma, grid, sumsGrid, delta } = event;
   if (!(sigma >= 0.5 * grid && sumsSigma >= 0.5 * sumsGrid)) return null;
   const [count, sums] = [pow(sigma, -2), values * pow(sumsSigma, -2)];

@@ -3,29 +3,29 @@ import { Sensitive } from '../../src/base/brands.js';
 import { InvariantError } from '../../src/base/errors.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import {
-  gaussianEvent, keyHistogramEvent, keySumsEvent,
+  gaussianEvent, groupHistogramEvent, groupSumsEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { deltaOfZcdp } from '../../src/privacy/accounting/conversion.js';
-import type { KeySumsEvent } from '../../src/privacy/accounting/events.js';
+import type { GroupSumsEvent } from '../../src/privacy/accounting/events.js';
 import { pieceOf } from '../../src/privacy/accounting/loss-distribution/pieces.js';
 import { keyKeepingCount } from '../../src/privacy/mechanisms/bounds.js';
 import type { FoundKeys, KeptSums, PlaceTable } from '../../src/privacy/mechanisms/contract.js';
-import { shownOf } from '../../src/privacy/mechanisms/key-histogram.js';
+import { shownOf } from '../../src/privacy/mechanisms/group-histogram.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { foundKeys } from '../support/found-keys.js';
 import { massOf, type Mass } from '../support/goodness.js';
-import { keySumsDistance } from '../support/sensitivity-check.js';
+import { groupSumsDistance } from '../support/sensitivity-check.js';
 
 const place = { name: 'keys', cohort: 'all' } as const;
 /** Epsilon 1 and delta 1e-6, half of delta for events. */
 const worked = { rho: 0.02294, delta: 5e-7 } as const;
 const sumsGrid = 2 ** -20;
-const eventOf = (groupsMax: number, values: number, prefilter = 1): KeySumsEvent =>
-  keySumsEvent({ ...place, ...worked, groupsMax, prefilter, values, sumsGrid });
+const eventOf = (groupsMax: number, values: number, prefilter = 1): GroupSumsEvent =>
+  groupSumsEvent({ ...place, ...worked, groupsMax, prefilter, values, sumsGrid });
 
-const rhoOf = (event: KeySumsEvent): number =>
+const rhoOf = (event: GroupSumsEvent): number =>
   amountToNumber(costOfEvents([event], { disjoint: [] }).rho);
 
 const tableOf = (people: readonly number[], sums: readonly (readonly number[])[]): PlaceTable => ({
@@ -33,9 +33,9 @@ const tableOf = (people: readonly number[], sums: readonly (readonly number[])[]
 });
 
 const drawn = (
-  event: KeySumsEvent, table: PlaceTable, keys: FoundKeys, seed: string,
+  event: GroupSumsEvent, table: PlaceTable, keys: FoundKeys, seed: string,
 ): readonly KeptSums[] => createMechanisms([event], seededNoise(seed))
-  .keySums('keys', Sensitive.of(table), Sensitive.of(keys)).value;
+  .groupSums('keys', Sensitive.of(table), Sensitive.of(keys)).value;
 
 describe('the noise of sums of discovered keys', () => {
   it.each([[1, 46.7], [4, 97.3], [16, 203]])(
@@ -67,7 +67,7 @@ describe('the noise of sums of discovered keys', () => {
     const [groupsMax, values] = [3, 2];
     const { sigma, sumsSigma, grid } = eventOf(groupsMax, values);
     // The same noise in two steps: 3 / 2 of the cost.
-    const first = keyHistogramEvent({ ...place, ...worked, groupsMax, prefilter: 1 });
+    const first = groupHistogramEvent({ ...place, ...worked, groupsMax, prefilter: 1 });
     const moved = Math.sqrt(4 * values * groupsMax);
     const second = gaussianEvent({
       name: 'sums', cohort: 'all', dimension: 100, sensitivity: moved, rho: worked.rho,
@@ -110,13 +110,13 @@ describe('the sensitivity of counts and sums, over all neighbours', () => {
       }));
       // Counts that cost less than the sums, as much, and more.
       for (const sigma of [4, 2, 1]) {
-        const event: KeySumsEvent = {
-          ...place, kind: 'key-sums', groupsMax, values, prefilter: 1, delta: 1e-6, grid: 1,
+        const event: GroupSumsEvent = {
+          ...place, kind: 'group-sums', groupsMax, values, prefilter: 1, delta: 1e-6, grid: 1,
           sumsGrid, sigma, sumsSigma: 2 * Math.sqrt(values),
         };
         let most = 0;
         for (const left of sides) {
-          for (const right of sides) most = Math.max(most, keySumsDistance(event, left, right));
+          for (const right of sides) most = Math.max(most, groupSumsDistance(event, left, right));
         }
         const rho = rhoOf(event);
         expect(most ** 2 / 2).toBeLessThanOrEqual(rho * (1 + 1e-12));
@@ -135,7 +135,7 @@ function noiseOf(deviation: number): Mass {
 
 /** What one key shows: its noisy count and sum, or null; with exact probabilities. */
 function shownBy(
-  event: KeySumsEvent, count: number, sum: number,
+  event: GroupSumsEvent, count: number, sum: number,
 ): ReadonlyMap<string | null, number> {
   const shown = new Map<string | null, number>();
   if (count < event.prefilter) return shown.set(null, 1);
@@ -169,8 +169,8 @@ function excess(
 type Maps = readonly [ReadonlyMap<string | null, number>, ReadonlyMap<string | null, number>];
 
 describe('the exact delta of counts and sums', () => {
-  const event = (prefilter: number): KeySumsEvent => ({
-    ...place, kind: 'key-sums', groupsMax: 1, values: 1, prefilter, sigma: 1.5, sumsSigma: 1.5,
+  const event = (prefilter: number): GroupSumsEvent => ({
+    ...place, kind: 'group-sums', groupsMax: 1, values: 1, prefilter, sigma: 1.5, sumsSigma: 1.5,
     delta: 1e-3, grid: 1, sumsGrid: 1,
   });
 
@@ -238,7 +238,7 @@ describe('the draw of counts and sums', () => {
 
   it('keeps known keys whatever their counts are, and the others above the threshold', () => {
     const known = [['none'], ['plum'], ['fig'], ['apple']];
-    const kept = createMechanisms([event], seededNoise('known')).keySums(
+    const kept = createMechanisms([event], seededNoise('known')).groupSums(
       'keys', Sensitive.of(tableOf([900, 600, 1, 0, 5], sums)), Sensitive.of(foundKeys(names)),
       known,
     ).value;
@@ -258,7 +258,7 @@ describe('the draw of counts and sums', () => {
   it('draws noise for known keys in their order, wherever they are in memory', () => {
     const known = [['plum'], ['quince'], ['none']];
     const of = (order: readonly number[]) => createMechanisms([event], seededNoise('order'))
-      .keySums(
+      .groupSums(
         'keys', Sensitive.of(tableOf(
           order.map((at) => people[at]!), order.map((at) => sums[at]!),
         )),

@@ -3,10 +3,10 @@ import { Sensitive } from '../../src/base/brands.js';
 import { InvariantError } from '../../src/base/errors.js';
 import { normalCdf } from '../../src/numerics/normal.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
-import { keyWeightsEvent } from '../../src/privacy/accounting/calibration.js';
+import { groupWeightsEvent } from '../../src/privacy/accounting/calibration.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
-import type { KeyWeightsEvent } from '../../src/privacy/accounting/events.js';
-import { keyKeepingCount, keyWeightSteps } from '../../src/privacy/mechanisms/bounds.js';
+import type { GroupWeightsEvent } from '../../src/privacy/accounting/events.js';
+import { keyKeepingCount, groupWeightSteps } from '../../src/privacy/mechanisms/bounds.js';
 import type { FoundKeys } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
 import { seededNoise } from '../../src/random/insecure.js';
@@ -16,23 +16,23 @@ import { massOf } from '../support/goodness.js';
 const place = { name: 'keys', cohort: 'all' } as const;
 /** Epsilon 1 and delta 1e-6, half of delta for events. */
 const worked = { rho: 0.02294, delta: 5e-7 } as const;
-const eventOf = (groupsMax: number): KeyWeightsEvent =>
-  keyWeightsEvent({ ...place, ...worked, groupsMax });
+const eventOf = (groupsMax: number): GroupWeightsEvent =>
+  groupWeightsEvent({ ...place, ...worked, groupsMax });
 
 const drawn = (
-  event: KeyWeightsEvent, weights: readonly number[], keys: FoundKeys, seed: string,
+  event: GroupWeightsEvent, weights: readonly number[], keys: FoundKeys, seed: string,
 ) => createMechanisms([event], seededNoise(seed))
-  .keyHistogram('keys', Sensitive.of(weights), Sensitive.of(keys)).value;
+  .groupHistogram('keys', Sensitive.of(weights), Sensitive.of(keys)).value;
 
 describe('weights of discovered keys', () => {
   it('have an L2 norm of at most 1, and as near to it as the grid allows', () => {
     const steps = 2 ** 12;
     for (let keys = 1; keys <= 4_096; keys++) {
-      const weight = keyWeightSteps(keys, 1 / steps);
+      const weight = groupWeightSteps(keys, 1 / steps);
       expect(keys * weight ** 2).toBeLessThanOrEqual(steps ** 2);
       expect(keys * (weight + 1) ** 2).toBeGreaterThan(steps ** 2);
     }
-    expect([1, 4, 4_096].map((keys) => keyWeightSteps(keys, 1 / steps)))
+    expect([1, 4, 4_096].map((keys) => groupWeightSteps(keys, 1 / steps)))
       .toEqual([4_096, 2_048, 64]);
   });
 
@@ -52,7 +52,8 @@ describe('weights of discovered keys', () => {
     'show half of all keys of people with %d keys each from about so many people on: %d',
     (groupsMax, people) => {
       const event = eventOf(groupsMax);
-      const needed = keyKeepingCount(event) / (keyWeightSteps(groupsMax, event.grid) * event.grid);
+      const needed =
+        keyKeepingCount(event) / (groupWeightSteps(groupsMax, event.grid) * event.grid);
       expect(Math.abs(needed - people)).toBeLessThan(1);
     },
   );
@@ -73,14 +74,14 @@ describe('weights of discovered keys', () => {
     'show the lone keys of one person with at most delta: grid %d, up to %d keys',
     (grid, groupsMax) => {
       const delta = 1e-4;
-      const event: KeyWeightsEvent =
-        { ...place, kind: 'key-weights', groupsMax, sigma: 2, delta, grid };
+      const event: GroupWeightsEvent =
+        { ...place, kind: 'group-weights', groupsMax, sigma: 2, delta, grid };
       const deviation = event.sigma / grid;
       const reach = Math.ceil(12 * deviation);
       const noise = massOf(-reach, reach, (k) => Math.exp(-(k * k) / (2 * deviation * deviation)));
       const threshold = Math.round(keyKeepingCount(event) / grid);
       for (let keys = 1; keys <= groupsMax; keys++) {
-        const least = threshold - keyWeightSteps(keys, grid);
+        const least = threshold - groupWeightSteps(keys, grid);
         const hidden = noise.probabilities
           .reduce((sum, chance, i) => sum + (noise.low + i > least ? 0 : chance), 0);
         expect(1 - hidden ** keys).toBeLessThanOrEqual(delta);

@@ -4,11 +4,11 @@ import { InvariantError } from '../../src/base/errors.js';
 import { normalCdf } from '../../src/numerics/normal.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import {
-  gaussianHistogramEvent, keyHistogramEvent,
+  gaussianHistogramEvent, groupHistogramEvent,
 } from '../../src/privacy/accounting/calibration.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { deltaOfZcdp } from '../../src/privacy/accounting/conversion.js';
-import type { KeyHistogramEvent } from '../../src/privacy/accounting/events.js';
+import type { GroupHistogramEvent } from '../../src/privacy/accounting/events.js';
 import { pieceOf } from '../../src/privacy/accounting/loss-distribution/pieces.js';
 import { keyKeepingCount } from '../../src/privacy/mechanisms/bounds.js';
 import type { FoundKeys } from '../../src/privacy/mechanisms/contract.js';
@@ -20,13 +20,13 @@ import { massOf, type Mass } from '../support/goodness.js';
 const place = { name: 'keys', cohort: 'all' } as const;
 /** Epsilon 1 and delta 1e-6, half of delta for events. */
 const worked = { rho: 0.02294, delta: 5e-7 } as const;
-const eventOf = (groupsMax: number, prefilter: number): KeyHistogramEvent =>
-  keyHistogramEvent({ ...place, ...worked, groupsMax, prefilter });
+const eventOf = (groupsMax: number, prefilter: number): GroupHistogramEvent =>
+  groupHistogramEvent({ ...place, ...worked, groupsMax, prefilter });
 
 const drawn = (
-  event: KeyHistogramEvent, counts: readonly number[], keys: FoundKeys, seed: string,
+  event: GroupHistogramEvent, counts: readonly number[], keys: FoundKeys, seed: string,
 ) => createMechanisms([event], seededNoise(seed))
-  .keyHistogram('keys', Sensitive.of(counts), Sensitive.of(keys)).value;
+  .groupHistogram('keys', Sensitive.of(counts), Sensitive.of(keys)).value;
 
 describe('the threshold of discovered keys', () => {
   it.each([[1, 6.60, 33.3], [4, 13.21, 69.1], [16, 26.41, 143.9]])(
@@ -70,14 +70,14 @@ const chanceAt = ({ low, probabilities }: Mass, step: number): number =>
   probabilities[step - low] ?? 0;
 
 /** The exact distribution of discrete Gaussian noise of this event, in steps. */
-function noiseOf({ sigma, grid }: KeyHistogramEvent): Mass {
+function noiseOf({ sigma, grid }: GroupHistogramEvent): Mass {
   const deviation = sigma / grid;
   const reach = Math.ceil(12 * deviation);
   return massOf(-reach, reach, (k) => Math.exp(-(k * k) / (2 * deviation * deviation)));
 }
 
 /** What one key shows: its noisy count in steps, or null; with exact probabilities. */
-function shownBy(event: KeyHistogramEvent, count: number): ReadonlyMap<number | null, number> {
+function shownBy(event: GroupHistogramEvent, count: number): ReadonlyMap<number | null, number> {
   const noise = noiseOf(event);
   const threshold = Math.round(keyKeepingCount(event) / event.grid);
   const steps = count / event.grid;
@@ -94,7 +94,7 @@ function shownBy(event: KeyHistogramEvent, count: number): ReadonlyMap<number | 
 
 /** The most by which an event is likelier on the left than e^epsilon times that on the right. */
 function excess(
-  event: KeyHistogramEvent, left: readonly number[], right: readonly number[], epsilon: number,
+  event: GroupHistogramEvent, left: readonly number[], right: readonly number[], epsilon: number,
 ): number {
   const sides = [left, right].map((counts) => counts.map((count) => shownBy(event, count)));
   const factor = Math.exp(epsilon);
@@ -111,8 +111,8 @@ function excess(
 }
 
 const delta = 1e-4;
-const onGrid = (grid: number, groupsMax: number, prefilter: number): KeyHistogramEvent =>
-  ({ ...place, kind: 'key-histogram', groupsMax, prefilter, sigma: 2, delta, grid });
+const onGrid = (grid: number, groupsMax: number, prefilter: number): GroupHistogramEvent =>
+  ({ ...place, kind: 'group-histogram', groupsMax, prefilter, sigma: 2, delta, grid });
 
 describe('the exact delta of discovered keys', () => {
   it.each([1, 1 / 4, 1 / 64].flatMap((grid) => [1, 2].flatMap((groupsMax) =>
@@ -176,8 +176,8 @@ describe('the draw of discovered keys', () => {
   });
 
   it('drops keys below the prefilter, however small the noise', () => {
-    const sharp: KeyHistogramEvent = {
-      ...place, kind: 'key-histogram', groupsMax: 1, prefilter: 5, sigma: 2 ** -10, delta: 0.5,
+    const sharp: GroupHistogramEvent = {
+      ...place, kind: 'group-histogram', groupsMax: 1, prefilter: 5, sigma: 2 ** -10, delta: 0.5,
       grid: 2 ** -20,
     };
     const kept = drawn(sharp, [4, 6, 5], foundKeys(['a', 'b', 'c']), 'sharp');

@@ -1,13 +1,13 @@
 import { assert } from '../../base/assert.js';
-import type { KeySumsEvent } from '../accounting/events.js';
+import type { GroupSumsEvent } from '../accounting/events.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 import type { KeptSums, PlaceTable } from './contract.js';
 import type { Draw } from './draw.js';
-import { keptKeys, type HistogramKeys } from './key-histogram.js';
+import { keptKeys, type HistogramKeys } from './group-histogram.js';
 
 /**
  * How many contributors have which key, for keys that nobody listed, and what their values add up
- * to. Counts get noise and a threshold as in mechanisms/key-histogram. The sums of the keys that
+ * to. Counts get noise and a threshold as in mechanisms/group-histogram. The sums of the keys that
  * are kept get noise of their own.
  *
  * Neighbours: one contributor is replaced by anything or by nothing. It has at most K distinct keys
@@ -17,7 +17,8 @@ import { keptKeys, type HistogramKeys } from './key-histogram.js';
  * Here sigma is the deviation of the noise of a count, and S that of a sum.
  *
  * Proof. Let A and A' be the contributor's keys on the two sides.
- * 1. Which keys are kept is decided by noisy counts alone, as in mechanisms/key-histogram. So steps
+ * 1. Which keys are kept is decided by noisy counts alone, as in mechanisms/group-histogram. So
+ *    steps
  *    1 to 3 of its proof hold word for word: on each side the lone keys of that side stay hidden
  *    with probability at least 1 - delta, and nothing of their sums is shown. This good event is
  *    about the noise of the counts of lone keys.
@@ -43,8 +44,8 @@ import { keptKeys, type HistogramKeys } from './key-histogram.js';
  * drawn in the order of the kept keys, which does not depend on places.
  * Cost: that of the histogram, and s draws for each kept key.
  */
-export function drawKeySums(
-  [draw, drawSum]: readonly [counts: Draw, sums: Draw], event: KeySumsEvent,
+export function drawGroupSums(
+  [draw, drawSum]: readonly [counts: Draw, sums: Draw], event: GroupSumsEvent,
   { counts, sumsOf }: PlaceTable, keys: HistogramKeys,
 ): readonly KeptSums[] {
   const nothing = new Float64Array(event.values);

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import type { KeyHistogramEvent, KeyWeightsEvent } from '../accounting/events.js';
+import type { GroupHistogramEvent, GroupWeightsEvent } from '../accounting/events.js';
 import { addSteps, nearestSteps, valueOfSteps } from '../accounting/grid.js';
 import { keyKeepingSteps, leastOfKey, type KeysEvent } from './bounds.js';
 import type { FoundKeys, KeptKey } from './contract.js';
@@ -48,8 +48,8 @@ import type { Draw } from './draw.js';
  * Source: Korolova, Kenthapadi, Mishra and Ntoulas 2009; Wilkins, Kifer, Zhang and Karrer 2024, for
  * Gaussian noise.
  */
-export function drawKeyHistogram(
-  draw: Draw, event: KeyHistogramEvent | KeyWeightsEvent, counts: ArrayLike<number>,
+export function drawGroupHistogram(
+  draw: Draw, event: GroupHistogramEvent | GroupWeightsEvent, counts: ArrayLike<number>,
   keys: HistogramKeys,
 ): readonly KeptKey[] {
   return keptKeys(draw, event, counts, keys)
@@ -83,7 +83,7 @@ export function keptKeys(
     return { key, place, noisyCount: valueOfSteps(noisy, event.grid), isKnown: true };
   });
   const knownPlaces = new Set(kept.map(({ place }) => place));
-  const unit = event.kind === 'key-weights' ? event.grid : 1;
+  const unit = event.kind === 'group-weights' ? event.grid : 1;
   for (const place of placesFrom(leastOfKey(event), counts, unit).sort((left, right) =>
     found.compare(left, right))) {
     if (knownPlaces.has(place)) continue;

@@ -1,7 +1,7 @@
-import type { KeyWeightsEvent } from '../accounting/events.js';
+import type { GroupWeightsEvent } from '../accounting/events.js';
 import type { KeptKey } from './contract.js';
 import type { Draw } from './draw.js';
-import { drawKeyHistogram, type HistogramKeys } from './key-histogram.js';
+import { drawGroupHistogram, type HistogramKeys } from './group-histogram.js';
 
 /**
  * Which keys that nobody listed have much weight. A contributor with k keys adds at most
@@ -36,13 +36,13 @@ import { drawKeyHistogram, type HistogramKeys } from './key-histogram.js';
  *    a 2 / (2 sigma^2).
  * Disjoint keys that others have too reach the distance: the cost is not smaller.
  *
- * Known keys are public, as in mechanisms/key-histogram: they are among the keys of step 4.
+ * Known keys are public, as in mechanisms/group-histogram: they are among the keys of step 4.
  * Which keys a contributor has, and their number, follow from its own rows alone.
  * Cost: that of the histogram, with a draw for every key.
  * Source: Gopi, Gulhane, Kulkarni, Shen, Shokouhi and Yekhanin 2020.
  */
-export function drawKeyWeights(
-  draw: Draw, event: KeyWeightsEvent, weights: ArrayLike<number>, keys: HistogramKeys,
+export function drawGroupWeights(
+  draw: Draw, event: GroupWeightsEvent, weights: ArrayLike<number>, keys: HistogramKeys,
 ): readonly KeptKey[] {
-  return drawKeyHistogram(draw, event, weights, keys);
+  return drawGroupHistogram(draw, event, weights, keys);
 }
