@@ -16,7 +16,10 @@ export const commands = {
   },
   cluster: { servers: 'cluster.js', store: 'store.js' },
   release: { latency: 'release.js', cost: 'release-cost.js' },
-  accuracy: { means: 'accuracy/run.js', mixtures: 'mixtures.js', stability: 'stability.js' },
+  accuracy: {
+    means: 'accuracy/run.js', interval: 'mean-interval.js', mixtures: 'mixtures.js',
+    stability: 'stability.js',
+  },
   pages: {
     bars: 'real-data.js', 'real-tables': 'real-tables/run.js',
     'real-questions': 'real-questions.js', 'robust-by-key': 'robust-by-key.js',

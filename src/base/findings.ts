@@ -47,8 +47,7 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
   switch (reason) {
     case 'skewed':
       return `${subject} reach${isOne ? 'es' : ''} farther to one side than `
-        + 'to the other. The answer is about all of these rows. False rows on the longer side '
-        + 'would look the same.';
+        + 'to the other. False rows on the longer side would look the same.';
     case 'wider-than-spread':
       return 'The rows are wider than the spread, or than the middle half of them says, in '
         + `${where}. A few rows are far out. If you gave the spread, it may also be too small: `
@@ -78,9 +77,9 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
           + 'as at the bound. The answer is about the clipped values: with these values in full it '
           + 'may be far off. If they are honest, use wider bounds.';
     case 'end-unseen':
-      return `${subject} ${isOne ? 'has' : 'have'} no interval: noise hides how far out the farthest `
-        + 'rows are. Give the smallest and the largest possible value as range for an answer with '
-        + 'an interval.';
+      return `${subject} ${isOne ? 'has' : 'have'} ${endUnseen(amounts)}`;
+    case 'cluster-far':
+      return clusterFar(where, amounts);
     case 'direction-unseen':
       return 'In some direction across the columns the rows vary so little that noise hides how '
         + 'much. The answer is wrong along it. Give the smallest and the largest variance in any '
@@ -95,6 +94,29 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
       return `The release says "${reason}" about its rows, which this version of Keelson does not `
         + 'know. Update Keelson to read it.';
   }
+}
+
+function endUnseen([hidden, side, value]: readonly number[]): string {
+  const remedy = 'Give the smallest and the largest possible value as range for an answer with an '
+    + 'interval.';
+  if (hidden === undefined) {
+    return `no interval: noise hides how far out the farthest rows are. ${remedy}`;
+  }
+  return side === 0 || value === undefined
+    ? `no interval: too few people came, and noise hides up to ${shown(hidden)} people far out. `
+      + remedy
+    : `an interval that is open on one side: rows are ${side === 1 ? 'above' : 'below'} `
+      + `${shown(value)}, and nobody knows how far. ${remedy}`;
+}
+
+function clusterFar(where: string, [people = NaN, from, to, sure]: readonly number[]): string {
+  if (from === undefined || to === undefined) return `Some people are far out in ${where}.`;
+  const about = Math.round(people);
+  return sure === 1
+    ? `About ${about} people are from ${shown(from)} to ${shown(to)} in ${where}, apart from the `
+      + 'others. They are in the answer, and make its interval wider.'
+    : `Noise, or up to ${about} people, from ${shown(from)} to ${shown(to)} in ${where}, apart `
+      + 'from the others. The interval allows for them; the answer leaves them out.';
 }
 
 function groupsCut([noisy, half, groupsMax]: readonly number[]): string {

@@ -41,10 +41,12 @@ export const findingReasons = [
   'mostly-one-value',
   /** Many values are beyond the public bounds, and count as at them. */
   'values-clipped',
-  /** Nobody knows how far out the farthest rows are, so these columns have no interval. */
+  /** Nobody knows how far out the farthest rows are, so these intervals are open. */
   'end-unseen',
   /** Noise hides how little the rows vary in some direction: nothing is known along it. */
   'direction-unseen',
+  /** People stand apart from the others, or noise looks like it. Nobody was left out. */
+  'cluster-far',
   /** Rows that stand apart were left out, and nobody knows how far that moves the answer. */
   'rows-trimmed',
   /** How many contributors had more groups than count for one. */
@@ -71,9 +73,12 @@ export interface Finding {
    * Numbers for the sentence. `cluster-apart`: the share of the rows left out, then the mean of all
    * rows in each column. `mostly-one-value`: the value, then the number of rows in one octave of
    * distance below which rows that differ are not seen. `values-clipped`: a noisy number of
-   * contributors; none where the answer itself is at a bound. `groups-cut`: a noisy number of
-   * contributors, half of its 95 % interval, and the groups that count for one. Other reasons:
-   * none.
+   * contributors; none where the answer itself is at a bound. `end-unseen`: how many people noise
+   * hides far out, then the side that is open (1 above, -1 below, 0 both), and for one side from
+   * which value on; or none. `cluster-far`: a noisy number of people, or how many there may be;
+   * the values that they are between; and 1 if they are sure, 0 if it may be noise. `groups-cut`:
+   * a noisy number of contributors, half of its 95 % interval, and the groups that count for one.
+   * Other reasons: none.
    */
   readonly amounts: readonly number[];
 }

@@ -138,6 +138,10 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^met +nothing lost: \d+ acked, 0 waiting/, /^met +releases went on: [1-9]/],
   },
   {
+    bench: 'accuracy interval',
+    lines: [/^ +10000 +normal +rms 0\.\d+ +held /, /^10000: held over all .* \(tiny\)$/],
+  },
+  {
     bench: 'accuracy stability',
     lines: [/^400 pairs, climbing/, /^nearly one line, bound 0\.25 +\d+ passes of \d+ at most/],
   },

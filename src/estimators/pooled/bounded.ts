@@ -1,6 +1,8 @@
 import type { Outcome, ValueOutcome } from '../../base/outcome.js';
 import { clippedMeanEvents, privateClippedMeanOn } from '../../privacy/stages/clipped-mean.js';
+import { shareOf } from '../../privacy/accounting/target.js';
 import { participationBelowPlan } from '../contract/outcomes.js';
+import { outsideShare } from '../contract/outside.js';
 import type {
   Infeasible, ParameterValues, PrivacyTarget,
 } from '../contract/estimator.js';
@@ -83,6 +85,18 @@ export function boundedDesign(
       });
     },
   };
+}
+
+/**
+ * The noise of a sum of one column with a range alone, in widths of the range: so many people's
+ * worth of it.
+ */
+export function noiseInWidths(rho: number): number {
+  const left = shareOf(rho, 1 - outsideShare);
+  const { sum } = clippedMeanEvents({
+    cohort: rowsCohort, dimension: 1, radius: 1, rho: left, sumShare: sumShareOf(1),
+  });
+  return sum.sigma / 2;
 }
 
 /**

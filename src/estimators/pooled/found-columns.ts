@@ -104,6 +104,8 @@ function unitOf(
   return { spread, medianSpread: spread, oneValue: { value, unseenBelow }, endUnseen: false };
 }
 
+const ofFarRows: ReadonlySet<string> = new Set(['end-unseen', 'cluster-far']);
+
 /**
  * The mean, with what the columns are: a column of one value is answered by it. It has no interval,
  * since how far the unseen rows stand nobody knows; nor has a column whose end is not seen. A
@@ -118,9 +120,14 @@ export function withColumns(
     Array.from(oneValue.keys()).filter(isIn);
   const several = where((j) => discrete[j]! && oneValue[j] === null);
   const { interval95 } = outcome;
+  // What a histogram says of far rows means nothing where the unit is that of one value.
+  const own = (outcome.findings ?? []).filter(({ reason, columns }) =>
+    !(ofFarRows.has(reason) && columns.length > 0 && columns.every((j) => oneValue[j] !== null)));
   // The interval also has no ends where the histogram of distances shows none (pooled/radius).
-  const unseen = where((j) => endUnseen[j]! || (oneValue[j] === null
-    && interval95 !== undefined && isUnbounded(interval95.low[j]!, interval95.high[j]!)));
+  // A release that knows how many people noise hides has said so itself.
+  const isSaid = own.some(({ reason, amounts }) => reason === 'end-unseen' && amounts[1] === 0);
+  const unseen = where((j) => !isSaid && (endUnseen[j]! || (oneValue[j] === null
+    && interval95 !== undefined && isUnbounded(interval95.low[j]!, interval95.high[j]!))));
   const found: Finding[] = [
     ...(several.length === 0
       ? [] : [{ reason: 'discrete', columns: several, amounts: [] } as const]),
@@ -132,7 +139,7 @@ export function withColumns(
   return {
     ...withoutIntervals(withOneValues(outcome, oneValue), (j) =>
       oneValue[j] !== null || endUnseen[j]!),
-    findings: [...outcome.findings ?? [], ...found],
+    findings: [...own, ...found],
   };
 }
 

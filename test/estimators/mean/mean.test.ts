@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { loadFlights } from '../../../cli/data/flights.js';
+import { findingText } from '../../../src/base/findings.js';
 import type { ValueOutcome } from '../../../src/base/outcome.js';
 import type { Plan } from '../../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
@@ -160,5 +161,83 @@ describe('the mean of skewed rows', () => {
     );
     expect(outcome.estimate[0]).toBeLessThan(0.9);
     expect(outcome.interval95!.high[0]).toBeGreaterThan(1);
+  });
+});
+
+describe('the mean of one column', () => {
+  const oneColumn = (cohort: number): Plan => planOf('mean', { spread: 1 }, factsOf(1, cohort, 1));
+  const normalWith = (
+    cohort: number, far: number, at: number, seed: string,
+  ): readonly Float64Array[] => {
+    const data = dataSource(seed);
+    return Array.from({ length: cohort }, (_, i) =>
+      Float64Array.of(i < far ? at : 5 + data.normal()));
+  };
+  const meanOf = (rows: readonly Float64Array[]): number =>
+    rows.reduce((sum, row) => sum + row[0]!, 0) / rows.length;
+
+  it('says before there are data which group it cannot see, and from when on it has an interval',
+    () => {
+      const { facts, guarantee, events } = oneColumn(10_000);
+      const { sigma } = events.find(({ name }) => name === 'distance') as { sigma: number };
+      expect(facts['clusterSeenFrom']).toBe(Math.ceil((3.2905267 + 1.6448536) * sigma));
+      expect(facts['clusterSeenFrom']).toBe(52);
+      expect(facts['intervalFrom']).toBe(7_800);
+      expect(facts['interval']).toMatch(/^from 7800 people on\. .*fewer than 52 people/);
+      expect(guarantee.assumptions.join()).toMatch(/fewer than 52 people/);
+      const bounded = planOf('mean', { range: '0..10' }, factsOf(1, 10_000, 1));
+      expect(facts['rangeNoisePerWidth']).toBeCloseTo(bounded.noise[0]! * 10_000 / 10, 6);
+    });
+
+  it('has no interval of fewer people, and says how many noise hides', async () => {
+    const outcome =
+      await valueOf(oneColumn(7_000), normalWith(7_000, 0, 0, 'few people'), 'few people');
+    expect(outcome.interval95).toEqual({ low: [-Infinity], high: [Infinity] });
+    expect(outcome.findings).toEqual([
+      { reason: 'end-unseen', columns: [0], amounts: [52, 0] },
+    ]);
+    expect(findingText(outcome.findings![0]!, ['delay'])).toMatch(
+      /^Column delay has no interval: too few people came, and noise hides up to 52 people far out/,
+    );
+    const rows = normalWith(7_000, 0, 0, 'few people');
+    const bounded = planOf('mean', { spread: 1, range: '0..50' }, factsOf(1, 7_000, 1));
+    const { interval95: { low: [low], high: [high] } } =
+      await valueOf(bounded, rows, 'few people') as Required<ValueOutcome>;
+    // Every group that noise may hide is allowed for at both ends of the range.
+    expect(high! - 5).toBeGreaterThan(52 * 40 / 7_000);
+    expect(high! - low!).toBeLessThan(1);
+  });
+
+  it('holds crowds far out, and says where they are', async () => {
+    for (const [at, far] of [[105, 65], [10_005, 90], [-995, 90]] as const) {
+      for (let round = 0; round < 4; round++) {
+        const seed = `crowd ${at} ${round}`;
+        const rows = normalWith(10_000, far, at, seed);
+        const outcome = await valueOf(oneColumn(10_000), rows, seed);
+        const { low: [low], high: [high] } = outcome.interval95!;
+        expect(low).toBeLessThanOrEqual(meanOf(rows));
+        expect(high).toBeGreaterThanOrEqual(meanOf(rows));
+        const found = outcome.findings!.find(({ reason, amounts: [, from, to] }) =>
+          reason === 'cluster-far' && from! <= at && at <= to!)!;
+        const [people, , , sure] = found.amounts;
+        expect(Math.abs(people! - far)).toBeLessThan(60);
+        expect(findingText(found, ['delay'])).toMatch(sure === 1
+          ? /^About \d+ people are from .* to .* in column delay, apart from the others\. They are/
+          : /^Noise, or up to \d+ people, from .* The interval allows for them/);
+      }
+    }
+  });
+
+  it('is open on the side on which rows are past its cells', async () => {
+    for (const sign of [1, -1]) {
+      const rows = normalWith(10_000, 120, sign * 1e7, 'past');
+      const { interval95, findings } = await valueOf(oneColumn(10_000), rows, 'past');
+      const ends = [interval95!.low[0], interval95!.high[0]];
+      expect(ends.map(Number.isFinite)).toEqual(sign === 1 ? [true, false] : [false, true]);
+      const found = findings!.find(({ reason }) => reason === 'end-unseen')!;
+      expect(found.amounts.slice(0, 2)).toEqual([52, sign]);
+      expect(findingText(found, ['delay'])).toContain(
+        `open on one side: rows are ${sign === 1 ? 'above 131' : 'below -131'}`);
+    }
   });
 });

@@ -15,14 +15,15 @@ import { errorUpTo, infeasible, withoutDelta } from '../../contract/planning.js'
 import {
   corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter,
 } from '../../contract/values.js';
-import { boundedDesign, demandBounded } from '../../pooled/bounded.js';
-import { centreStage } from '../../pooled/centre.js';
+import { boundedDesign, demandBounded, noiseInWidths } from '../../pooled/bounded.js';
+import { centreStage, type PrivateCentreStage } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { answerOf } from '../../pooled/centred-mean.js';
 import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
+import { clusterSeenFrom, farthest, intervalFrom } from '../../pooled/far-rows.js';
 import { centrePartParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
 import { rowsCohort } from '../../pooled/pool.js';
@@ -31,6 +32,9 @@ import {
   addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, rowsIn, type Distances,
 } from '../../pooled/radius.js';
 import { planMeans } from '../../counts/quotients/means.js';
+import {
+  oneColumn, releaseOneColumn, type MoreFindings, type OneColumn,
+} from './one-column.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
 
 /** Hostile share past which the centre itself may be theirs. */
@@ -166,6 +170,8 @@ interface MeanDesign {
   /** In units of the radius: its ball has radius 1. */
   readonly clipped: ClippedMeanEvents;
   readonly median: ExponentialEvent;
+  /** Tails are long where the radius is larger, in spreads. */
+  readonly longFrom: number;
   /** The radius that was given; null: the histogram of distances decides. In spreads. */
   readonly radius: number | null;
   readonly corruption: number;
@@ -180,11 +186,15 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
     dimension, rho: shareOf(rho, centrePart), delta, corruption, bounds,
   });
   const rest = shareOf(rho, 1 - centrePart);
+  const radius = optionalNumberOf(values, 'radius') ?? null;
+  if (dimension === 1) {
+    const found = { facts, centre, corruption, isTagged: values['spread'] === 'auto' };
+    return oneColumnDesign(oneColumn(facts, rest, { radius, bounds }), found);
+  }
   const distance = binsEvent('distance', distanceBins, shareOf(rest, distanceShare(dimension)));
   const clipped = clippedMeanEvents({
     cohort: rowsCohort, dimension, radius: 1, rho: shareOf(rest, 1 - distanceShare(dimension)),
   });
-  const radius = optionalNumberOf(values, 'radius') ?? null;
   const { sum, count } = clipped;
   const reach = radius ?? usualRadius(dimension);
   const sigma = sum.sigma * (radius ?? lightRadius(dimension));
@@ -227,8 +237,88 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
     inSpreads: true,
     release: releaseOf({
       facts, distance, clipped, corruption, radius, median: centre.median,
+      longFrom: usualRadius(dimension),
     }),
   };
+}
+
+/** The tails of one column are long from this radius on: rows without tails have one below 6. */
+const longFrom = 8;
+
+/** Where the centre of one column comes from. */
+interface FoundCentre {
+  readonly facts: StudyFacts;
+  readonly centre: PrivateCentreStage;
+  readonly corruption: number;
+  readonly isTagged: boolean;
+}
+
+function oneColumnDesign(
+  column: OneColumn, { facts, centre, isTagged }: FoundCentre,
+): PooledDesign {
+  const { distance, clipped: { sum, count }, radius, bounds } = column;
+  const { cohort, target: { rho } } = facts;
+  const sigma = sum.sigma * (radius ?? lightRadius(1));
+  const reach = radius ?? farthest;
+  const [seenFrom, from] = [clusterSeenFrom(distance.sigma), intervalFrom(distance.sigma)];
+  const ofRange = noiseInWidths(rho);
+  return {
+    kind: 'design',
+    centre,
+    plan: {
+      events: [...centre.events, distance, sum, count],
+      guarantee: {
+        theorem: 'noisy clipped mean around a private centre, radius and far rows from a noisy '
+          + 'histogram; proofs in src/privacy/stages/centre, src/estimators/pooled/far-rows and '
+          + 'src/privacy/stages/clipped-mean',
+        assumptions: [
+          assumptions.nobodyHostile,
+          `for its interval: no group of fewer than ${seenFrom} people is so far from the others `
+            + 'that it decides the mean',
+          'for accuracy: spread is about the standard deviation of a row in every column',
+        ],
+        corruptionMax: 0,
+      },
+      outputShape: [1],
+      facts: {
+        clipRadiusInSpreads: radius ?? lightRadius(1),
+        noisePerCoordinateInSpreads: sigma / cohort,
+        noiseOfCount: count.sigma,
+        movedByHostileShareInSpreads: reach,
+        clusterSeenFrom: seenFrom,
+        intervalFrom: from,
+        ...(bounds === null && { rangeNoisePerWidth: ofRange }),
+        interval: intervalText({ seenFrom, from, ofRange, isBounded: bounds !== null }),
+      },
+      expectedError: errorUpTo(
+        corruptionLimit, honestErrorOfMean(1, cohort, sigma),
+        (share) => (share === 0 ? 0 : share * reach),
+      ),
+    },
+    noise: { sigma, rows: cohort },
+    unsorted: { upTo: Infinity, tagged: isTagged },
+    inSpreads: true,
+    release: releaseOneColumn(column, (released) =>
+      findingsOf({ median: centre.median, radius, longFrom }, released)),
+  };
+}
+
+/** What the interval of one column stands on, before there are data. */
+function intervalText(
+  { seenFrom, from, ofRange, isBounded }: {
+    readonly seenFrom: number; readonly from: number; readonly ofRange: number;
+    readonly isBounded: boolean;
+  },
+): string {
+  const assumed = `no group of fewer than ${seenFrom} people is so far from the others that it `
+    + 'decides the mean. Noise hides such a group; every private method hides some';
+  return isBounded
+    ? `from ${from} people on it stands on this: ${assumed}. With fewer people it allows for such `
+      + 'a group at each end of the range.'
+    : `from ${from} people on. It stands on this: ${assumed}. If you know the smallest and the `
+      + 'largest possible value, give range and no spread: noise is then at most '
+      + `${Number(ofRange.toPrecision(2))} people’s worth of its width, and the interval stands on `
+      + 'the range alone. Whoever is outside counts as at its end, and is counted.';
 }
 
 /**
@@ -262,7 +352,8 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
         bias: distances.beyond(radius) + distances.hidden(radius),
       });
       if (outcome.kind === 'refused') return outcome;
-      const findings = findingsOf(design, { radius, moved, present: answer.present });
+      const noise = (radius * clipped.sum.sigma) / answer.present;
+      const findings = findingsOf(design, { radius, moved, noise, present: answer.present });
       return {
         ...outcome,
         spread: Array.from(spread),
@@ -284,21 +375,19 @@ function radiusOf(
 
 /** Findings about the rows, from released numbers: means in spreads from the medians. */
 function findingsOf(
-  { clipped, median, radius: given, facts: { dimension } }: MeanDesign,
-  { radius, moved, present }: {
-    readonly radius: number; readonly moved: Float64Array; readonly present: number;
-  },
+  { median, radius: given, longFrom }: Pick<MeanDesign, 'median' | 'radius' | 'longFrom'>,
+  { radius, moved, noise, present }: Parameters<MoreFindings>[0],
 ): readonly Finding[] {
+  const dimension = moved.length;
   // Rows by which the private median may be off, over the density of normal rows at the median.
   const medianRows = (2 / median.epsilon) * ln(median.candidates * dimension / 0.01);
-  const chance = doubtful * Math.hypot(
-    (radius * clipped.sum.sigma) / present, 1 / Math.sqrt(present),
-  ) + (2.5 * medianRows) / present;
+  const chance = doubtful * Math.hypot(noise, 1 / Math.sqrt(present))
+    + (2.5 * medianRows) / present;
   const skewed = Array.from(moved.keys())
     .filter((j) => Math.abs(moved[j]!) > skewedFrom + chance);
   return [
     ...(skewed.length > 0 ? [{ reason: 'skewed', columns: skewed, amounts: [] } as const] : []),
-    ...(given === null && radius > usualRadius(dimension)
+    ...(given === null && radius > longFrom
       ? [{ reason: 'long-tails', columns: [], amounts: [] } as const] : []),
   ];
 }

@@ -6,16 +6,19 @@ import { factsOf, planOf, releaseOf } from '../../../support/offline.js';
 const { delay } = loadFlights().columns;
 const truth = delay.reduce((sum, value) => sum + value, 0) / delay.length;
 
+/** Sampling alone is most of the error of either, so few runs decide nothing. */
+const runs = 16;
+
 /** Root of the mean squared error of a plan over a few resamples. */
 async function errorOf(name: string, spread: number, cohort: number): Promise<number> {
   const plan = planOf(name, { spread }, factsOf(1, cohort, 1));
   let squares = 0;
-  for (let run = 0; run < 6; run++) {
+  for (let run = 0; run < runs; run++) {
     const data = dataSource(`delays ${cohort} ${run}`);
     const rows = Array.from({ length: cohort }, () => [delay[data.below(delay.length)]!]);
     const outcome = await releaseOf(plan, 1, rows, `${name} ${spread} ${run}`);
     if (outcome.kind !== 'value') throw new Error(outcome.text);
-    squares += (outcome.estimate[0]! - truth) ** 2 / 6;
+    squares += (outcome.estimate[0]! - truth) ** 2 / runs;
   }
   return Math.sqrt(squares);
 }
