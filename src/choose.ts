@@ -137,9 +137,8 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
   }],
   quantile: [{
     name: 'quantile', suits: 'What is the median, or the upper tenth?',
-    needs: 'a `range` that nearly all values lie in',
+    needs: 'nothing; a `range` for values near one another and far from zero, such as years',
     liars: 'a share moves the rank by that share',
-    lacks: ({ given }) => ('range' in given ? null : 'it needs a public range (range=LOW..HIGH)'),
   }],
   mean: [
     {

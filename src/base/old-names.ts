@@ -39,7 +39,7 @@ export const oldParameters: Table = {
 
 /** Old parameters that one estimator no longer needs. They take precedence over those of all. */
 export const oldParametersOf: Readonly<Record<string, Table>> = {
-  quantile: { resolution: { why: 'it is a thousandth of the range' } },
+  quantile: { resolution: { why: 'answers have 12 digits' } },
   'heavy-tailed': {
     privacy: { why: 'a delta of 0 asks for pure privacy' },
     column: { why: 'give one column' },

@@ -41,7 +41,7 @@ describe('names of before', () => {
     expect(parameterNow('scale', ['range'])).toBeUndefined();
     expect(parameterNow('low', ['range'])).toBe('low is now range (low..high)');
     expect(parameterNow('resolution', [], 'quantile'))
-      .toBe('resolution is gone: it is a thousandth of the range');
+      .toBe('resolution is gone: answers have 12 digits');
     expect(parameterNow('resolution', [], 'mean')).toBeUndefined();
     expect(choiceNow('shape', 'normal', ['any', 'light'])).toBe('normal is now light');
     expect(choiceNow('shape', 'normal', ['any', 'normal'])).toBeUndefined();

@@ -27,6 +27,7 @@ describe('the choice of an estimator', () => {
   it('answers each question by what is known', () => {
     const one = { columns: 1 };
     expect(nameOf({ question: 'count', ...one, parameters: { threshold: 60 } })).toBe('count');
+    expect(nameOf({ question: 'quantile', ...one })).toBe('quantile');
     const quantile = chosen({ question: 'quantile', ...one, parameters: { range: '0..240' } });
     expect(quantile.parameters).toMatchObject({ range: [0, 240] });
     const histogram = chosen({ question: 'histogram', ...one, parameters: { range: '-10..10' } });
@@ -75,7 +76,7 @@ describe('the choice of an estimator', () => {
     const few = found({ cohort: 100, columns: 3 });
     expect(few).toMatchObject({ kind: 'infeasible' });
     expect(few.kind === 'infeasible' && few.cohortNeeded! > 100).toBe(true);
-    expect(found({ question: 'quantile' })).toMatchObject({
+    expect(found({ question: 'distribution' })).toMatchObject({
       reason: expect.stringContaining('range=LOW..HIGH') as string,
     });
     // Only covariance takes 20 columns, and it promises nothing under lies in any cohort.

@@ -89,6 +89,11 @@ describe('keelson estimate: everyday queries', () => {
     found.forEach((value, i) => expect(Math.abs(value - [20, 100, 180][i]!)).toBeLessThan(6));
   });
 
+  it('finds a median without a range', async () => {
+    const { estimate: found } = await estimate('quantile', 'column=0', 'probabilities=0.5');
+    expect(Math.abs(found[0]! - 100)).toBeLessThan(6);
+  });
+
   it('labels its table for people', async () => {
     const words = [
       'estimate', 'count', path, '--cohort', '2000', '--participation', 'secret', ...privacy,
@@ -114,7 +119,7 @@ describe('keelson plan: counting queries', () => {
     ];
     const { status, stdout } = await keelson(words);
     expect(status).toBe(0);
-    expect(stdout).toContain('shares of the range');
+    expect(stdout).toContain('shares of the contributors, by which the ranks of the');
   });
 });
 

@@ -1,3 +1,5 @@
+import type { ScoreRuns } from '../../../random/samplers/choice.js';
+
 /**
  * Probabilities are rounded to integer multiples of 1 / rankUnit. Ranks times probabilities, and
  * with them scores, are then whole numbers that doubles hold exactly for up to 2^32 contributors.
@@ -59,6 +61,83 @@ export function rankScores(counts: Float64Array, probability: number): Float64Ar
     lower += count;
     return 0 - missing;
   });
+}
+
+/** Places in order, of which `rankRuns` makes candidates. */
+export interface RankedPlaces {
+  /** Places are 0 to places - 1. */
+  readonly places: number;
+  /** How many candidates each place has: they lie side by side. */
+  readonly times: number;
+  /** The place of a value; -1: below all. It never falls as the value grows. */
+  readonly placeOf: (value: number) => number;
+  /**
+   * Whether a value of this place is at it; else it is between this place and the next. Values at a
+   * place come before those behind it. Default: all are at their places.
+   */
+  readonly isAt?: (value: number, place: number) => boolean;
+  readonly probability: number;
+  /** Scores are not below minus this many contributors. Public, a whole number. */
+  readonly reach: number;
+}
+
+/**
+ * Scores as those of `rankScores`, in runs, where each place is a cell of its own: a place that
+ * holds people is a run of one cell, and the empty places between two such are one run, since
+ * nobody is in them. A score is at least minus `reach`: places farther out are one run on each
+ * side.
+ *
+ * Claim: the score of a place is that of `rankScores` for the numbers of people below it, at it and
+ * above it, or -reach if that is more. One contributor replaced moves L and R of a place by at most
+ * 1 each, and the larger of a score and a public number moves by no more than the score. So the
+ * sensitivity is the same, and so is `presenceOfRanks`.
+ * Cost: O(reach log people). How many runs there are, of length 0 at the end, is public.
+ * @param sorted - the values of the contributors, ascending.
+ */
+export function rankRuns(
+  sorted: Float64Array, { places, times, placeOf, isAt, probability, reach }: RankedPlaces,
+): ScoreRuns {
+  const present = sorted.length;
+  const size = 4 * reach + 11;
+  const runs = { lengths: new Float64Array(size), scores: new Float64Array(size) };
+  const share = Math.round(probability * rankUnit);
+  const [mostLower, mostHigher] = [share * present, (rankUnit - share) * present];
+  let [run, next] = [0, 0];
+  const add = (length: number, lower: number, higher: number): void => {
+    const missing = Math.max(0, rankUnit * lower - mostLower, rankUnit * higher - mostHigher);
+    runs.lengths[run] = times * length;
+    runs.scores[run] = 0 - Math.min(missing, rankUnit * reach);
+    run += 1;
+  };
+  /** The first contributor from `from` on for whom this no longer holds; it never holds again. */
+  const firstNot = (from: number, holds: (value: number) => boolean): number => {
+    let [below, above] = [from - 1, present];
+    while (above - below > 1) {
+      const middle = (below + above) >>> 1;
+      if (holds(sorted[middle]!)) below = middle;
+      else above = middle;
+    }
+    return above;
+  };
+  const middle = mostLower / rankUnit;
+  // Whoever comes before has as many behind that the places in front of them are out of reach.
+  const first = Math.max(0, Math.floor(middle - reach));
+  const firstPlace = first < present ? placeOf(sorted[first]!) : places;
+  let lower = firstNot(0, (value) => placeOf(value) < firstPlace);
+  while (lower < present && lower - middle < reach) {
+    const place = placeOf(sorted[lower]!);
+    const end = firstNot(lower, (value) => placeOf(value) <= place);
+    if (place >= 0) {
+      const at = isAt === undefined ? end
+        : firstNot(lower, (value) => isAt(value, place) && placeOf(value) <= place);
+      add(place - next, lower, present - lower);
+      add(1, lower, present - at);
+      next = place + 1;
+    }
+    lower = end;
+  }
+  add(places - next, lower, present - lower);
+  return runs;
 }
 
 /**
