@@ -14,7 +14,7 @@ import type { FoundKeys, PlaceTable, Scores } from '../../privacy/mechanisms/con
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js';
-import { sharedRuns } from '../losses/score-runs.js';
+import { sharedRuns } from '../../privacy/mechanisms/score-runs.js';
 import { add, fraction, multiply, ofDouble, zero, type Interval } from './interval.js';
 
 /**

@@ -4,7 +4,7 @@ import { nearestSteps, stepsBelow, valueOfSteps } from '../../privacy/accounting
 import { groupWeightSteps } from '../../privacy/mechanisms/bounds.js';
 import type { FoundKeys, KeptBin, KeptKey, Scores } from '../../privacy/mechanisms/contract.js';
 import type { ScoreRuns } from '../../random/samplers/choice.js';
-import { sharedRuns } from '../losses/score-runs.js';
+import { sharedRuns } from '../../privacy/mechanisms/score-runs.js';
 import { compareLaws, type CaseResult } from './claims.js';
 import { fraction, type Interval } from './interval.js';
 import type { Law } from './law.js';

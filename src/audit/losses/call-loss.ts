@@ -10,7 +10,7 @@ import type {
 import { runsOf } from '../../privacy/mechanisms/exponential.js';
 import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
-import { scoreAt, sharedRuns } from './score-runs.js';
+import { scoreAt, sharedRuns } from '../../privacy/mechanisms/score-runs.js';
 
 type Bins = readonly ReadonlyMap<number, number>[];
 type Contents = ObservedCall['contents'];

@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.js';
-import type { Scores } from '../../privacy/mechanisms/contract.js';
-import { runsOf } from '../../privacy/mechanisms/exponential.js';
+import type { Scores } from './contract.js';
+import { runsOf } from './exponential.js';
 
 /** Candidates side by side that have one score on the left and one on the right. */
 export interface SharedRun {
