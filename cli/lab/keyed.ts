@@ -205,4 +205,3 @@ function hasRegion(rows: Float64Array, region: number): boolean {
 function distances(left: readonly number[], right: readonly number[]): readonly number[] {
   return left.map((value, i) => Math.abs(value - right[i]!));
 }
-

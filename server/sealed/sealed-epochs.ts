@@ -181,5 +181,4 @@ export class SealedEpochs {
   async #refreshRecord(): Promise<void> {
     this.record = await this.context.store.epoch(this.studyId, this.record!.epoch);
   }
-
 }

@@ -384,7 +384,6 @@ export class Session {
       study: this.#epochs.document.study, epoch, release: own.index, questions: answers,
     }, 'a release is published');
   }
-
 }
 
 function behind(server: ServerIndex): KeelsonError {

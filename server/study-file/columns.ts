@@ -40,7 +40,7 @@ const keysOfAll: readonly string[] = ['type', 'optional', 'label', 'unit', 'form
 export function readColumns(
   { columns }: Pick<StudyFile, 'columns'>, refuse: Refuse,
 ): Pick<StudyDocument, 'version' | 'columns' | 'types' | 'columnWords'> {
-  if (Array.isArray(columns)) return { version: 1, columns: columns };
+  if (Array.isArray(columns)) return { version: 1, columns };
   const map = Object.entries(columns as Readonly<Record<string, FileColumn>>);
   const types = map.map(([name, column]) => typeOf(`columns.${name}`, column, refuse));
   const words = map.map(([name, column], i) =>

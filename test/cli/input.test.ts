@@ -58,9 +58,9 @@ describe('CSV', () => {
   it('selects columns by name or index, names first', async () => {
     const text = 'id,x,1\na,10,100\nb,20,200\n';
     expect(await rows(text, { columns: ['x'] })).toEqual([[10], [20]]);
-    expect(await rows(text, { columns: ['1', 'x'] , contributor: 'id' }))
+    expect(await rows(text, { columns: ['1', 'x'], contributor: 'id' }))
       .toEqual([[100, 10], [200, 20]]);
-    expect(await rows(text, { columns: ['2'] , contributor: 'id' })).toEqual([[100], [200]]);
+    expect(await rows(text, { columns: ['2'], contributor: 'id' })).toEqual([[100], [200]]);
     expect(await rows('a,1\nb,2\n', { contributor: '0' })).toEqual([[1], [2]]);
     expect(await refusal(text, { columns: ['y'], contributor: 'id' }))
       .toContain('there is no column "y"');

@@ -156,7 +156,6 @@ describe.each(all.map((each) => [each.name, each] as const))('%s', (_, answered)
   });
 });
 
-
 it('covers every shipped question', () => {
   expect(all.length).toBeGreaterThan(50);
 });

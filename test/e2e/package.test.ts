@@ -70,7 +70,7 @@ describe('the package', () => {
       expect(types.types === false ? ['no types'] : types.problems.filter((problem) =>
         !('resolutionKind' in problem && others.includes(problem.resolutionKind)))).toEqual([]);
       const tarball = data.buffer.slice(data.byteOffset, data.byteOffset + data.length);
-      const { messages } = await publint({ pack: { tarball: tarball } });
+      const { messages } = await publint({ pack: { tarball } });
       expect(messages).toEqual([]);
     });
 

@@ -249,7 +249,7 @@ describePrivatePostgres('opening a PostgreSQL store', (server) => {
     const status = { schema: 'keelson', version: 8, supported: 8 };
     expect(await migrateSchema({ url })).toEqual(status);
     expect(await migrateSchema({ url })).toEqual(status);
-    await psql(url, "update keelson.meta set value = 9");
+    await psql(url, 'update keelson.meta set value = 9');
     await refusal(url).toMatchObject({ code: 'schema-too-new' });
     await expect(migrateSchema({ url })).rejects.toMatchObject({ code: 'schema-too-new' });
     await psql(url, 'delete from keelson.meta');

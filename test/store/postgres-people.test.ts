@@ -64,7 +64,7 @@ describePostgres('the people of an epoch, on two nodes', (server) => {
       exit when (select count(*) from pg_stat_activity
         where datname = current_database() and wait_event_type = 'Lock') = 2;
       perform pg_sleep(0.01); end loop; end $$; commit`);
-    await until(async () => await sql("select count(*) from pg_locks where granted and mode = "
+    await until(async () => await sql('select count(*) from pg_locks where granted and mode = '
       + "'RowShareLock' and relation = 'epoch_people'::regclass") === '1');
     expect(await fill(1)).toBe(11);
     await held;

@@ -218,7 +218,7 @@ export class Bench {
 }
 
 export const define = (
-  overrides: Partial<ShortFacts> = {}
+  overrides: Partial<ShortFacts> = {},
 ): StudyDefinition => defineStudy(studyDocument(overrides));
 
 /** 32 bytes that stand for a contributor; the hub does not look at signatures. */

@@ -45,7 +45,7 @@ interface Job {
 const reads: ReadonlySet<string> = new Set([
   'study', 'studies', 'epoch', 'unfinishedEpochs', 'unpurgedEpochs', 'balance', 'balances',
   'ledgerEntries', 'contributorState', 'journal', 'contributorCount', 'leftOutCount', 'peopleCount',
-  'releases',  'health', 'newestTime',
+  'releases', 'health', 'newestTime',
 ]);
 
 /**

@@ -93,7 +93,7 @@ export async function guard(
 
 /** Axes along which fourth moments are large, from a release of them. */
 async function axesOfTails(
-  run: GuardRun, { fourth }: GuardRound, images: Sensitive<LeftRows>
+  run: GuardRun, { fourth }: GuardRound, images: Sensitive<LeftRows>,
 ): Promise<readonly Float64Array[]> {
   const { dimension } = run;
   const near = images.map((all) => pulledIn(all, pow(fourth.ball.radius, 1 / 4), 1));

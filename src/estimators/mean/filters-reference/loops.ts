@@ -156,4 +156,3 @@ function topDirection(square: Float64Array, dimension: number): Float64Array {
   const top = vectors.subarray((dimension - 1) * dimension);
   return square.map((_, at) => top[Math.floor(at / dimension)]! * top[at % dimension]!);
 }
-

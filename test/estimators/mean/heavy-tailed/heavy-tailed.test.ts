@@ -189,7 +189,6 @@ describe('heavy-tailed', () => {
     expect(chosen.cost.delta).toBe(0n);
   });
 
-
   const [dimension, cohort] = [5, 4_000];
   const rowsWith = (data: DataSource, hostile: number): Float64Array[] =>
     Array.from({ length: cohort }, (_, i) =>

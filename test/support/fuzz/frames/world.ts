@@ -24,7 +24,6 @@ import { earlierSigner, fuzzStudies, serverSigner } from './study.js';
 import type { Tally } from './tally.js';
 import { memoryFolder } from '../../memory-folder.js';
 
-
 /**
  * A server without sockets: real sessions, signatures, hub, epochs and SQLite, on a clock that
  * stands still.
