@@ -62,8 +62,8 @@ function exportsText(table) {
     + `from '../${folder}/${name}/${name}.js';\n`);
   const exported = table.map(({ name }) =>
     `export const ${camelCase(name)} = `
-    + `/* @__PURE__ */ guarded<'${name}'>(${camelCase(name)}Unchecked);\n`);
-  return `import { guarded } from '../contract/given.js';\n${imports.join('')}\n${
+    + `/* @__PURE__ */ defineEstimator<'${name}'>(${camelCase(name)}Unchecked);\n`);
+  return `import { defineEstimator } from '../contract/given.js';\n${imports.join('')}\n${
     exported.join('')}`;
 }
 

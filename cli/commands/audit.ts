@@ -5,6 +5,7 @@ import {
   type PairFacts, type TrialSubject,
 } from '../../src/audit/index.js';
 import { checkRelease, type ReleaseResult } from '../../src/audit/exact/release-check.js';
+import { verdictOf, type Verdict } from '../../src/audit/verdict.js';
 import type { Estimator, Infeasible, StudyFacts } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
@@ -119,7 +120,7 @@ export const audit = defineCommand({
       estimator: estimator.name, plan, facts, parameters, events, trials, deadlineMs, seed, io,
     });
     const { known } = result;
-    const verdict = verdictOf(result, events);
+    const verdict = verdictOf(result, result.exact, events === null);
     const document = {
       estimator: estimator.name, parameters, dimension, cohort,
       ...(events === null ? {} : { events }), ...result, verdict,
@@ -146,21 +147,6 @@ interface Job extends PairFacts {
 
 /** The findings of the audit, from sampling and from exact comparison. */
 type Found = AuditResult & { readonly exact: ReleaseResult };
-
-type Verdict = 'defect' | 'no-defect-seen' | 'inconclusive';
-
-/**
- * An audit in which no pair moved anything would pass whatever the estimator did.
- * @param events - those that were audited; null: all, which alone are compared without sampling.
- */
-function verdictOf(
-  { caught, exact, known, bound }: Found, events: readonly string[] | null,
-): Verdict {
-  if (caught || exact.faults.length > 0) return 'defect';
-  const moved = known?.moved === true || bound > 0
-    || ((events === null || known === null) && exact.moved > 0);
-  return moved ? 'no-defect-seen' : 'inconclusive';
-}
 
 async function run(job: Job): Promise<Found> {
   const { estimator, plan, facts, parameters, events, trials, deadlineMs, seed, io } = job;

@@ -30,6 +30,7 @@ export interface NeighbourPair {
   readonly crowd?: string;
 }
 
+/** One of the data sets of a pair. */
 export type Side = 'left' | 'right';
 
 /** Releases to run on one side of a pair. */

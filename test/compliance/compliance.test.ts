@@ -1,7 +1,31 @@
 import { describe, expect, it } from 'vitest';
+import { labelsOf } from '../../src/answers/words.js';
+import type { Estimator } from '../../src/estimators/contract/estimator.js';
+import { parseParameters } from '../../src/estimators/contract/parameters.js';
+import { descriptions } from '../../src/estimators/generated/descriptions.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
+import { complianceCases, type ComplianceCase } from '../../src/kit/compliance.js';
+import type { ComplianceSample } from '../../src/kit/sample.js';
 import { forms, samples } from './samples.js';
-import { complianceSuite } from './suite.js';
+
+const tags: Readonly<Record<ComplianceCase['effort'], string[]>> = {
+  short: [], long: ['long'], slow: ['long', 'slow'],
+};
+
+/** The cases of the kit, and what holds for Keelson's own estimators. */
+function comply(estimator: Estimator, sample: ComplianceSample): void {
+  for (const { name, effort, run } of complianceCases(estimator, sample)) {
+    it(name, { tags: tags[effort] }, run);
+  }
+
+  it('has the description that pages load, and these labels', () => {
+    const columns = ['first', 'second', 'third'].slice(0, sample.dimension);
+    const parameters = parseParameters(estimator.parameters, sample.parameters, sample);
+    const numbers = estimator.describe(parameters, columns.map((name) => ({ name })));
+    expect(labelsOf(numbers).join('\n')).toMatchSnapshot();
+    expect(descriptions[estimator.name]).toBe(estimator.describe);
+  });
+}
 
 describe('compliance', () => {
   it('covers every estimator of the registry', () => {
@@ -13,11 +37,10 @@ for (const [name, sample] of forms) {
   const { variant, shape, directions } = sample.parameters;
   const words = [variant, shape, directions]
     .filter((word): word is string => typeof word === 'string');
-  describe(`variant ${words.join(' ')}`, () =>
-    complianceSuite(findEstimator(name), sample));
+  describe(`${[name, 'variant', ...words].join(' ')}`, () => comply(findEstimator(name), sample));
 }
 
 for (const estimator of estimators) {
   const sample = samples[estimator.name];
-  if (sample !== undefined) complianceSuite(estimator, sample);
+  if (sample !== undefined) describe(estimator.name, () => comply(estimator, sample));
 }

@@ -1,10 +1,10 @@
-import type { ComplianceSample } from './suite.js';
+import type { ComplianceSample } from '../../src/kit/sample.js';
 
 const cohort = 4_000;
 
 /** Errors of counts are in shares of the cohort, and the truth is who came. */
 const counted = {
-  dimension: 1, cohort, spread: cohort, location: false, answersAnyCohort: true,
+  dimension: 1, cohort, unit: cohort, location: false, answersAnyCohort: true,
   honest: (data) => Float64Array.of(data.normal()),
 } as const satisfies Partial<ComplianceSample>;
 
@@ -26,7 +26,7 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
       rows.filter(([value = NaN]) => value >= edge && value < (edges[i + 1] ?? Infinity)).length),
   },
   sum: {
-    dimension: 2, cohort, spread: cohort, location: false, answersAnyCohort: true,
+    dimension: 2, cohort, unit: cohort, location: false, answersAnyCohort: true,
     parameters: { range: ['-0.25..0.75', '0..1'] },
     honest: (data) => data.normals(2),
     truth: (_, rows) => [-0.25, 0].map((least, j) => rows.reduce((total, row) =>
@@ -35,13 +35,13 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
   share: {
     parameters: { threshold: -1, side: 'below' },
     // Its errors are in half widths of the range 0..1.
-    dimension: 1, cohort, spread: 0.5, location: false, hopelessCohort: 8, isOneNumber: true,
+    dimension: 1, cohort, unit: 0.5, location: false, hopelessCohort: 8, isOneNumber: true,
     honest: (data) => Float64Array.of(data.normal()),
     truth: (_, rows) => [rows.filter(([value = NaN]) => value < -1).length / rows.length],
   },
   ratio: {
     parameters: { cap: [2, 4] },
-    dimension: 2, cohort, spread: 0.5, location: false, hopelessCohort: 8,
+    dimension: 2, cohort, unit: 0.5, location: false, hopelessCohort: 8,
     // Its expected error is that of people who are nearly all at both caps.
     honest: (data) => Float64Array.of(2 + 3 * data.uniform(), 4 + data.uniform()),
     truth: () => [0.5],
@@ -49,14 +49,14 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
   distribution: {
     parameters: { range: '0..1', cells: 20, probabilities: [0.25, 0.5, 0.8] },
     // Its errors are those of a typical edge, of 21 and the number of all.
-    dimension: 1, cohort, spread: cohort * Math.sqrt(22), location: false,
+    dimension: 1, cohort, unit: cohort * Math.sqrt(22), location: false,
     honest: (data) => Float64Array.of(data.uniform()),
     truth: (_, rows) => [0.25, 0.5, 0.8, ...Array.from({ length: 21 }, (__, i) =>
       rows.filter(([value = NaN]) => value < i / 20).length), rows.length],
   },
   quantile: {
     parameters: { range: `${low}..${high}`, probabilities },
-    dimension: 1, cohort, spread: high - low, location: false,
+    dimension: 1, cohort, unit: high - low, location: false,
     honest: (data) => Float64Array.of(low + (high - low) * data.uniform()),
     truth: () => probabilities.map((probability) => low + (high - low) * probability),
   },

@@ -1,5 +1,16 @@
+import type { ComplianceSample } from '../../src/kit/sample.js';
 import { countsSamples } from './counts-samples.js';
-import { locationSample, type ComplianceSample } from './suite.js';
+
+/** Rows of two columns about zero: all that most estimators of a location need. */
+const locationSample: ComplianceSample = {
+  parameters: { spread: 3 },
+  dimension: 2,
+  cohort: 4_000,
+  unit: 3,
+  honest: (data) => data.normals(2).map((entry) => 3 * entry),
+  truth: (dimension) => new Array<number>(dimension).fill(0),
+  location: true,
+};
 
 /** One entry for each estimator, so that a new one cannot be forgotten. */
 export const samples: Readonly<Record<string, ComplianceSample>> = {
@@ -16,7 +27,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: {},
     dimension: 2,
     cohort: 4_000,
-    spread: 1,
+    unit: 1,
     // Rows of the line through (1, 2), on whole numbers.
     honest: (data) => {
       const step = 1 + data.below(50);
@@ -30,7 +41,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: { 'variance-low': 1, 'variance-high': 100 },
     dimension: 2,
     cohort: 4_000,
-    spread: 9,
+    unit: 9,
     honest: (data) => data.normals(2).map((entry) => 3 * entry),
     truth: () => [9, 0, 0, 9],
     location: false,
@@ -39,7 +50,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: {},
     dimension: 2,
     cohort: 3_000,
-    spread: 9,
+    unit: 9,
     honest: (data) => data.normals(2).map((entry) => 3 * entry),
     truth: () => [9, 0, 0, 9],
     location: false,
@@ -50,7 +61,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     cohort: 8_000,
     // Total variation is at most sqrt(|m|^2 + |F|^2 / 2) / 2: between 2 and 2.8 times smaller than
     // the distance of the vectors, for rows of variance 1.
-    spread: 2.4,
+    unit: 2.4,
     honest: (data) => data.normals(2),
     truth: () => [0, 0, 1, 0, 0, 1],
     location: false,
@@ -59,7 +70,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: {},
     dimension: 2,
     cohort: 6_000,
-    spread: 9,
+    unit: 9,
     honest: (data) => data.normals(2).map((entry) => 3 * entry),
     truth: () => [9, 0, 0, 9],
     location: false,
@@ -69,7 +80,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     honestRounds: 40,
     dimension: 2,
     cohort: 24_000,
-    spread: 1,
+    unit: 1,
     honest: (data) => data.normals(2),
     truth: () => [
       ...new Array<number>(8).fill(0), 3, 0, 0, 1, 0, 1, 1, 0, 0, 1, 1, 0, 1, 0, 0, 3, 0, 0, 0, 0,
@@ -80,7 +91,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     parameters: { components: 1 },
     dimension: 1,
     cohort: 6_000,
-    spread: 3,
+    unit: 3,
     honest: (data) => Float64Array.of(3 * data.normal()),
     truth: () => [1, 0, 3],
     location: false,
@@ -92,7 +103,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     dimension: 2,
     cohort: 10_000,
     // Total variation again, as for gaussian.
-    spread: 2.4,
+    unit: 2.4,
     honest: (data) => data.normals(2),
     truth: () => [1, 0, 0, 1, 0, 0, 1],
     location: false,
@@ -107,7 +118,7 @@ export const samples: Readonly<Record<string, ComplianceSample>> = {
     },
     dimension: 1,
     cohort: 4_000,
-    spread: 1,
+    unit: 1,
     honest: (data) => Float64Array.of(3 * data.normal()),
     truth: () => [1],
     location: false,

@@ -4,7 +4,7 @@ import type { Plan } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { forms, samples } from '../compliance/samples.js';
-import type { ComplianceSample } from '../compliance/suite.js';
+import type { ComplianceSample } from '../../src/kit/sample.js';
 import { dataSource } from '../support/data.js';
 import { factsOf, releaseOf } from '../support/offline.js';
 import { root } from '../support/sources.js';

@@ -1,5 +1,5 @@
 import { forms as complianceForms, samples } from '../compliance/samples.js';
-import type { ComplianceSample } from '../compliance/suite.js';
+import type { ComplianceSample } from '../../src/kit/sample.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import type { DataSource } from '../support/data.js';
 
@@ -233,7 +233,7 @@ function formOf(
   estimator: string, label: string, sample: ComplianceSample,
   more: { readonly parameters?: Form['parameters']; readonly exempt?: Form['exempt'] } = {},
 ): Form {
-  const { dimension, cohort, spread, parameters } = sample;
+  const { dimension, cohort, unit: spread, parameters } = sample;
   const law = lawOf(estimator, dimension, sample);
   const isHeavy = heavy.has(estimator) || label.startsWith('reference')
     || label === 'robust groups';

@@ -26,7 +26,7 @@ import {
   encodeBatchBody, encodeRows, encodeStudyDocument, ofShortFacts,
 } from '../../src/wire/index.js';
 import { samples } from '../compliance/samples.js';
-import type { ComplianceSample } from '../compliance/suite.js';
+import type { ComplianceSample } from '../../src/kit/sample.js';
 import { dataSource } from '../support/data.js';
 import { LiveCommand } from '../support/live-command.js';
 import { memoryFolder } from '../support/memory-folder.js';

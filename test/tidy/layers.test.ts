@@ -49,6 +49,8 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/questions': [...privacy, 'src/estimators'],
   // The exact checks run sealed programs at three parties.
   'src/audit': [...privacy, 'src/robust', 'src/estimators', 'src/sealed', 'src/signing'],
+  // The kit plans as the library does, and runs audits.
+  'src/kit': ['src'],
   // The files at the top of src/ are what users of the library call.
   src: [],
   client: [

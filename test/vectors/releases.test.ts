@@ -5,7 +5,7 @@ import { toHex } from '../../src/base/bytes.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { forms, samples } from '../compliance/samples.js';
-import type { ComplianceSample } from '../compliance/suite.js';
+import type { ComplianceSample } from '../../src/kit/sample.js';
 import { dataSource, type DataSource } from '../support/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';
 import { root } from '../support/sources.js';
@@ -46,7 +46,7 @@ interface Case {
 
 /** One row in twenty is far off, all in the same place. */
 const withLiars = (sample: ComplianceSample): Case['row'] => (data, i) =>
-  (i % 20 === 7 ? sample.honest(data).fill(6 * sample.spread) : sample.honest(data));
+  (i % 20 === 7 ? sample.honest(data).fill(6 * sample.unit) : sample.honest(data));
 
 /** Rows in integers, far from zero. */
 const inIntegers = (sample: ComplianceSample): Case['row'] => (data) =>

@@ -2,9 +2,8 @@ import { InvalidParameterError } from '../../base/errors.js';
 import { checkObject, checkWhole, kindOf } from '../../base/given.js';
 import { protocolLimits } from '../../base/limits.js';
 import { questionLimits } from '../../base/questions.js';
-import type { EstimatorName } from './named.js';
 import type {
-  Estimator, KeyFacts, ParameterSpec, ParameterValues, Participation, Plan, StudyFacts,
+  Estimator, Infeasible, KeyFacts, ParameterSpec, ParameterValues, Participation, Plan, StudyFacts,
 } from './estimator.js';
 
 /**
@@ -18,11 +17,13 @@ export function columnsOf({ dimension, keys }: Pick<StudyFacts, 'dimension' | 'k
 }
 
 /**
- * The estimator, its plan checking first what callers without types may get wrong: O(parameters),
- * nothing beside a plan. The registry holds estimators in this form. `Name` is the estimator's:
- * test/types holds it.
+ * The estimator, frozen, with a plan that first checks what callers without types may get wrong:
+ * O(parameters). `Name` is its name where that is one of Keelson's own, for the types of its
+ * parameters: test/types holds it.
  */
-export function guarded<Name extends EstimatorName>(estimator: Estimator): Estimator<Name> {
+export function defineEstimator<Name extends string = string>(
+  estimator: Estimator,
+): Estimator<Name> {
   return Object.freeze({
     ...estimator,
     name: estimator.name as Name,
@@ -134,7 +135,7 @@ export function checkColumnsMax(name: string, dimension: number, columnsMax: num
 /**
  * @throws InvalidParameterError for what is no plan, with the reason of a plan that is infeasible.
  */
-export function checkPlan(plan: Plan): void {
+export function checkPlan(plan: Plan | Infeasible): asserts plan is Plan {
   checkObject(plan, 'plan is what estimator.plan(parameters, facts) returns');
   const { kind, reason, remedy } = plan as { kind?: unknown; reason?: unknown; remedy?: unknown };
   if (kind === 'infeasible') {

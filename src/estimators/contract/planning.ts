@@ -65,7 +65,10 @@ export function betterPlan(left: Plan | Infeasible, right: Plan | Infeasible): P
   return (left.cohortNeeded ?? Infinity) <= (right.cohortNeeded ?? Infinity) ? left : right;
 }
 
-/** @param cohortNeeded - contributors with whom the plan would fit, where that is known. */
+/**
+ * A plan that public numbers rule out.
+ * @param cohortNeeded - contributors with whom the plan would fit, where that is known.
+ */
 export function infeasible(reason: string, remedy: string, cohortNeeded?: number): Infeasible {
   const stated = cohortNeeded === undefined ? {} : { cohortNeeded };
   return Object.freeze({ kind: 'infeasible', reason, remedy, ...stated });

@@ -33,6 +33,7 @@ export function numbersOf(values: ParameterValues, name: string): readonly numbe
   return value;
 }
 
+/** The word that was chosen. */
 export function choiceOf(values: ParameterValues, name: string): string {
   const value = values[name];
   assert(typeof value === 'string', `parameter ${name} was parsed as a choice`);

@@ -23,6 +23,7 @@ export interface FoundColumns {
   readonly endUnseen: readonly boolean[];
 }
 
+/** The one value that nearly all rows have in a column. */
 export interface OneValue {
   readonly value: number;
   readonly unseenBelow: number;

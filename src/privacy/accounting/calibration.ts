@@ -27,12 +27,15 @@ import { powerOfTwoBelow } from './grid.js';
  * per coordinate and rounded to the nearest multiple, so it moves by at most one step for each
  * neighbour. The sensitivity grows by 2 grid sqrt(dimension) in L2 and by 2 grid dimension in L1.
  */
-interface Place {
+
+/** Where an event is: its name, unique in a plan, and the arm whose contributors it is about. */
+export interface Place {
   readonly name: string;
   readonly cohort: string;
 }
 
-interface Gridded {
+/** The grid of an event's values. */
+export interface Gridded {
   /** Grid step, a power of two. The value is a multiple of it by construction. */
   readonly grid?: number;
   /**
@@ -82,7 +85,8 @@ function deviationSuffices(sensitivity: number, rho: number, sigma: number): boo
   return numerator <= 2n * allowed.numerator * (over.denominator * under.numerator) ** 2n;
 }
 
-interface GaussianOptions extends Place, Gridded {
+/** What an event with Gaussian noise is made from. */
+export interface GaussianOptions extends Place, Gridded {
   readonly dimension: number;
   /** L2; for a symmetric matrix, Frobenius. Without `grid`: the sensitivity before rounding. */
   readonly sensitivity: number;

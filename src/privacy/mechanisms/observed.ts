@@ -47,3 +47,15 @@ export function observed(
     },
   });
 }
+
+/**
+ * How many items of two lists of the same length differ, for checks on made-up data.
+ * @param textOf - the item as text: equal texts are equal items.
+ */
+export function itemsApart<Item>(
+  one: Sensitive<readonly Item[]>, other: Sensitive<readonly Item[]>,
+  textOf: (item: Item) => string,
+): number {
+  const [left, right] = [openSensitive(one), openSensitive(other)];
+  return left.filter((item, i) => textOf(item) !== textOf(right[i]!)).length;
+}
