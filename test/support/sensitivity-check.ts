@@ -12,8 +12,9 @@ import { assign, assignmentHashBytes } from '../../src/estimators/summaries/assi
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import type { GroupSumsEvent, MechanismEvent } from '../../src/privacy/accounting/events.js';
-import type { Mechanisms, PlaceTable } from '../../src/privacy/mechanisms/contract.js';
+import type { Mechanisms, PlaceTable, Scores } from '../../src/privacy/mechanisms/contract.js';
 import { createMechanisms } from '../../src/privacy/mechanisms/index.js';
+import { sharedRuns } from '../../src/privacy/mechanisms/score-runs.js';
 import { seededNoise } from '../../src/random/insecure.js';
 
 /** One draw: what went in before noise, and what came out. */
@@ -138,6 +139,10 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
   if (event.kind === 'wishart-mask' || event.kind === 'affine-mask') {
     return logDistance(left as Float64Array, right as Float64Array, event.dimension);
   }
+  if (event.kind === 'exponential') {
+    return Math.max(...sharedRuns(left as Scores, right as Scores)
+      .map((run) => Math.abs(run.left - run.right)));
+  }
   const list = (content: unknown): number[] =>
     (typeof content === 'number' ? [content] : Array.from(content as Float64Array));
   const one = list(left);
@@ -145,7 +150,7 @@ function distance(event: MechanismEvent, left: unknown, right: unknown): number 
   if (event.kind === 'laplace' || event.kind === 'group-histogram') {
     return gaps.reduce((sum, gap) => sum + gap, 0);
   }
-  return event.kind === 'exponential' ? Math.max(...gaps) : Math.hypot(...gaps);
+  return Math.hypot(...gaps);
 }
 
 /** In standard deviations of the noise: the root of twice the rho that was charged. */
