@@ -19,8 +19,8 @@ import { keptKeys, type HistogramKeys } from './group-histogram.js';
  * Proof. Let A and A' be the contributor's keys on the two sides.
  * 1. Which keys are kept is decided by noisy counts alone, as in mechanisms/group-histogram. So
  *    steps 1 to 3 of its proof hold word for word: on each side the lone keys of that side stay
- *    hidden with probability at least 1 - delta, and nothing of their sums is shown. This good event is
- *    about the noise of the counts of lone keys.
+ *    hidden with probability at least 1 - delta, and nothing of their sums is shown. This good
+ *    event is about the noise of the counts of lone keys.
  * 2. Given its good event, a side shows a function of the noisy counts and noisy sums of the keys
  *    that pass the prefilter on both sides. (That noise is drawn only for the sums of kept keys
  *    changes nothing: it is independent of everything else.) The list of these keys is the same on
