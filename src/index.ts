@@ -45,7 +45,7 @@ export type {
   Participation, PlaceCounts, PlaceSums, Plan, PlannedSeries, PlannedWork, PooledRows,
   PrivacyTarget, Reach, StudyFacts, Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
-export type { Amount } from './privacy/accounting/amount.js';
+export type { Amount, PureAmount } from './privacy/accounting/amount.js';
 export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
 export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
