@@ -4,7 +4,7 @@
 //   directory, columns, every?       its data folder, the columns of a row, the length of an epoch
 //   texts?, people?                  the last column is a text; the most people of an epoch
 //   news?                            a second study, to which nobody sends, with such epochs
-//   database?, leaseMs?, port?       the store is there; servers may share it and the row keys
+//   database?, leaseMs?, port?       the store is there; servers may share it and the keys
 //   preload?, contributors?          fills the replay table and ends, so that what filling leaves
 //                                    in memory is not in the figures
 //   checkThreads?, limits?           as of `createAggregator`

@@ -38,7 +38,7 @@ async function openStore(url, rowKeys) {
 
 /**
  * @param database from `startDatabase`.
- * @param rowKeys a folder for the row keys.
+ * @param rowKeys a folder for the encryption keys.
  * @returns lines of the measurements, for people who come once and again, and for reading back.
  */
 export async function measureSpace(database, people, bodyBytes, rowKeys) {

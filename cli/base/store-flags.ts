@@ -102,7 +102,7 @@ function rolesOf(text: string | undefined): ReadonlySet<Role> {
   return new Set(names as Role[]);
 }
 
-/** The default place of the row keys. @param secrets the folder of the keys. */
+/** The default place of the encryption keys. @param secrets the folder of the keys. */
 export const rowKeysIn = (secrets: string): string => join(secrets, 'row-keys');
 
 /**

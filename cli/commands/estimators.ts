@@ -16,7 +16,7 @@ export const estimators = defineCommand({
   examples: ['keelson estimators', 'keelson estimators populous-mean'],
   async run({ args, output }) {
     if (args.name === undefined) {
-      printShelves(output);
+      printByMaturity(output);
       output.text();
       output.text('parameters and guarantees of one: keelson estimators NAME');
       output.json(registry.map(facts));
@@ -30,29 +30,29 @@ export const estimators = defineCommand({
 });
 
 /** The purpose of each group of estimators. */
-const shelves: readonly (readonly [Estimator['shelf'], string])[] = [
+const headings: readonly (readonly [Estimator['maturity'], string])[] = [
   ['recommended', 'recommended: these answer most questions well'],
   ['research', 'research: systems of papers, and variants to compare with'],
 ];
 
-function printShelves(output: Output): void {
-  for (const [index, [shelf, heading]] of shelves.entries()) {
+function printByMaturity(output: Output): void {
+  for (const [index, [maturity, heading]] of headings.entries()) {
     if (index > 0) output.text();
     output.text(heading);
-    const rows = registry.filter((estimator) => estimator.shelf === shelf);
+    const rows = registry.filter((estimator) => estimator.maturity === maturity);
     output.table(['name', 'gives'], rows.map(({ name, title }) => [name, title]));
   }
 }
 
 /** The declared facts of an estimator, without its functions. */
 function facts(estimator: Estimator): Record<string, unknown> {
-  const { name, title, shelf, assumption, claim, parameters, citations } = estimator;
-  return { name, title, shelf, assumption, claim, parameters, citations };
+  const { name, title, maturity, assumption, claim, parameters, citations } = estimator;
+  return { name, title, maturity, assumption, claim, parameters, citations };
 }
 
 function describe(estimator: Estimator, output: Output): void {
-  const { name, title, shelf, assumption, claim, parameters, citations } = estimator;
-  for (const line of wrap(`${name}: ${title} (${shelf})`, terminalColumns)) output.text(line);
+  const { name, title, maturity, assumption, claim, parameters, citations } = estimator;
+  for (const line of wrap(`${name}: ${title} (${maturity})`, terminalColumns)) output.text(line);
   for (const line of wrap(`privacy: ${claim}`, terminalColumns - 2)) output.text(`  ${line}`);
   for (const line of wrap(`assumes: ${assumption}`, terminalColumns - 2)) output.text(`  ${line}`);
   if (parameters.length > 0) {

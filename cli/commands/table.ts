@@ -83,7 +83,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./store/status.js')).storeStatus),
   },
   'store give-up-rows': {
-    summary: 'End epochs of a store in PostgreSQL whose row keys are lost for ever.',
+    summary: 'End epochs of a store in PostgreSQL whose encryption keys are lost for ever.',
     load: async () => erase((await import('./store/give-up-rows.js')).giveUpStoredRows),
   },
   estimators: {

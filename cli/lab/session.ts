@@ -263,9 +263,9 @@ function programme(facts: LabFacts) {
   return {
     estimators: facts.data.isKeyed === true
       ? keyedStudies.map(({ name, title, estimator }) =>
-        ({ name, title, shelf: 'recommended', assumption: findEstimator(estimator).assumption }))
+        ({ name, title, maturity: 'recommended', assumption: findEstimator(estimator).assumption }))
       : estimators.filter(({ name }) => isMean(name, facts))
-        .map(({ name, title, shelf, assumption }) => ({ name, title, shelf, assumption })),
+        .map(({ name, title, maturity, assumption }) => ({ name, title, maturity, assumption })),
     attacks: attacksOn(facts.data).map((attack) => ({
       name: attack.name,
       title: attack.title,

@@ -11,7 +11,7 @@ const ticked = signal<readonly string[] | null>(null);
 const estimatorsMax = 8;
 /** Numbers that are typed but not started. */
 const typed = signal<{ readonly contributors?: number; readonly epsilon?: number }>({});
-const shelves = [
+const headings = [
   ['recommended', 'Recommended estimators, one study each'],
   ['research', 'Research estimators, one study each'],
 ] as const;
@@ -101,9 +101,9 @@ function Restart({ now, all }: { readonly now: State; readonly all: Programme })
       </select>
       <span class="quiet">${all.data.find(({ name }) =>
         name === now.scene.data)?.title}</span></div>
-    ${shelves.map(([shelf, legend]) => html`<fieldset><legend>${legend}</legend><div class="ticks">
+    ${headings.map(([maturity, legend]) => html`<fieldset><legend>${legend}</legend><div class="ticks">
       ${all.estimators.filter((estimator) =>
-        estimator.shelf === shelf).map(({ name, title, assumption }) =>
+        estimator.maturity === maturity).map(({ name, title, assumption }) =>
         html`<label title=${`${title}. It assumes: ${assumption}`}>
           <input type="checkbox" checked=${chosen.includes(name)} onChange=${() => toggle(name)} />
           <span>${name}</span></label>`)}

@@ -82,7 +82,7 @@ export interface Programme {
 export interface ListedEstimator {
   readonly name: string;
   readonly title: string;
-  readonly shelf: 'recommended' | 'research';
+  readonly maturity: 'recommended' | 'research';
   readonly assumption: string;
 }
 

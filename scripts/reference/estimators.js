@@ -2,8 +2,8 @@ import { meaningOfDefault, rangeOf } from '../../dist/cli/commands/estimators.js
 import { estimators } from '../../dist/src/estimators/registry.js';
 import { code, generated, page, plain, sentence, table } from './markdown.js';
 
-function listed(shelf) {
-  const rows = estimators.filter((estimator) => estimator.shelf === shelf)
+function listed(maturity) {
+  const rows = estimators.filter((estimator) => estimator.maturity === maturity)
     .map(({ name, title, assumption }) =>
       [`[${code(name)}](#${name})`, plain(title), plain(assumption)]);
   return table(['name', 'gives', 'assumes'], rows);
@@ -13,7 +13,7 @@ const keyLists = { public: 'a public list', discovered: 'keys that are discovere
 
 function section(estimator) {
   const {
-    name, title, shelf, assumption, claim, liars, parameters, citations, keyed = [],
+    name, title, maturity, assumption, claim, liars, parameters, citations, keyed = [],
   } = estimator;
   const rows = parameters.map((spec) => [
     code(spec.name),
@@ -23,7 +23,7 @@ function section(estimator) {
   ]);
   return page(
     `## ${name}`,
-    `${plain(sentence(title))} On the shelf: ${shelf}.`,
+    `${plain(sentence(title))} Maturity: ${maturity}.`,
     `- Assumes: ${plain(assumption)}\n- Privacy: ${plain(sentence(claim))}`
       + (liars === undefined ? '' : `\n- Liars: ${plain(sentence(liars))}`)
       + (keyed.length === 0 ? ''

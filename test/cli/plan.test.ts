@@ -249,8 +249,8 @@ describe('keelson estimators', () => {
     const [recommended, research] = stdout.split('\nresearch: ');
     const named = (text: string): string[] =>
       estimators.map(({ name }) => name).filter((name) => new RegExp(`^${name} `, 'm').test(text));
-    for (const [shelf, text] of [['recommended', recommended], ['research', research]] as const) {
-      const expected = estimators.filter((estimator) => estimator.shelf === shelf);
+    for (const [kind, text] of [['recommended', recommended], ['research', research]] as const) {
+      const expected = estimators.filter(({ maturity }) => maturity === kind);
       expect(named(text!)).toEqual(expected.map(({ name }) => name));
     }
   });

@@ -56,7 +56,7 @@ describe.runIf(isRoot)('root, in the data folder of a service', () => {
     expect(others()).toEqual([]);
   });
 
-  it('does so when it serves, pauses, or keeps row keys there', async () => {
+  it('does so when it serves, pauses, or keeps encryption keys there', async () => {
     const store = await openInlineSqliteStore({ directory: folder, clock: systemClock });
     openServerKeys(folder);
     await store.close();

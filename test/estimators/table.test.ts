@@ -17,7 +17,7 @@ describe('the table of estimators', () => {
   });
 
   it('lists the recommended ones first', () => {
-    const isResearch = estimators.map(({ shelf }) => shelf === 'research');
+    const isResearch = estimators.map(({ maturity }) => maturity === 'research');
     expect(isResearch).toEqual([...isResearch].sort());
   });
 });

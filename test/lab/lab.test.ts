@@ -150,7 +150,7 @@ describe('answers by key', () => {
 });
 
 describe('the list that a person chooses from', () => {
-  it('has the recommended means first, each with its shelf and what it assumes', () => {
+  it('has the recommended means first, each with its maturity and what it assumes', () => {
     const session = new LabSession({
       epochMs: 5000, promise: 0.1, setting,
       scene: { data: 'flights', estimators: ['mean'], contributors: 4000, epsilon: 4 },
@@ -159,9 +159,9 @@ describe('the list that a person chooses from', () => {
     const listed = session.programme().estimators;
     expect(listed.slice(0, 3).map(({ name }) => name))
       .toEqual(['mean', 'robust-mean', 'prime-heavy']);
-    const firstOfResearch = listed.findIndex(({ shelf }) => shelf === 'research');
+    const firstOfResearch = listed.findIndex(({ maturity }) => maturity === 'research');
     expect(firstOfResearch).toBe(3);
-    expect(listed.slice(3).every(({ shelf }) => shelf === 'research')).toBe(true);
+    expect(listed.slice(3).every(({ maturity }) => maturity === 'research')).toBe(true);
     expect(listed.every(({ assumption }) => assumption !== '')).toBe(true);
   });
 });

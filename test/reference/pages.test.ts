@@ -80,9 +80,9 @@ describe('the generated reference', () => {
   });
 
   it.each(estimators)('has the parameters and the assumption of $name', (estimator) => {
-    const { name, shelf, parameters, citations } = estimator;
+    const { name, maturity, parameters, citations } = estimator;
     const section = page('estimators.md').split(`\n## ${name}\n`)[1]!.split('\n## ')[0]!;
-    expect(section).toContain(`On the shelf: ${shelf}.`);
+    expect(section).toContain(`Maturity: ${maturity}.`);
     for (const part of ['- Assumes: ', '- Privacy: ', ...citations.map(({ key }) => `[${key}]`)]) {
       expect(section).toContain(part);
     }

@@ -42,15 +42,15 @@ describe('what a node tells its operator', () => {
     expect(watch.health().leadsNothing).toBeNull();
   });
 
-  it('says once which row key it lacks, leads nothing meanwhile, and says when it is there', () => {
+  it('says once which key it lacks, leads nothing meanwhile, and says when it is there', () => {
     const { lines, watch, note } = watched();
-    for (let i = 0; i < 2; i++) note({ lacksKey: 'the row key k is not there' });
-    expect(lines).toEqual([expect.stringMatching(/the row key k is not there\. Until then/)]);
+    for (let i = 0; i < 2; i++) note({ lacksKey: 'the encryption key k is not there' });
+    expect(lines).toEqual([expect.stringMatching(/the encryption key k is not there\. Until then/)]);
     expect(watch.health()).toMatchObject({
-      lacksKey: true, leadsNothing: expect.stringContaining('row key') as string,
+      lacksKey: true, leadsNothing: expect.stringContaining('encryption key') as string,
     });
     note({});
-    expect(lines.slice(1)).toEqual([expect.stringMatching(/all row keys are there again$/)]);
+    expect(lines.slice(1)).toEqual([expect.stringMatching(/all encryption keys are there again$/)]);
     expect(watch.health()).toMatchObject({ lacksKey: false, leadsNothing: null });
   });
 

@@ -84,7 +84,7 @@ describePostgres('giving up rows whose key is lost', (server) => {
       ['store', 'give-up-rows', url, '--encryption-keys', folder]);
     expect(status).toBe(0);
     expect(stdout.split('\n').map((line) => line.slice(0, 72))).toEqual([
-      `row key      ${lostKey} is not in ${folder}`.slice(0, 72),
+      `encryption key ${lostKey} is not in ${folder}`.slice(0, 72),
       'epoch        1 of own (closing): ends without a release, and its cost go',
       'epoch        1 of s (released): its rows are deleted, and its release st',
       'epoch        2 of s (charged): ends as interrupted, and its cost stays s',
@@ -157,11 +157,11 @@ describePostgres('giving up rows whose key is lost', (server) => {
     await sql('delete from nodes');
     const elsewhere = join(folder, 'other');
     await expect(giveUpRows({ url }, elsewhere, false)).rejects
-      .toThrow(/has none of the 2 row keys that this store needs.*add --all/);
+      .toThrow(/has none of the 2 encryption keys that this store needs.*add --all/);
     expect(readdirSync(folder)).not.toContain('other');
     expect(await states()).toBe(before);
     await sql(`update row_keys set erased_at = now() where name = '${lostKey}'`);
-    await expect(giveUp()).rejects.toThrow(/no row key is missing/);
+    await expect(giveUp()).rejects.toThrow(/no encryption key is missing/);
     expect(await states()).toBe(before);
     // A file with another key counts as missing.
     await sql('update row_keys set erased_at = null');
@@ -223,10 +223,10 @@ describePostgres('giving up rows whose key is lost', (server) => {
         opened.length = 0;
         rmSync(folder, { recursive: true });
         const refused = await serve().ended;
-        expect(refused.stderr).toMatch(/row key .* is not in the folder.*give-up-rows/);
+        expect(refused.stderr).toMatch(/encryption key .* is not in the folder.*give-up-rows/);
         await sql("update nodes set seen_at = now() - interval '2 minutes'");
         const command = ['store', 'give-up-rows', url, '--encryption-keys', folder, '--yes'];
-        expect((await keelson(command)).stderr).toMatch(/has none of the 1 row keys.*add --all/);
+        expect((await keelson(command)).stderr).toMatch(/has none of the 1 encryption keys.*add --all/);
         const done = await keelson([...command, '--all']);
         expect([done.status, done.stderr]).toEqual([0, '']);
         const before = Number(await count());

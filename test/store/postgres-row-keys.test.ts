@@ -17,7 +17,7 @@ import {
 
 const s = idOf('s');
 
-describePostgres('row keys of a PostgreSQL store', (server) => {
+describePostgres('encryption keys of a PostgreSQL store', (server) => {
   let url = '';
   let folder = '';
   let store: SharedStore;
@@ -185,7 +185,7 @@ describePostgres('row keys of a PostgreSQL store', (server) => {
     await sql(`update journal_1 as j set sealed = other.sealed from journal_1 as other
       where other.position != j.position`);
     await expect(store.journal(s, 1n, 0n, 9)).rejects
-      .toThrow(/the row \d+ of epoch 1 does not open with its row key: the tables were changed/);
+      .toThrow(/the row \d+ of epoch 1 does not open with its encryption key: the tables were changed/);
   });
 
   it('that are missing are named at the start, with their epochs and the remedy', async () => {
@@ -193,10 +193,10 @@ describePostgres('row keys of a PostgreSQL store', (server) => {
     await store.close();
     RowKeys.open(folder).erase(key!);
     await expect(open()).rejects.toMatchObject({ code: 'encryption-key-missing' });
-    await expect(open()).rejects.toThrow(new RegExp(`the row key ${key} is not in the folder.*`
+    await expect(open()).rejects.toThrow(new RegExp(`the encryption key ${key} is not in the folder.*`
       + 'the rows of epoch 1 of s are sealed under it.*--encryption-keys'));
     expect((await postgresStatus({ url }, folder)).warnings)
-      .toContainEqual(`the row key ${key} is not in ${folder}`);
+      .toContainEqual(`the encryption key ${key} is not in ${folder}`);
   });
 
   it('that another key replaced count as missing', async () => {

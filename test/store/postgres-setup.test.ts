@@ -164,7 +164,7 @@ describePostgres('keelson serve --store', (server) => {
     }
   });
 
-  it('refuses a folder that lacks a row key, and names key, epochs and remedy', async () => {
+  it('refuses a folder that lacks a key, and names key, epochs and remedy', async () => {
     const stage = new Stage();
     try {
       const url = await server().createDatabase();
@@ -176,13 +176,13 @@ describePostgres('keelson serve --store', (server) => {
       await store.close();
       const words = ['--store', url, '--secrets', stage.path('secrets')];
       expect(await refusal(['serve', study, '--port', '0', ...words])).toMatch(new RegExp(
-        'the row key [0-9a-f-]{27} is not in the folder.*the rows of epoch 1 of s are sealed under '
-        + 'it.*--encryption-keys.*secrets/row-keys/.*key from a copy'));
+        'the encryption key [0-9a-f-]{27} is not in the folder.*the rows of epoch 1 of s are '
+        + 'sealed under it.*--encryption-keys.*secrets/row-keys/.*key from a copy'));
       const shownWith = (keys: string) =>
         keelson(['store', 'status', url, '--encryption-keys', stage.path(keys)]);
       const shown = await shownWith('secrets');
-      expect(shown.stdout).toMatch(/row key {6}[0-9a-f-]{27}: epoch 1 of s\n/);
-      expect(shown.stdout).toMatch(/warning {6}the row key [0-9a-f-]{27} is not in .*secrets\n/);
+      expect(shown.stdout).toMatch(/encryption key [0-9a-f-]{27}: epoch 1 of s\n/);
+      expect(shown.stdout).toMatch(/warning {6}the encryption key [0-9a-f-]{27} is not in .*secrets\n/);
       expect((await shownWith('rows')).stdout).not.toMatch(/is not in/);
     } finally {
       await stage.end();

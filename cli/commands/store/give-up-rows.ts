@@ -8,7 +8,7 @@ import { passwordDetails, tableArguments } from './tables.js';
 
 export const giveUpStoredRows = defineCommand({
   name: 'store give-up-rows',
-  summary: 'End epochs of a store in PostgreSQL whose row keys are lost for ever.',
+  summary: 'End epochs of a store in PostgreSQL whose encryption keys are lost for ever.',
   details: [
     'Without these keys no server starts. The command shows the epochs whose rows nobody can read '
     + 'any more. With --yes it ends them without a release and deletes their rows, so that servers '
@@ -19,7 +19,7 @@ export const giveUpStoredRows = defineCommand({
     ...tableArguments,
     'encryption-keys': { ...tableArguments['encryption-keys'], required: true },
     yes: { type: 'boolean', description: 'give them up, instead of showing what is lost' },
-    all: { type: 'boolean', description: 'also when the folder has none of the row keys' },
+    all: { type: 'boolean', description: 'also when the folder has none of the encryption keys' },
   },
   examples: ['keelson store give-up-rows postgres://keelson@db/keelson --encryption-keys rows'],
   async run({ args, output }) {
@@ -30,18 +30,19 @@ export const giveUpStoredRows = defineCommand({
       done: yes, keys: lost.keys, isAll: lost.isAll,
       epochs: lost.epochs.map((each) => ({ ...each, epoch: String(each.epoch) })),
     });
-    for (const name of lost.keys) output.text(`row key      ${name} is not in ${folder}`);
+    for (const name of lost.keys) output.text(`encryption key ${name} is not in ${folder}`);
     for (const { epoch, study, state } of lost.epochs) {
       output.text(`epoch        ${epoch} of ${study} (${state}): ${fates[state]}`);
     }
     if (lost.keys.length === 0) {
-      output.text('no row key is missing: there is nothing to give up');
+      output.text('no encryption key is missing: there is nothing to give up');
     } else if (yes) {
       output.text('done: servers start again, and each study goes on with its next epoch');
     } else {
       output.text('nothing is changed yet. First look for the files in copies of the folder. If '
         + 'they are lost for ever, stop all servers and add --yes. This cannot be undone'
-        + (lost.isAll ? '. The folder has none of the row keys: is it the right one? If it is, add '
+        + (lost.isAll ? '. The folder has none of the encryption keys: is it the right one? '
+          + 'If it is, add '
           + '--all too' : ''));
     }
     return 0;

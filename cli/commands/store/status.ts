@@ -8,7 +8,7 @@ export const storeStatus = defineCommand({
   name: 'store status',
   summary: 'Show the state of a store in PostgreSQL.',
   details: [
-    'It shows the versions, the servers, the row keys in use, and what is set wrongly. With '
+    'It shows the versions, the servers, the encryption keys in use, and what is set wrongly. With '
     + '--encryption-keys it says which of these keys the folder lacks. It changes nothing.',
     passwordDetails,
   ],

@@ -43,7 +43,7 @@ function programText(program: number, { version, needed }: PostgresStatus): stri
     + (needed > program ? ', replace it with this program' : '');
 }
 
-/** The versions, servers, row keys and warnings of a store, one line each. */
+/** The versions, servers, encryption keys and warnings of a store, one line each. */
 export function printStatus(status: PostgresStatus, output: Output): void {
   const { nodes, rowKeys, warnings } = status;
   output.text(`PostgreSQL   ${status.server}`);
@@ -57,7 +57,7 @@ export function printStatus(status: PostgresStatus, output: Output): void {
       + `seen ${secondsAgo} s ago${programText(program, status)}`);
   }
   for (const { name, epochs } of rowKeys) {
-    output.text(`row key      ${name}: ${epochs === '' ? 'no epoch needs it now' : epochs}`);
+    output.text(`encryption key ${name}: ${epochs === '' ? 'no epoch needs it now' : epochs}`);
   }
   for (const warning of warnings) output.text(`warning      ${warning}`);
 }

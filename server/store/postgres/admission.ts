@@ -53,7 +53,7 @@ export class Admission {
     for (const [studyId, { own }] of this.#facts) if (own !== null) this.#facts.delete(studyId);
   }
 
-  /** Drops facts with another open epoch. Their row keys may be erased, so none stays in memory. */
+  /** Drops facts with another open epoch. Their keys may be erased, so none stays in memory. */
   keepOpen({ studies }: Pick<Standings, 'studies'>): void {
     for (const { studyId, open } of studies) {
       const known = this.#facts.get(studyId)?.open;
@@ -73,7 +73,7 @@ export class Admission {
           return this.#try(session, begin, note, batches);
         }, { waitsWhileFull: false })
         .catch((error: unknown) => {
-          // Others came first each time, the database has no room, or this node lacks a row key,
+          // Others came first each time, the database has no room, or this node lacks the key,
           // and nothing was written. The senders try again later.
           const isRefusal = error instanceof PostgresFailure && (error.kind === 'again'
             || error.kind === 'full' || error.code === 'encryption-key-missing');

@@ -20,7 +20,7 @@ import { statement } from './session.js';
  * After a purge no query finds the rows or the secrets any more, and the files of the table are
  * gone. But the database's log keeps images of pages until its segments are reused, archives and
  * standbys keep theirs, and the pages of `epoch_secrets` keep the old secrets until they are
- * vacuumed. All of these are sealed, and their row key is erased (row-key-turns.ts).
+ * vacuumed. All of these are sealed, and their encryption key is erased (row-key-turns.ts).
  */
 export const journalTable = (epochKey: bigint): string => `journal_${epochKey}`;
 
@@ -118,7 +118,7 @@ export function* forgetFingerprints(studyKey: bigint, epoch: bigint): Steps<void
 }
 
 interface SealedKey {
-  /** The name of the row key that seals `key`. */
+  /** The name of the encryption key that seals `key`. */
   readonly name: string;
   readonly key: Uint8Array;
 }
@@ -143,7 +143,7 @@ export class FingerprintKeys {
     return this.sealed.has(epoch);
   }
 
-  /** The row key of an epoch whose fingerprint key is not deleted, as that of the open one. */
+  /** The encryption key of an epoch whose fingerprint key is there, as that of the open one. */
   rowKey(epoch: bigint): KeyObject {
     return this.keys.read(this.sealed.get(epoch)!.name);
   }

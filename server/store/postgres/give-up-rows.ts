@@ -23,7 +23,7 @@ export interface LostEpoch {
   readonly state: EpochState;
 }
 
-/** The losses caused by the row keys that a folder lacks. */
+/** The losses caused by the encryption keys that a folder lacks. */
 export interface LostRows {
   /** Names of the missing keys. */
   readonly keys: readonly string[];
@@ -35,7 +35,7 @@ export interface LostRows {
 
 /**
  * Changes nothing.
- * @param folder of the row keys. It is not made.
+ * @param folder of the encryption keys. It is not made.
  * @throws StorageError when the database cannot be used; InvalidInputError when others can read a
  *   key.
  */
@@ -47,7 +47,7 @@ export function lostRows(place: PostgresPlace, folder: string): Promise<LostRows
 }
 
 /**
- * Gives up all rows that are sealed under row keys which the folder lacks, so that servers start
+ * Gives up all rows that are encrypted under keys which the folder lacks, so that servers start
  * again. It may be run again after a crash, and goes on.
  *
  * An open or closing epoch lapses: its reservation goes back to the budget, or to the contributors.
@@ -99,10 +99,10 @@ export function giveUpRows(
 const isFinished = ({ state }: LostEpoch): boolean => state === 'released' || state === 'lapsed';
 
 function refuseUnlikely({ keys, isAll }: LostRows, folder: string, mayBeAll: boolean): void {
-  if (keys.length === 0) throw new StorageError(`no row key is missing in ${folder}: there is `
+  if (keys.length === 0) throw new StorageError(`no encryption key is missing in ${folder}: there is `
     + 'nothing to give up');
-  if (isAll && !mayBeAll) throw new StorageError(`${folder} has none of the ${keys.length} row keys `
-    + 'that this store needs, as if it were another folder: check --encryption-keys and whether '
+  if (isAll && !mayBeAll) throw new StorageError(`${folder} has none of the ${keys.length} encryption `
+    + 'keys that this store needs, as if it were another folder: check --encryption-keys and whether '
     + 'the volume is there. If all keys are lost, add --all',
   'storage-failed', { details: { keys } });
 }

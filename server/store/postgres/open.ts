@@ -60,7 +60,7 @@ export interface PostgresStoreOptions extends PostgresPlace {
   /** False: this store never takes a lease, so another node must lead. Default: true. */
   readonly leads?: boolean;
   /**
-   * Folder of the row keys, one folder for all servers of the store. It is made when it is missing.
+   * Folder of the encryption keys, one for all servers of the store. It is made when it is missing.
    * A copy of the database can be read only with this folder. The store makes its keys, and
    * erases them.
    */

@@ -7,7 +7,7 @@ import { keyMissing, type RowKeys } from './row-keys.js';
 import { statement, type Session } from './session.js';
 
 /*
- * Which row key is in use, and when one is erased. `row_keys` has a row for each key of the store.
+ * Which encryption key is in use, and when one is erased. `row_keys` has a row for each key.
  * An epoch keeps the key under which it was opened: `epoch_secrets.row_key`.
  *
  * Claim 1: no row is sealed under a key that is erased before the row is purged. An epoch takes the
@@ -25,7 +25,7 @@ export interface RowKeyRow {
   readonly name: string;
 }
 
-/** A row key that is in use, or is the newest. */
+/** An encryption key that is in use, or is the newest. */
 export interface RowKeyUse {
   readonly name: string;
   /** Neither is it of this day, nor does an epoch with rows need it. */

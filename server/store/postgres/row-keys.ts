@@ -11,7 +11,7 @@ import { PostgresFailure } from './failures.js';
 const namePattern = /^(\d{4}-\d\d-\d\d-[0-9a-f]{16})\.key$/;
 
 /**
- * The row keys: 32 random bytes each, in a folder that all nodes of a store share, and never in the
+ * The encryption keys: 32 random bytes each, in a folder that all nodes of a store share, never in the
  * database. A name is a day and a hash of the key, so a file with another key is noticed.
  */
 export class RowKeys {
@@ -26,7 +26,7 @@ export class RowKeys {
       makeOwnedFolder(folder);
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
-      throw new InvalidInputError(`the folder of row keys ${folder} cannot be used `
+      throw new InvalidInputError(`the folder of encryption keys ${folder} cannot be used `
         + `(${(error as NodeJS.ErrnoException).code ?? 'unknown'}): give one that this user may `
         + 'write (--encryption-keys)', { path: folder });
     }
@@ -107,7 +107,7 @@ const hashOf = (key: Uint8Array): string =>
 export const keyMissing = (
   name: string, path: string, sealed = 'rows or secrets',
 ): PostgresFailure => new PostgresFailure(
-  `the row key ${name} is not in the folder of row keys, and ${sealed} are sealed under it: give `
+  `the encryption key ${name} is not in the folder of encryption keys, and ${sealed} are sealed under it: give `
   + `the folder that all servers of this store share (--encryption-keys), or restore ${path} from a copy. If it is `
   + 'lost for ever, "keelson store give-up-rows" shows what is lost with it, and goes on without',
   'other', 'encryption-key-missing',

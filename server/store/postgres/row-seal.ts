@@ -8,7 +8,7 @@ import type { ContributorKey, StudyId } from '../contract.js';
  * Whatever holds or tells something of the rows is sealed on the node, before it is sent to the
  * database: bodies and their signatures, with which a guess of a body could be tested, and the
  * secrets of epochs. PostgreSQL keeps images of what it stores in its log, standbys and backups.
- * None of them opens once the row key is erased (row-key-turns.ts).
+ * None of them opens once the encryption key is erased (row-key-turns.ts).
  *
  * Claim: what is sealed opens only at the place for which it was sealed. The name of the place is
  * additional data of AES-GCM, and names of two places are never equal: the number of the parts and
@@ -73,5 +73,5 @@ export function openSecret(
 }
 
 const changed = (what: string): StorageError => new StorageError(
-  `${what} does not open with its row key: the tables were changed by hand, or are damaged; `
+  `${what} does not open with its encryption key: the tables were changed by hand, or are damaged; `
   + 'restore the database');

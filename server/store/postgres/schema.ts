@@ -43,7 +43,7 @@ export interface SchemaStatus {
  * newer schema that this program may use is left alone. Servers of older programs may run on the
  * store if they may use the result, and then go on. While they run it waits for each table for a
  * moment only, and tries again, so they go on meanwhile.
- * @param rowKeys the folder of the row keys, see `PostgresStoreOptions`. Only a store with rows
+ * @param rowKeys the folder of encryption keys, see `PostgresStoreOptions`. Only a store with rows
  *   from before version 5 needs it: they are sealed.
  * @param steps the migrations.
  * @throws StorageError when the database cannot be reached, its schema is too new, servers run on

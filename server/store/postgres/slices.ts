@@ -105,7 +105,7 @@ const summaryText = `SELECT summary, slices FROM epoch_slices WHERE ${ofEpoch} A
  * the newest claim. Once it is there nobody claims the slice.
  * Claim: no summary of an epoch stays after its rows. It is deleted by the transaction that drops
  * the journal, and `split` makes none for an epoch that is not charged. Until then it is sealed
- * under the row key of the epoch, as the rows are.
+ * under the encryption key of the epoch, as the rows are.
  * @param place where the rows and the summaries are.
  */
 export function slicesOf(

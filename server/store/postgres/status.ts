@@ -26,7 +26,7 @@ export interface PostgresStatus {
     /** The version of the tables that its program writes. */
     readonly program: number;
   }[];
-  /** Row keys that are not erased, and the epochs whose rows are sealed under each, in words. */
+  /** Encryption keys that are not erased, and the epochs whose rows each encrypts, in words. */
   readonly rowKeys: readonly { readonly name: string; readonly epochs: string }[];
   /** Things that an operator should look at, in words. */
   readonly warnings: readonly string[];
@@ -34,7 +34,7 @@ export interface PostgresStatus {
 
 /**
  * Changes nothing.
- * @param rowKeys a folder in which to look for the row keys. Default: none is looked for.
+ * @param rowKeys a folder in which to look for the encryption keys. Default: none is looked for.
  * @throws StorageError when the database cannot be reached.
  */
 export function postgresStatus(
@@ -94,7 +94,7 @@ async function statusOf(
       ...await checkDatabase(session).then(() => [], (error: Error) => [error.message]),
       ...(server!.standbys > 0n ? [] : ['there is no synchronous standby, so what is acknowledged '
         + 'is on one machine only']),
-      ...missing.map(({ name }) => `the row key ${name} is not in ${folder}`),
+      ...missing.map(({ name }) => `the encryption key ${name} is not in ${folder}`),
     ],
   };
 }

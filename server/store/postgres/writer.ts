@@ -12,7 +12,7 @@ export interface Locks {
   readonly budget?: string;
   /** The grant under which a leader writes. */
   readonly grant?: { readonly studyId: string; readonly token: bigint };
-  /** Whether it may seal secrets of an epoch, and so needs a row key of this day. */
+  /** Whether it may seal secrets of an epoch, and so needs an encryption key of this day. */
   readonly seals?: boolean;
 }
 
@@ -45,7 +45,7 @@ export class Writer {
   constructor(
     private readonly connections: Connections, private readonly node: StoreNode,
     private readonly clock: Clock, private readonly stops: Stops,
-    /** Makes sure that there is a row key of this day. */
+    /** Makes sure that there is an encryption key of this day. */
     private readonly renewKey: (session: Session) => Promise<void>,
   ) {}
 

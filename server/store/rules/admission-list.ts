@@ -164,7 +164,7 @@ export class ListAdmission<Facts extends StudyFacts> {
     state: ContributionState, study: Facts, batch: AdmissionRequest, code: WireCode | undefined,
   ): ReplayWindow {
     const { studyKey, newest } = study;
-    // The newest epoch has no key only after its row key was lost. Then its entries are repeated
+    // The newest epoch has no key only after its own was lost. Then its entries are repeated
     // without a comparison, whatever they contain.
     const fingerprint = this.#source.fingerprint(studyKey, newest, batch.digest)
       ?? new Uint8Array(fingerprintBytes);

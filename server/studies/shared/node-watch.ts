@@ -34,7 +34,7 @@ export class NodeWatch {
       storeAwaySeconds: awayFor > awayMs ? Math.round(awayFor / 1_000) : null,
       lacksKey: this.#lacksKey !== null, clockAheadMs: this.#clockAheadMs,
       leadsNothing: this.#clock === 'wrong' ? this.#clockText()
-        : this.#lacksKey !== null ? 'it lacks a row key; its log says which' : null,
+        : this.#lacksKey !== null ? 'it lacks an encryption key; its log says which' : null,
     };
   }
 
@@ -111,7 +111,7 @@ export class NodeWatch {
     this.#lacksKey = lacks;
     if (lacks === before) return;
     const { logger } = this.context;
-    if (lacks === null) logger.info({}, 'all row keys are there again');
+    if (lacks === null) logger.info({}, 'all encryption keys are there again');
     else logger.error({}, `${lacks}. Until then it cannot take batches of these studies, and leads `
       + 'none');
   }

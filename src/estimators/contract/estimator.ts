@@ -381,7 +381,7 @@ export interface Estimator<Name extends string = string> {
    * `recommended`: one of the few that answer most questions well. `research`: a system of a paper,
    * or a variant to compare with.
    */
-  readonly shelf: 'recommended' | 'research';
+  readonly maturity: 'recommended' | 'research';
   /**
    * The condition for accurate answers, one sentence in plain words. Privacy never depends on
    * it.

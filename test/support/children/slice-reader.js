@@ -1,5 +1,5 @@
 // Claims a slice of a shared store and stops in the middle of it. There the test kills the process.
-// Arguments: the address of the store, the folder of row keys, the study's id, its document.
+// Arguments: the address of the store, the folder of encryption keys, the study's id, its document.
 import { systemClock } from '../../../dist/server/base/clock.js';
 import { InlineEpochRunner } from '../../../dist/server/epochs/inline-runner.js';
 import { openPostgresStore } from '../../../dist/server/store/postgres/open.js';

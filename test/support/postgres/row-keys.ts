@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { memoryFolder } from '../memory-folder.js';
 
 /**
- * A folder of row keys for all stores of a test process: their names differ. Deleted when the
+ * A folder of keys for all stores of a test process: their names differ. Deleted when the
  * process ends.
  */
 export const rowKeys = mkdtempSync(join(memoryFolder, 'keelson-row-keys-'));

@@ -64,7 +64,7 @@ export const count: Estimator = {
     },
   ],
   keyed: ['public', 'discovered'],
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeCount,
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '

@@ -54,7 +54,7 @@ export const distribution: Estimator = {
     cite('FHU23', 'the square root of the matrix of running sums'),
   ],
   parameters,
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeDistribution,
   assumption: 'You know a range that nearly all values lie in.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, for '

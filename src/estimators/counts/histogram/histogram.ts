@@ -55,7 +55,7 @@ export const histogram: Estimator = {
   ],
   parameters,
   keyed: ['public'],
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeHistogram,
   assumption: 'None with public edges; with a width, the bins that you care about hold many '
     + 'people.',

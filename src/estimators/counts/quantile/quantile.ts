@@ -96,7 +96,7 @@ export const quantile: Estimator = {
   title: 'Quantiles of one column, with or without a public range',
   citations: [cite('Smi11', 'the private quantile, here among all numbers of 12 digits')],
   parameters,
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeQuantile,
   assumption: 'The values are not nearly equal and far from zero; or you know a range.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '

@@ -45,7 +45,7 @@ export const ratio: Estimator = {
       + 'or one per column; values are clipped to 0..cap',
   }],
   keyed: ['public', 'discovered'],
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeRatio,
   assumption: 'You know a cap for nearly all values of both columns.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '

@@ -41,7 +41,7 @@ export const share: Estimator = {
     sideParameter,
   ],
   keyed: ['public', 'discovered'],
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeShare,
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '

@@ -71,7 +71,7 @@ export const sum: Estimator = {
   ],
   parameters,
   keyed: ['public', 'discovered'],
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeSum,
   assumption: 'You know a bound for nearly all values, or the largest bound to try.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '

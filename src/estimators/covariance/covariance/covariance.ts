@@ -33,7 +33,7 @@ export const covariance: Estimator = {
   title: 'Covariance, accurate relative to every direction’s own variance',
   citations: [cite('KLSU19', 'section 3')],
   parameters,
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeCovariance,
   assumption: 'Nobody sends false rows, and honest rows have no very long tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '

@@ -57,7 +57,7 @@ export const stableCovariance: Estimator = definePooledEstimator({
       description: 'number of axes of large fourth moments along which a histogram is taken',
     },
   ],
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeCovariance,
   assumption: 'There are at most 16 columns, and honest rows have tails like those of a normal '
     + 'distribution.',

@@ -86,7 +86,7 @@ export const stableMoments: Estimator = definePooledEstimator({
         + 'says of about how many people',
     },
   ],
-  shelf: 'research',
+  maturity: 'research',
   describe: describeStableMoments,
   assumption: 'There are at most five columns, and honest tails are as heavy as stated.',
   claim: 'One contributor’s row replaced by anything, including nothing: '

@@ -51,7 +51,7 @@ export const subsampleCovariance: Estimator = {
     cite('KLSU19', 'section 3, for the rows after a mask'),
   ],
   parameters,
-  shelf: 'research',
+  maturity: 'research',
   describe: describeCovariance,
   assumption: 'Honest rows are about normal, and no column is a mixture of the others.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '

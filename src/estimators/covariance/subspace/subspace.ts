@@ -77,7 +77,7 @@ export const subspace: Estimator = {
       description: 'number of subsamples; chosen when absent',
     },
   ],
-  shelf: 'research',
+  maturity: 'research',
   describe: describeSubspace,
   assumption: 'Once rounded to whole units, honest rows lie in one subspace exactly.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '

@@ -44,7 +44,7 @@ export const gaussian: Estimator = {
   title: 'A whole Gaussian: mean and covariance, close in total variation',
   citations: [cite('AL22', 'section 5.1, Corollary 7.5'), cite('KLSU19', 'section 3')],
   parameters,
-  shelf: 'research',
+  maturity: 'research',
   describe: describeGaussian,
   assumption: 'Rows are normal, and nobody sends false ones unless local: robust resists the '
     + 'stated hostile share.',

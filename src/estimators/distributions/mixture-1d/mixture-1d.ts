@@ -85,7 +85,7 @@ export const mixture1d: Estimator = {
       description: 'fits nearer to each other than three times this count as equal',
     },
   ],
-  shelf: 'research',
+  maturity: 'research',
   describe: describeMixture1d,
   assumption: 'Values follow a mixture of normals, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '

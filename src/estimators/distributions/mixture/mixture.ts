@@ -67,7 +67,7 @@ export const mixture: Estimator = {
       description: 'fits nearer to each other than three times this count as equal',
     },
   ],
-  shelf: 'research',
+  maturity: 'research',
   describe: describeMixture,
   assumption: 'Rows follow a mixture of normals that hardly overlap, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '

@@ -82,7 +82,7 @@ export const select: Estimator = {
         + 'entries about one column',
     },
   ],
-  shelf: 'research',
+  maturity: 'research',
   describe: describeSelect,
   assumption: 'One entry of the list is close to how the rows are distributed.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta, '

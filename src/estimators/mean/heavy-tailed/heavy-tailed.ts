@@ -65,7 +65,7 @@ export const heavyTailed: Estimator = {
       description: 'groups: part that finding the place of the rows takes',
     },
   ],
-  shelf: 'research',
+  maturity: 'research',
   describe: describeMeans,
   assumption: 'You know a bound on a moment of every column, and nobody sends false rows.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '

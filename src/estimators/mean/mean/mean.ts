@@ -96,7 +96,7 @@ const ofAll: Estimator = definePooledEstimator({
         + 'sqrt(columns) + 1.5, and more where rows reach farther out',
     },
   ],
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeMeans,
   assumption: 'Nobody sends false rows or decides it with a few; who is outside a range counts '
     + 'as at its bound.',

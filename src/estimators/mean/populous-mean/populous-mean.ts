@@ -71,7 +71,7 @@ export const populousMean: Estimator = {
   title: 'Mean by agreement of many groups; robust-mean is more accurate',
   citations: [cite('AL22', 'Algorithms 1 and 5')],
   parameters: populousParameters,
-  shelf: 'research',
+  maturity: 'research',
   describe: describeMeans,
   assumption: 'The groups are many and large, and honest rows are about symmetric.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '

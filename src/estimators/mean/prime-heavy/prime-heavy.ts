@@ -106,7 +106,7 @@ export const primeHeavy: Estimator = {
   title: 'Private robust mean of heavy-tailed columns',
   citations: [lkko21('Algorithms 3 and 14 to 16')],
   parameters,
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeMeans,
   assumption: 'Honest rows are at most one spread wide in every direction; they may be skewed, '
     + 'with heavy tails.',

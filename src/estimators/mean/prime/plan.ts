@@ -100,7 +100,7 @@ export function filterEstimator(
   return definePooledEstimator({
     ...about,
     parameters: [...filterParameters, directionsParameter],
-    shelf: 'research',
+    maturity: 'research',
     describe: describeMeans,
     assumption: 'Honest rows have light tails and are about one spread wide in every direction.',
     claim: 'One contributor’s row replaced by anything, including nothing: '

@@ -92,7 +92,7 @@ export const resilience: Estimator = definePooledEstimator({
       + 'direction',
     ),
   ],
-  shelf: 'research',
+  maturity: 'research',
   describe: describeMeans,
   assumption: 'There are at most three columns, and honest rows are symmetric with light tails.',
   claim: 'One contributor’s row replaced by anything, including nothing: '

@@ -97,7 +97,7 @@ export const robustMean: Estimator = definePooledEstimator({
     finalPartParameter('default: what the others leave, and .4 with shape normal', 0.9),
     radiusParameter(1e6, ', and with shape any what fits the rows'),
   ],
-  shelf: 'recommended',
+  maturity: 'recommended',
   describe: describeMeans,
   assumption: 'A few rows do not decide the honest variance; who is outside a range counts as at '
     + 'its bound.',

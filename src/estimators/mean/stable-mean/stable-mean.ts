@@ -19,7 +19,7 @@ export const stableMean: Estimator = definePooledEstimator({
   name: 'stable-mean',
   title: 'Private robust mean by stable weights',
   citations: [kmv22('the strongly convex program of its section 4')],
-  shelf: 'research',
+  maturity: 'research',
   assumption:
     'Honest rows have light tails and are at most about one spread wide in every direction.',
   parameters: [

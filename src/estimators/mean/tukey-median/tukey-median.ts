@@ -83,7 +83,7 @@ export const tukeyMedian: Estimator = definePooledEstimator({
         + 'delta. The answer says so where the middle seems to be at the bound',
     },
   ],
-  shelf: 'research',
+  maturity: 'research',
   describe: describeTukeyMedian,
   assumption:
     'At most three columns, spread about the deviation of each, and symmetric honest rows.',

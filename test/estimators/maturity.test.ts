@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { estimators } from '../../src/estimators/registry.js';
 
-const recommended = estimators.filter(({ shelf }) => shelf === 'recommended');
+const recommended = estimators.filter(({ maturity }) => maturity === 'recommended');
 
-describe('the shelves of estimators', () => {
+describe('the maturity of estimators', () => {
   it('have the recommended ones first, and they are few', () => {
     expect(estimators.slice(0, recommended.length)).toEqual(recommended);
     expect(recommended.length).toBeLessThanOrEqual(12);
