@@ -134,7 +134,7 @@ describe('the bundle', () => {
     };
     const files = loaded('server/index.js').size;
     expect(files).toBeGreaterThan(4);
-    expect(files).toBeLessThan(35);
+    expect(files).toBeLessThan(40);
     expect([...texts.keys()].filter((path) => loaded(path).has(path))).toEqual([]);
   });
 

@@ -246,10 +246,10 @@ describePrivatePostgres('opening a PostgreSQL store', (server) => {
 
   it('refuses a schema of another version, and another program\'s', async () => {
     const url = await server().createDatabase();
-    const status = { schema: 'keelson', version: 8, supported: 8 };
+    const status = { schema: 'keelson', version: 9, supported: 9 };
     expect(await migrateSchema({ url })).toEqual(status);
     expect(await migrateSchema({ url })).toEqual(status);
-    await psql(url, 'update keelson.meta set value = 9');
+    await psql(url, 'update keelson.meta set value = 10');
     await refusal(url).toMatchObject({ code: 'schema-too-new' });
     await expect(migrateSchema({ url })).rejects.toMatchObject({ code: 'schema-too-new' });
     await psql(url, 'delete from keelson.meta');

@@ -67,10 +67,10 @@ describePostgres('keelson store', (server) => {
       .toMatch(/has no store in this schema: make one with keelson store init/);
     await keelson(['store', 'init', url]);
     expect((await keelson(['store', 'migrate', url])).stdout).toContain('nothing changed');
-    await psql(url, "update keelson.meta set value = 9 where name != 'store_id'");
+    await psql(url, "update keelson.meta set value = 10 where name != 'store_id'");
     for (const words of [['store', 'init', url], ['store', 'migrate', url],
       ['ledger', '--store', url]]) {
-      expect(await refusal(words)).toMatch(/schema 9, .* 9 and later.* of 8: install the newer/);
+      expect(await refusal(words)).toMatch(/schema 10, .* 10 and later.* of 9: install the newer/);
     }
   });
 

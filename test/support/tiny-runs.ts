@@ -234,6 +234,7 @@ export const tinyRuns: readonly TinyRun[] = [
  * itself.
  */
 export const runElsewhere: Readonly<Record<string, string>> = {
+  'scripts/api-report.js': 'test/e2e/api-report.test.ts',
   'scripts/audit.js': 'test/e2e/bundle.test.ts',
   'scripts/build.js': 'test/support/build-once.ts',
   'scripts/image.js': 'test/deploy/image.test.ts',
