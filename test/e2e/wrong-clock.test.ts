@@ -99,7 +99,7 @@ it('continues with a folder in which an earlier version stored times before 1970
     .get() as { epoch: bigint };
   expect(open).toEqual({ open: 1n });
   // Such charges counted in no window.
-  database.exec(`UPDATE budgets SET rho_spent = '0', delta_spent = '0'`);
+  database.exec(`UPDATE budgets SET rho_spent = '0', delta_spent = '0', pure_spent = '0'`);
   database.close();
   const served = await stage.serve([study], { data: 'old' });
   const watched = stage.start([

@@ -6,7 +6,9 @@ import { newKeysSchema } from '../../server/store/sqlite/migrations/0005-new-key
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import type { Store } from '../../server/store/contract.js';
 import { HandClock } from '../listener/hand-clock.js';
-import { batch, budget, epochOf, idOf, registration, verdicts } from '../support/store-fixtures.js';
+import {
+  batch, budget, epochOf, idOf, registration, verdicts, withoutPure,
+} from '../support/store-fixtures.js';
 import { memoryFolder } from '../support/memory-folder.js';
 
 const perMs = 60_000;
@@ -77,7 +79,7 @@ it('keeps its count when the folder of an older program is upgraded', async () =
   const studyId = await register('s');
   await store.close();
   const database = connect(join(directory, 'keelson.db'));
-  database.exec(`DROP TABLE running_series; DROP TABLE running_participations;
+  database.exec(`${withoutPure} DROP TABLE running_series; DROP TABLE running_participations;
     DROP TABLE epoch_people; DROP TABLE new_keys; ${newKeysSchema}
     INSERT INTO new_keys VALUES ('s', ${10 * perMs}, 2); PRAGMA user_version = 7`);
   database.close();

@@ -16,7 +16,7 @@ import { openSqliteStore } from '../../server/store/sqlite/open.js';
 import { openSqliteReader } from '../../server/store/sqlite/reader.js';
 import type { Store } from '../../server/store/contract.js';
 import {
-  amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, verdicts,
+  amount, batch, budget, epochOf, finishEpoch, idOf, registration, release, verdicts, withoutPure,
 } from '../support/store-fixtures.js';
 
 let directory: string;
@@ -155,12 +155,6 @@ describe('the schema', () => {
 });
 
 describe('a folder that an older program wrote', () => {
-  const withoutPure = 'ALTER TABLE budgets DROP COLUMN pure_cap; '
-    + 'ALTER TABLE budgets DROP COLUMN pure_spent; '
-    + 'ALTER TABLE budgets DROP COLUMN pure_reserved; ALTER TABLE epochs DROP COLUMN pure; '
-    + 'ALTER TABLE ledger DROP COLUMN pure; ALTER TABLE contributor_spend DROP COLUMN pure; '
-    + 'ALTER TABLE contributor_debits DROP COLUMN pure;';
-
   /**
    * The first schema with a study, a charge, an open epoch with rows, and a contributor's own
    * spending.

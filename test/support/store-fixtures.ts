@@ -76,3 +76,10 @@ export function resultText({ verdict, code, epoch, complete }: AdmissionResult):
   const counted = epoch === 0n ? '' : `@${epoch}`;
   return `${verdict}${code === undefined ? '' : `:${code}`}${counted}${complete ? '!' : ''}`;
 }
+
+/** Takes away what step 12 of SQLite's schema adds, as in a file of an older program. */
+export const withoutPure = 'ALTER TABLE budgets DROP COLUMN pure_cap; '
+  + 'ALTER TABLE budgets DROP COLUMN pure_spent; '
+  + 'ALTER TABLE budgets DROP COLUMN pure_reserved; ALTER TABLE epochs DROP COLUMN pure; '
+  + 'ALTER TABLE ledger DROP COLUMN pure; ALTER TABLE contributor_spend DROP COLUMN pure; '
+  + 'ALTER TABLE contributor_debits DROP COLUMN pure;';
