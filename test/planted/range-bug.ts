@@ -17,7 +17,7 @@ export const twiceDrawnCells: PlantedBug = {
   delta: 0.05,
   dimension: 1,
   cohort: 4,
-  trials: 60_000,
+  trials: 240_000,
   inSensitivity: false,
   make(facts, planted) {
     const unit = Float64Array.of(1);
