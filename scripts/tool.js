@@ -1,11 +1,10 @@
 // Installs tools: packages that neither the build nor the demonstration needs. Each has a folder in
 // tools/ with a lock file of its own, and is installed when something first needs it:
-// node scripts/tool.js NAME... Without a name: all but `sqlite`, which `npm install` has brought
-// where it is needed.
+// node scripts/tool.js NAME...
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync,
+  existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -78,10 +77,8 @@ function link(from, to) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const asked = process.argv.slice(2);
-  const all = () => readdirSync(join(root, 'tools')).filter((name) => name !== 'sqlite');
   try {
-    for (const name of asked.length > 0 ? asked : all()) useTool(name);
+    for (const name of process.argv.slice(2)) useTool(name);
   } catch (error) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
