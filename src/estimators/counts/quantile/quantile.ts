@@ -121,15 +121,21 @@ function planQuantile(values: ParameterValues, facts: StudyFacts): Plan | Infeas
   const range = rangeFor(values, column);
   const candidates = new Candidates(range);
   const probabilities = numbersOf(values, 'probabilities');
-  const present = presentFor(facts);
-  const choice = exponentialEvent({
-    name: 'choice', cohort: wholeArm.name, candidates: candidates.count, sensitivity: rankUnit,
-    times: probabilities.length, presence: presenceOfRanks(probabilities),
-    ...choiceCost(facts, probabilities.length, present === null ? 1 : 1 - presentShare),
-  });
-  const design: Design = { facts, column, range, candidates, probabilities, choice, present };
-  const cohortNeeded = cohortFor(design);
-  if (facts.cohort >= cohortNeeded) return planFor(design);
+  const designWith = (present: CountNoise | null): Design => {
+    const choice = exponentialEvent({
+      name: 'choice', cohort: wholeArm.name, candidates: candidates.count, sensitivity: rankUnit,
+      times: probabilities.length, presence: presenceOfRanks(probabilities),
+      ...choiceCost(facts, probabilities.length, present === null ? 1 : 1 - presentShare),
+    });
+    return { facts, column, range, candidates, probabilities, choice, present };
+  };
+  const isEnough = (design: Design): boolean => facts.cohort >= cohortFor(design);
+  const checked = designWith(presentFor(facts));
+  if (isEnough(checked)) return planFor(checked);
+  // Without the number present the choices have the whole cost.
+  const alone = designWith(null);
+  if (isEnough(alone)) return planFor(alone);
+  const cohortNeeded = cohortFor(alone);
   return infeasible(
     `with ${facts.cohort} contributors, ${probabilities.length} `
     + `quantile${probabilities.length === 1 ? '' : 's'} and rho `
