@@ -186,7 +186,7 @@ function summaryLine(summary: StudySummary): string {
 function verdict(alwaysCloser: boolean, refused: number, naiveError: number): string {
   if (refused > 0) return `${refused} refused`;
   if (naiveError === 0) return 'no hostile row got in';
-  return alwaysCloser ? 'closer in every epoch' : 'not closer in every epoch';
+  return alwaysCloser ? 'closer in every epoch' : 'not closer in each epoch';
 }
 
 function lost(epochs: number, output: Output): void {
