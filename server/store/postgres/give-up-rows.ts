@@ -102,8 +102,8 @@ function refuseUnlikely({ keys, isAll }: LostRows, folder: string, mayBeAll: boo
   if (keys.length === 0) throw new StorageError(`no encryption key is missing in ${folder}: there is `
     + 'nothing to give up');
   if (isAll && !mayBeAll) throw new StorageError(`${folder} has none of the ${keys.length} encryption `
-    + 'keys that this store needs, as if it were another folder: check --encryption-keys and whether '
-    + 'the volume is there. If all keys are lost, add --all',
+    + 'keys that this store needs, as if it were another folder: check --encryption-keys and '
+    + 'whether the volume is there. If all keys are lost, add --all',
   'storage-failed', { details: { keys } });
 }
 

@@ -11,7 +11,7 @@ import { PostgresFailure } from './failures.js';
 const namePattern = /^(\d{4}-\d\d-\d\d-[0-9a-f]{16})\.key$/;
 
 /**
- * The encryption keys: 32 random bytes each, in a folder that all nodes of a store share, never in the
+ * The encryption keys: 32 random bytes each, in a folder that all nodes share, and never in the
  * database. A name is a day and a hash of the key, so a file with another key is noticed.
  */
 export class RowKeys {
