@@ -276,8 +276,9 @@ class CsvRows implements Records {
     const { decimal, thousands } = this.options.form ?? {};
     const isStated = decimal !== undefined || thousands !== undefined
       || this.form.form.separator !== ',';
-    this.points = new Uint8Array(this.selection.names.length)
-      .fill(isStated ? points.decimal : points.none);
+    // A point in a name is no mark of a number.
+    this.points = Uint8Array.from(this.selection.names, (name) =>
+      (isStated || !isOfNumbers(this.options.types?.get(name)) ? points.decimal : points.none));
     this.numberRows = this.numbersOnly(this.selection, this.builder);
     for (const row of hasNames ? held.slice(1) : held) this.addRow(row.record, row.line);
   }
@@ -285,7 +286,7 @@ class CsvRows implements Records {
   /** Null where a column is no number. */
   private numbersOnly(selection: Selection, builder: BatchBuilder): NumberRows | null {
     const types = selection.names.map((name) => this.options.types?.get(name) ?? plainNumber);
-    if (!types.every(({ type }) => type === 'number' || type === 'integer')) return null;
+    if (!types.every(isOfNumbers)) return null;
     if (selection.contributor >= 0 && selection.contributor === selection.group) return null;
     // Where a line has one cell, an empty one is a blank line.
     const isOneCell = this.width === 1;
@@ -395,6 +396,9 @@ class CsvRows implements Records {
       ? '' : textForm(record[selection.group]!));
   }
 }
+
+const isOfNumbers = ({ type }: ColumnType = plainNumber): boolean =>
+  type === 'number' || type === 'integer';
 
 /** Line breaks inside a quoted cell: CRLF, LF or CR. */
 function lineBreaks(cell: string): number {

@@ -143,6 +143,18 @@ describe('the decimal mark', () => {
   });
 });
 
+describe('a point in a column of names', () => {
+  it('is no mark of a number', async () => {
+    const text = 'host,kind,x\na.example,v1.2,1\nb.example,v1.2,2\n';
+    const types = new Map([
+      ['host', { type: 'text' as const, bytes: 16 }],
+      ['kind', { type: 'category' as const, of: ['v1.2'] }],
+    ]);
+    expect((await read(text, { columns: ['host', 'kind', 'x'], types })).values)
+      .toEqual([0, 0, 1, 1, 0, 2]);
+  });
+});
+
 describe('an empty cell', () => {
   it('may be a word in a column of numbers', async () => {
     const text = 'name,x\nNA,1\na,NA\nb,n/a\nc,NULL\nd,-\ne,\n';
