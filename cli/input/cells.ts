@@ -4,8 +4,8 @@ import { textForm } from '../../src/base/text-form.js';
 import { selectColumns, type Selection } from './columns.js';
 import { floatIdFault, isFloatId, isOfNames } from './ids.js';
 import {
-  BatchBuilder, badCellRemedy, missingRemedy, numberInText, plainNumber, refusedAt, type Place,
-  type RowBatch, type RowOptions,
+  BatchBuilder, badCellRemedy, isOfNumbers, missingRemedy, numberInText, plainNumber, refusedAt,
+  type Place, type RowBatch, type RowOptions,
 } from './rows.js';
 
 /** A cell of a file whose columns have types of their own. Null: it is empty. */
@@ -60,8 +60,7 @@ export class CellRows {
   isNumber(column: number): boolean {
     const { data, contributor, group } = this.selection;
     if (column === contributor || column === group) return false;
-    const { type } = this.types[data.indexOf(column)] ?? plainNumber;
-    return type === 'number' || type === 'integer';
+    return isOfNumbers(this.types[data.indexOf(column)]);
   }
 
   /**
@@ -127,7 +126,7 @@ export class CellRows {
     const { target, offset } = this.builder;
     return cells.every((column, i) => {
       const type = this.types[i] ?? plainNumber;
-      if (type.type !== 'number' && type.type !== 'integer') return false;
+      if (!isOfNumbers(type)) return false;
       const isWhole = type.type === 'integer';
       const mayBeEmpty = type.optional === true || this.options.missing !== 'refuse';
       for (let row = from, at = offset + i; row < to; row++, at += cells.length) {

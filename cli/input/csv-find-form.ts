@@ -5,7 +5,7 @@ import {
   markWord, separators, thousandsMarks, usualForm, type CsvForm,
 } from './csv-form.js';
 import { hasIdName, idAdvice } from './id-advice.js';
-import { adviceOn, type RowOptions } from './rows.js';
+import { adviceOn, isOfNumbers, type RowOptions } from './rows.js';
 
 /** The bytes at the start of a file that show its form. */
 export const formBytes = 64 * 1024;
@@ -42,8 +42,9 @@ export function findForm(
   // The decoder has removed a byte order mark, which is part of what is skipped.
   const skipped = stated === null ? 0 : stated[0].length + (head[0] === 0xef ? 3 : 0);
   const rest = stated === null ? text : text.slice(stated[0].length);
+  const cuts = cutsOf(rest);
   const separator = given.separator ?? (stated?.[1] as Separator | undefined)
-    ?? separatorOf(cutsOf(rest), given.decimal, options);
+    ?? separatorOf(cuts, given.decimal, options);
   const records = (): ReturnType<typeof recordsOf> =>
     recordsOf(isWhole ? rest : upToLastLine(rest), separator);
   const decimal = given.decimal ?? decimalBeside(given.thousands, separator);
@@ -56,7 +57,7 @@ export function findForm(
   checkMarks(form, options);
   const isFound = given.separator === undefined || shown !== null;
   if (isFound && separator !== usualForm.separator) options.onNote?.(formNote(form, options));
-  noteId(recordsOf(rest, separator, 1)[0] ?? [], records, options);
+  noteId(cuts.get(separator)!, records, options);
   return { form, skipped };
 }
 
@@ -80,9 +81,8 @@ function checkMarks({ separator, decimal, thousands }: CsvForm, { source }: RowO
 
 /** The rows are read only where a column has the name of an id. */
 function noteId(
-  first: readonly string[], records: () => readonly (readonly string[])[], options: RowOptions,
+  names: readonly string[], records: () => readonly (readonly string[])[], options: RowOptions,
 ): void {
-  const names = first.map((cell) => cell.trim());
   if (options.onNote === undefined || !hasIdName(names, options)) return;
   const advice = idAdvice(names, records().slice(1), options);
   if (advice !== '') options.onNote(advice);
@@ -131,11 +131,11 @@ function separatorOf(
     && (cells.every((cell) => !/\d/.test(cell) || /\p{L}/u.test(cell))
       || asked.some((name) => !isIndex(name) && cells.includes(name)));
   if (separator === usualForm.separator || areNames) return separator;
-  const words = [separator, ...others].map((each) => markWord('separator', each));
+  const words = [...others, usualForm.separator].map((each) => markWord('separator', each));
   throw new InvalidInputError(`${options.source}: its first line is not one of names, and `
-    + `what stands between its cells may be ${[...new Set(words)].join(' or ')} or comma: `
-    + adviceOr(options, 'csv', 'say so with --csv separator=', 'save it with commas between them'),
-  { source: options.source });
+    + `what stands between its cells may be ${words.join(' or ')}: `
+    + (adviceOn(options, 'csv', 'say so with --csv separator=')
+      || 'save it with commas between them'), { source: options.source });
 }
 
 function best(
@@ -155,13 +155,11 @@ function cellsOf(
 ): { readonly person: string; readonly cells: readonly string[] }[] {
   const { columns, types, contributor } = options;
   const asked = columns ?? (types === undefined ? undefined : [...types.keys()]);
-  const isNumber = (name: string): boolean =>
-    ['number', 'integer', undefined].includes(types?.get(name)?.type);
   const used = names.flatMap((cell, index) => {
     const name = cell.trim();
     const isAsked = asked === undefined || asked.includes(name) || asked.includes(String(index));
     const isOther = name === contributor || name === options.group;
-    return isAsked && isNumber(name) && !isOther ? [index] : [];
+    return isAsked && isOfNumbers(types?.get(name)) && !isOther ? [index] : [];
   });
   const own = names.findIndex((name) => name.trim() === contributor);
   // A file without names has its first row here, too: the others are enough.
@@ -233,10 +231,4 @@ function recordsOf(
     return records;
   }
   return records;
-}
-
-function adviceOr(
-  options: RowOptions, flag: Parameters<typeof adviceOn>[1], advice: string, other: string,
-): string {
-  return adviceOn(options, flag, advice) || other;
 }

@@ -5,6 +5,7 @@ import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import { textForm } from '../../src/base/text-form.js';
+import { headOf, rejoin } from './chunks.js';
 import { isIndex, namedColumns, selectColumns, type Selection } from './columns.js';
 import {
   headerNote, isHeader, judgeFirst, recordsBelow, type FirstRecord,
@@ -15,8 +16,8 @@ import { FormNumbers, type CsvForm } from './csv-form.js';
 import { KnownTexts } from './known-texts.js';
 import { points, type NumberRows } from './plain-numbers.js';
 import {
-  adviceOn, BatchBuilder, badCellRemedy, missingRemedy, noRows, numberInText, plainNumber,
-  refusedAt, type RowBatch, type RowOptions,
+  adviceOn, BatchBuilder, badCellRemedy, isOfNumbers, missingRemedy, noRows, numberInText,
+  plainNumber, refusedAt, type RowBatch, type RowOptions,
 } from './rows.js';
 
 /** Words that mean an empty cell in a column of numbers, in any case of letters. */
@@ -30,7 +31,6 @@ const recordBytesMax = 4 * 1024 * 1024;
  * it holds whole numbers alone, `isHeader` compares it with those below, and `onNote` reports the
  * decision.
  *
- *
  * Lines without quotes are read from their bytes, four times as fast as by the parser, which reads
  * all that comes after them.
  * @throws InvalidInputError with line and column, never with a cell's text.
@@ -39,7 +39,8 @@ export async function* readCsv(
   chunks: AsyncIterable<Uint8Array>,
   options: RowOptions,
 ): AsyncGenerator<RowBatch, void, undefined> {
-  const { head, isWhole, rest } = await withHead(chunks, formBytes);
+  const rest = chunks[Symbol.asyncIterator]();
+  const { bytes: head, isWhole } = await headOf(rest, ({ length }) => length > formBytes);
   let found: FoundForm;
   try {
     found = findForm(head.subarray(0, formBytes), isWhole, options);
@@ -54,7 +55,7 @@ export async function* readCsv(
   if (skipped > 0) rows.passLine();
   const lines = new PlainLines(rows, separator);
   let parsed: ParsedRecords | null = null;
-  for await (const chunk of joined(head.subarray(skipped), rest)) {
+  for await (const chunk of rejoin(head.subarray(skipped), rest)) {
     const left = parsed === null ? lines.take(chunk) : chunk;
     if (left !== null) {
       parsed ??= new ParsedRecords(rows, options.source, separator, lines.delimiter);
@@ -70,31 +71,6 @@ export async function* readCsv(
   await parsed?.end();
   rows.end();
   yield* rows.batches(true);
-}
-
-/**
- * The first bytes, at least as many as asked for, and what follows them.
- * @returns `isWhole` - nothing follows.
- */
-async function withHead(chunks: AsyncIterable<Uint8Array>, bytes: number): Promise<{
-  readonly head: Uint8Array; readonly isWhole: boolean; readonly rest: AsyncIterator<Uint8Array>;
-}> {
-  const rest = chunks[Symbol.asyncIterator]();
-  const parts: Uint8Array[] = [];
-  let [length, isWhole] = [0, false];
-  while (length <= bytes && !isWhole) {
-    const next = await rest.next();
-    if (next.done === true) isWhole = true;
-    else length += parts[parts.push(next.value) - 1]!.length;
-  }
-  return { head: parts.length === 1 ? parts[0]! : Buffer.concat(parts), isWhole, rest };
-}
-
-async function* joined(
-  head: Uint8Array, rest: AsyncIterator<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  if (head.length > 0) yield head;
-  yield* { [Symbol.asyncIterator]: () => rest };
 }
 
 /** Records that a parser finds. */
@@ -396,9 +372,6 @@ class CsvRows implements Records {
       ? '' : textForm(record[selection.group]!));
   }
 }
-
-const isOfNumbers = ({ type }: ColumnType = plainNumber): boolean =>
-  type === 'number' || type === 'integer';
 
 /** Line breaks inside a quoted cell: CRLF, LF or CR. */
 function lineBreaks(cell: string): number {

@@ -6,9 +6,9 @@ const idName = /^(?:id|uid|uuid|guid|user|person|customer|client|patient|member|
 const peopleMin = 10;
 
 /**
- * Advice where every row is taken for a person, although a column that is not used looks like an
- * id with several rows each. It depends on the rows, so it is for whoever reads the file, and for
- * no release.
+ * Advice where every row is taken for a person, although an unused column looks like the id of
+ * people with several rows each. The advice depends on the rows, so it is shown to the person who
+ * has the file, and is part of no release.
  * @param names - of the columns. @param rows - the first ones of the file.
  */
 export function idAdvice(
@@ -22,7 +22,7 @@ export function idAdvice(
     + `says whose row it is, pass --contributor ${shellWord(names[column]!)}`;
 }
 
-/** Whether the column is named so that its cells are worth a look. */
+/** True if a column is named like an id, so that its cells are worth a look. */
 export function hasIdName(names: readonly string[], options: RowOptions): boolean {
   return options.contributor === undefined && names.some((name) => idName.test(name));
 }

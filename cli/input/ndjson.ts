@@ -6,7 +6,8 @@ import { isOfNames } from './ids.js';
 import { cutLine, FormLines } from './ndjson-lines.js';
 import { cellRole, points } from './plain-numbers.js';
 import {
-  BatchBuilder, badCellRemedy, missingRemedy, noRows, plainNumber, refusedAt, type RowBatch,
+  BatchBuilder, badCellRemedy, isOfNumbers, missingRemedy, noRows, plainNumber, refusedAt,
+  type RowBatch,
   type RowOptions,
 } from './rows.js';
 
@@ -192,7 +193,7 @@ class NdjsonRows {
     text: string, { data, names, contributor, group }: Selection, builder: BatchBuilder,
   ): FormLines | null {
     const types = names.map((name) => this.options.types?.get(name) ?? plainNumber);
-    if (!types.every(({ type }) => type === 'number' || type === 'integer')) return null;
+    if (!types.every(isOfNumbers)) return null;
     if (contributor >= 0 && contributor === group) return null;
     const cut = cutLine(text);
     if (cut === null || cut.keys.length !== this.width) return null;

@@ -4,6 +4,7 @@ import { utf8 } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { asInputError, UsageError } from '../base/errors.js';
 import { flightsName } from '../data/flights.js';
+import { headOf, rejoin } from './chunks.js';
 import { readCsv } from './csv.js';
 import { readNdjson } from './ndjson.js';
 import { readFlights } from './flights.js';
@@ -71,11 +72,11 @@ export async function* readRows(
   }
   const source = request.path === '-' ? 'standard input' : request.path;
   let chunks = bytesOf(request, stdin, source);
-  let head = await headOf(chunks);
+  let head = await markedHead(chunks);
   const packing = packingOf(head, source);
   if (packing !== undefined) {
     chunks = unpack(rejoin(head, chunks), packing, source);
-    head = await headOf(chunks);
+    head = await markedHead(chunks);
   }
   const format = formatOf(head, request.path, source);
   if (isCsvAlone(request) && format !== 'csv') {
@@ -143,14 +144,10 @@ async function* bytesOf(
 }
 
 /** Enough of the input to recognise its format: up to its first bytes that are not blank. */
-async function headOf(chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
-  let head: Uint8Array = new Uint8Array(0);
-  while (head.length < magicBytes || firstMark(head) === undefined) {
-    const next = await chunks.next();
-    if (next.done === true) break;
-    head = Buffer.concat([head, next.value]);
-  }
-  return head;
+async function markedHead(chunks: AsyncGenerator<Uint8Array>): Promise<Uint8Array> {
+  const { bytes } = await headOf(chunks, (head) =>
+    head.length >= magicBytes && firstMark(head) !== undefined);
+  return bytes;
 }
 
 /** The first byte that is not blank and not part of a UTF-8 byte order mark. */
@@ -179,11 +176,4 @@ function formatOf(head: Uint8Array, path: string, source: string): InputFormat {
   }
   const mark = firstMark(head);
   return mark === 0x5b || mark === 0x7b ? 'ndjson' : 'csv';
-}
-
-async function* rejoin(
-  head: Uint8Array, chunks: AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  if (head.length > 0) yield head;
-  yield* chunks;
 }

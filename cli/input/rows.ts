@@ -75,6 +75,10 @@ const rowsPerBatch = 4096;
 /** The type of a column that has none. */
 export const plainNumber: ColumnType = { type: 'number' };
 
+/** True for a column whose cells are numbers as they stand, also if it has no type. */
+export const isOfNumbers = ({ type }: ColumnType = plainNumber): boolean =>
+  type === 'number' || type === 'integer';
+
 /** Collects rows into batches, so that a million rows do not need an object each. */
 export class BatchBuilder {
   private values: Float64Array;
