@@ -56,9 +56,14 @@ export interface PrivacyFlags {
  * @param contributors - a public number; undefined: it is not known.
  */
 export function usualDelta(contributors = 1): number {
+  return Number(`1e-${deltaDigits(contributors)}`);
+}
+
+/** The d of the usual delta 1e-d. */
+export function deltaDigits(contributors: number): number {
   let digits = 6;
   while (10 * contributors > 10 ** digits) digits += 1;
-  return Number(`1e-${digits}`);
+  return digits;
 }
 
 /**

@@ -275,8 +275,8 @@ function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
 }
 
 /**
- * Whether threads help: their start costs .1 s of processor time, as much as dozens of passes over
- * a million rows of one column. A pass multiplies about `columns` squared numbers of each row.
+ * True where threads help. Their start costs .1 s of processor time, as much as dozens of passes
+ * over a million rows of one column. A pass multiplies about `columns` squared numbers of each row.
  */
 function areWorthThreads(rows: number, columns: number): boolean {
   return rows * columns ** 2 >= 2 ** 23;

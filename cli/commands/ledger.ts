@@ -286,7 +286,7 @@ function pureAmounts(
   return amounts(pureSpent, pureReserved, pureCap, declined?.pure ?? null);
 }
 
-/** What the two sums say where they differ, such as "3 of 8 by epsilon". */
+/** Both sums in words, such as "3 of 8 by epsilon"; null where only one is kept. */
 function sumsText({ rho, delta, pure }: BudgetView): string | null {
   if (pure === null) return null;
   const isUsedUp = rho.left === 0 || (delta.cap > 0 && delta.left === 0);

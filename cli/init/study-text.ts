@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { wrap } from '../base/help.js';
+import { deltaDigits } from '../base/privacy-flags.js';
 import { keyedParts, keyedTitles } from './keyed-text.js';
 import {
   isKeyed, yamlText, type Answers, type AskedParts, type PlainQuestion, type Question, type Range,
@@ -191,9 +192,4 @@ function edgesOf({ low, high }: Range): readonly number[] {
   const inner = Array.from({ length: bins - 1 }, (_, i) =>
     rounded(low + ((high - low) * (i + 1)) / bins, 12));
   return [low, ...inner, high];
-}
-
-/** Digits of the study's delta, 1e-6 or less: at most a tenth of one divided by the cohort. */
-function deltaDigits(cohort: number): number {
-  return Math.max(6, Math.ceil(Math.log10(10 * cohort)));
 }

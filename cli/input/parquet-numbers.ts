@@ -27,13 +27,13 @@ export function numberKindOf(
     ? type : null;
 }
 
-/** Whether a column holds texts that are stored as they are. */
+/** True for a column of texts that are stored as they are. */
 export function isOfTexts({ type }: SchemaElement): boolean {
   return type === 'BYTE_ARRAY';
 }
 
 /**
- * Whether all pages of a column are encoded in a way that is read here: texts in dictionaries only.
+ * True if all pages of a column are encoded in a way that is read here: texts in dictionaries only.
  */
 export function arePlainPages(
   bytes: ArrayBuffer, chunk: Chunk, { source, where, kind }: {
@@ -49,7 +49,7 @@ export function arePlainPages(
   return true;
 }
 
-/** Of the library's type: what is no UTF-8 is replaced. */
+/** The library decodes in the same way: bytes that are no UTF-8 become U+FFFD. */
 const utf8 = new TextDecoder();
 
 /** @throws RangeError if the page is too short for this many texts. */

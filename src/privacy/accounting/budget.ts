@@ -53,7 +53,7 @@ export interface Caps extends Charge {
   readonly pure: Amount;
 }
 
-/** Whether a budget may come to this total: the claim above. */
+/** True if a budget may come to this total: the claim above. */
 export function admits(caps: Caps, total: Charge): boolean {
   return (total.rho <= caps.rho && total.delta <= caps.delta)
     || (total.pure !== null && total.pure <= caps.pure);
@@ -72,7 +72,7 @@ export function plusCharge(left: Charge, right: Charge): Charge {
   };
 }
 
-/** Whether a reservation pays for a charge, in every sum. */
+/** True if a reservation pays for a charge in every sum. */
 export function coversCharge(reserved: Charge, charge: Charge): boolean {
   return charge.rho <= reserved.rho && charge.delta <= reserved.delta
     && (reserved.pure === null || (charge.pure !== null && charge.pure <= reserved.pure));

@@ -120,7 +120,7 @@ export function rankRuns(
     return above;
   };
   const middle = mostLower / rankUnit;
-  // Whoever comes before has as many behind that the places in front of them are out of reach.
+  // In front of this contributor too many others are behind: all those places are out of reach.
   const first = Math.max(0, Math.floor(middle - reach));
   const firstPlace = first < present ? placeOf(sorted[first]!) : places;
   let lower = firstNot(0, (value) => placeOf(value) < firstPlace);

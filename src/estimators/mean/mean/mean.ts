@@ -188,8 +188,8 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
   const rest = shareOf(rho, 1 - centrePart);
   const radius = optionalNumberOf(values, 'radius') ?? null;
   if (dimension === 1) {
-    const found = { facts, centre, corruption, isTagged: values['spread'] === 'auto' };
-    return oneColumnDesign(oneColumn(facts, rest, { radius, bounds }), found);
+    const isTagged = values['spread'] === 'auto';
+    return oneColumnDesign(oneColumn(facts, rest, { radius, bounds }), centre, isTagged);
   }
   const distance = binsEvent('distance', distanceBins, shareOf(rest, distanceShare(dimension)));
   const clipped = clippedMeanEvents({
@@ -245,18 +245,10 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
 /** The tails of one column are long from this radius on: rows without tails have one below 6. */
 const longFrom = 8;
 
-/** Where the centre of one column comes from. */
-interface FoundCentre {
-  readonly facts: StudyFacts;
-  readonly centre: PrivateCentreStage;
-  readonly corruption: number;
-  readonly isTagged: boolean;
-}
-
 function oneColumnDesign(
-  column: OneColumn, { facts, centre, isTagged }: FoundCentre,
+  column: OneColumn, centre: PrivateCentreStage, isTagged: boolean,
 ): PooledDesign {
-  const { distance, clipped: { sum, count }, radius, bounds } = column;
+  const { facts, distance, clipped: { sum, count }, radius, bounds } = column;
   const { cohort, target: { rho } } = facts;
   const sigma = sum.sigma * (radius ?? lightRadius(1));
   const reach = radius ?? farthest;
@@ -303,7 +295,7 @@ function oneColumnDesign(
   };
 }
 
-/** What the interval of one column stands on, before there are data. */
+/** The assumption behind the interval of one column, stated before there are data. */
 function intervalText(
   { seenFrom, from, ofRange, isBounded }: {
     readonly seenFrom: number; readonly from: number; readonly ofRange: number;
