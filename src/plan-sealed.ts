@@ -5,11 +5,11 @@ import { countedAtBound } from './estimators/contract/outside.js';
 import { publishedOverCharged } from './privacy/mechanisms/sealed-noise.js';
 import { sealedProgramOf } from './sealed/programs/table.js';
 import { bodyBytes } from './sealed/shares/body.js';
-import { packedBytes, type ShareForm } from './sealed/shares/form.js';
 import { sharedQuestionOf, type SharedStudy } from './sealed/shares/study-shares.js';
 import { signatureBytes } from './wire/fields.js';
 import type { BeyondGrid, SealedProgram, TrafficRange } from './sealed/programs/contract.js';
 import type { Question } from './base/questions.js';
+import type { PlannedQuestion, QuestionsPlan } from './questions/plan.js';
 
 /** The limits of the promise, for readers of a plan. */
 const weakestPromise =
@@ -55,10 +55,15 @@ function trafficFacts({ least, most }: TrafficRange): Readonly<Record<string, nu
   };
 }
 
-/** What a contributor sends: an entry for one question, or this one's rows in two of its boxes. */
-function bytesFacts(form: ShareForm, { questions }: SharedStudy): Readonly<Record<string, number>> {
-  return questions.length === 1 ? { bytesOfAnEntry: bodyBytes([form]) + signatureBytes }
-    : { bytesInAnEntry: 2 * packedBytes(form) };
+/** The plans of a sealed study's questions, with the bytes that a contributor sends for them. */
+export function withEntryBytes(planned: QuestionsPlan): QuestionsPlan {
+  const bytesOfAnEntry =
+    bodyBytes(sealedProgramsOf(planned).map(({ form }) => form)) + signatureBytes;
+  const [first, ...others] = planned.questions;
+  const withBytes = (asked: PlannedQuestion): PlannedQuestion => ({
+    ...asked, plan: { ...asked.plan, facts: { ...asked.plan.facts, bytesOfAnEntry } },
+  });
+  return { ...planned, questions: [withBytes(first), ...others.map(withBytes)] };
 }
 
 /** An ordinary study tells how many people had more keys than count; nobody would tell it here. */
@@ -107,7 +112,7 @@ export function planSealed(
       ...open.facts, sealed: 'against reading', weakestPromise,
       noiseOverOneServer: publishedOverCharged,
       ...(program.outside !== undefined && rangeFacts(program.outside)),
-      ...bytesFacts(program.form, study), ...trafficFacts(traffic),
+      ...trafficFacts(traffic),
     },
     expectedError: (corruption) => {
       const { total, sampling, noise, bias } = open.expectedError(corruption);

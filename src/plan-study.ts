@@ -10,7 +10,7 @@ import {
 import {
   capsOf, lessFor, perReleaseTarget, resolvePureTarget, targetForReleases, type BudgetCaps,
 } from './privacy/accounting/target.js';
-import { planSealed } from './plan-sealed.js';
+import { planSealed, withEntryBytes } from './plan-sealed.js';
 import { planQuestions, type QuestionsPlan } from './questions/plan.js';
 import type { StudyDocument } from './wire/study-document.js';
 
@@ -134,7 +134,7 @@ export function planQuestionsOf(
 ): QuestionsPlan | Infeasible {
   const { sealed } = document;
   const facts = { ...document, target, rowsMax: document.contribution.rowsMax };
-  return planQuestions(document.questions, facts, {
+  const planned = planQuestions(document.questions, facts, {
     find,
     plan: (estimator, parameters, asked, question) => {
       const open = planWithin(estimator, parameters, asked);
@@ -142,6 +142,7 @@ export function planQuestionsOf(
         : planSealed(question, { ...document, sealed }, asked, open);
     },
   });
+  return sealed === undefined || planned.kind === 'infeasible' ? planned : withEntryBytes(planned);
 }
 
 function targetOf(

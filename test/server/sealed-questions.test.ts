@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { KeelsonError } from '../../src/base/errors.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { servers } from '../../src/sealed/shares/body.js';
+import { signatureBytes } from '../../src/wire/fields.js';
 import { refusalOf } from '../support/refusal.js';
 import { everyMs, SealedNodes } from '../support/sealed-nodes.js';
 
@@ -44,6 +45,9 @@ describe('three servers of a study with several questions', () => {
     const stored: number[] = [];
     expect(await run.contribute(people, (body) => { stored.push(body.length); })).toEqual([]);
     expect(new Set(stored).size).toBe(1);
+    for (const { plan } of run.definition.questions) {
+      expect(plan.facts['bytesOfAnEntry']).toBe(stored[0]! + signatureBytes);
+    }
     await run.clock.advance(everyMs);
     await run.until(async () => (await run.releases(0)).length === 1);
     const [{ outcomes }] = await run.releases(0) as [Awaited<ReturnType<typeof run.releases>>[0]];
