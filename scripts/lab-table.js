@@ -24,7 +24,7 @@ const faults = [];
 /** A run with answers by key: each of them promises something, and plain answers are beside it. */
 const isKeyed = rows[0].baselines['naive-mean'] === undefined;
 const promisedShare = Math.max(
-  ...rows.filter(({ answers }) => answers.some(isRobust)).map(({ hostileShare }) => hostileShare));
+  ...rows.filter(({ answers }) => answers.some(isRobust)).map(({ corruption }) => corruption));
 
 function isRobust({ estimator, promised }) {
   return (isKeyed || estimator !== 'mean') && promised !== null;
@@ -32,8 +32,8 @@ function isRobust({ estimator, promised }) {
 
 let refusals = 0;
 let asked = 0;
-for (const { attack, hostileShare, rounds, answers, baselines } of rows) {
-  const where = `${attack} at ${100 * hostileShare} %`;
+for (const { attack, corruption, rounds, answers, baselines } of rows) {
+  const where = `${attack} at ${100 * corruption} %`;
   for (const answer of answers.filter(isRobust)) {
     const { estimator, refused, error, promised } = answer;
     refusals += refused;
@@ -42,7 +42,7 @@ for (const { attack, hostileShare, rounds, answers, baselines } of rows) {
       faults.push(`${where}: ${estimator} is at ${error}, promised ${promised}`);
     }
   }
-  if (isKeyed || !loud.includes(attack) || hostileShare !== promisedShare) continue;
+  if (isKeyed || !loud.includes(attack) || corruption !== promisedShare) continue;
   const broken = brokenFactor * baselines['robust-filter'];
   const { error: mean } = answers.find(({ estimator }) => estimator === 'mean');
   const naive = baselines['naive-mean'];
@@ -55,7 +55,7 @@ if (refusals > refusedMost * asked) {
 const wanted = isKeyed
   ? ['ballot-stuffing', 'heavy-hitter-poisoning', 'forge-keys', 'evict-keys'] : loud;
 for (const attack of wanted) {
-  const isPlayed = rows.some((row) => row.attack === attack && row.hostileShare === promisedShare);
+  const isPlayed = rows.some((row) => row.attack === attack && row.corruption === promisedShare);
   if (!isPlayed) faults.push(`${attack} was not played at ${100 * promisedShare} %`);
 }
 
@@ -66,8 +66,8 @@ const headOf = {
 };
 const plain = isKeyed ? ['plain count', 'plain sum', 'plain mean'] : Object.keys(headOf);
 const names = rows[0].answers.map(({ estimator }) => estimator);
-const cells = rows.map(({ attack, hostileShare, baselines, answers }) => [
-  attack, `${100 * hostileShare} %`,
+const cells = rows.map(({ attack, corruption, baselines, answers }) => [
+  attack, `${100 * corruption} %`,
   ...plain.map((name) => short(baselines[name])),
   ...answers.map(({ error, promised }) =>
     `${short(error)} (${promised === null ? 'none' : short(promised)})`),

@@ -13,13 +13,13 @@ export interface FleetOptions {
   readonly studies: readonly string[];
   readonly contributors: number;
   /** Share of hostile contributors, in [0, 1). The first contributors are hostile. Default 0. */
-  readonly hostileShare?: number;
+  readonly corruption?: number;
   /** Name of an attack (`attackNames`). Default shift. */
   readonly attack?: string;
   /** The distance by which the attack moves rows, in spreads. Default: the attack's own. */
   readonly strength?: number;
   /**
-   * Called at the start of every epoch of every study. Its result replaces `hostileShare`, `attack`
+   * Called at the start of every epoch of every study. Its result replaces `corruption`, `attack`
    * and `strength`; null keeps those. For attacks on the numbers only.
    */
   readonly tactics?: (study: string, epoch: bigint) => Tactics | null;
@@ -68,7 +68,7 @@ export interface FleetOptions {
 
 /** The behaviour of the hostile contributors in one epoch. */
 export interface Tactics {
-  readonly hostileShare: number;
+  readonly corruption: number;
   /** Name of an attack on the numbers, or `absent`: they send nothing. */
   readonly attack: string;
   readonly strength?: number;

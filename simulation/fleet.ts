@@ -39,7 +39,7 @@ export function contributorSeed(seed: Uint8Array, index: number): Uint8Array {
  * @throws InvalidParameterError for options that can never work.
  * @example
  * const rows = gaussianSource({ mean: [10, 700], standardDeviation: [30, 400], rows: 8, seed });
- * const hostile = { hostileShare: 0.1, attack: 'shift' };
+ * const hostile = { corruption: 0.1, attack: 'shift' };
  * const fleet = createFleet({
  *   url, studies: ['flight-delays'], contributors: 3000, ...hostile, seed, rows,
  * });
@@ -81,7 +81,7 @@ class NetworkFleet implements Fleet {
       ...options, runtime, openTransport: options.openTransport ?? platformTransport,
       readFacts: decodeStudyDocument,
     };
-    const hostile = Math.round((options.hostileShare ?? 0) * options.contributors);
+    const hostile = Math.round((options.corruption ?? 0) * options.contributors);
     const attack = findAttack(options.attack ?? 'shift');
     this.addRuns(runtime);
     const abusers = isProtocolAttack(attack) ? hostile : 0;
@@ -274,15 +274,15 @@ function range(start: number, end: number): number[] {
 
 function checkOptions(options: FleetOptions): void {
   webSocketUrl(options.url);
-  const { contributors, hostileShare = 0, studies, paceShare = 0.8 } = options;
+  const { contributors, corruption = 0, studies, paceShare = 0.8 } = options;
   if (!Number.isInteger(contributors) || contributors < 1) {
     throw new InvalidParameterError(
       `contributors is ${contributors}: give an integer of at least 1`,
     );
   }
-  if (!(hostileShare >= 0 && hostileShare < 1)) {
+  if (!(corruption >= 0 && corruption < 1)) {
     throw new InvalidParameterError(
-      `the hostile share is ${hostileShare}: give a number in [0, 1)`,
+      `the fraction of liars is ${corruption}: give a number in [0, 1)`,
     );
   }
   if (!(paceShare > 0 && paceShare <= 1)) {

@@ -24,9 +24,9 @@ export function hostilityOf(
   fleet: FleetOptions, study: string, epoch: bigint, before: Hostility | null,
 ): Hostility {
   const tactics = fleet.tactics?.(study, epoch) ?? null;
-  const share = tactics?.hostileShare ?? fleet.hostileShare ?? 0;
+  const share = tactics?.corruption ?? fleet.corruption ?? 0;
   if (!(share >= 0 && share < 1)) {
-    throw new InvalidParameterError(`the hostile share is ${share}: give one in [0, 1)`);
+    throw new InvalidParameterError(`the fraction of liars is ${share}: give one in [0, 1)`);
   }
   const attack = attackOf(tactics?.attack ?? fleet.attack ?? 'shift', tactics !== null);
   const goesOn = before !== null && before.attack === attack;

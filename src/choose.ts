@@ -33,7 +33,7 @@ export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
 /** An estimator that answers the question, and what it would cost. */
 export interface Candidate {
   readonly estimator: Estimator;
-  /** Root of the expected squared error at the stated hostile share; null without a plan. */
+  /** Root of the expected squared error at the stated corruption; null without a plan. */
   readonly expectedError: number | null;
   /** The unit of `expectedError`: `spreads`, unless the plan names another. */
   readonly errorsAreIn: string;
@@ -219,7 +219,7 @@ function edgesOf({ low, high }: { low: number; high: number }): readonly number[
 
 /**
  * Recommends an estimator for a question, from public facts alone, and says why. Of the estimators
- * whose needs are met, and which promise an error at the stated hostile share, it picks the one
+ * whose needs are met, and which promise an error at the stated corruption, it picks the one
  * whose plan has the smallest expected error, and among equals the last in `decisions`. Errors in
  * different units are not compared: the first in `decisions` then wins. Costs one plan for each
  * estimator of the question.

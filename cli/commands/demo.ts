@@ -133,7 +133,7 @@ function sealedOptions(what: string, typed: Typed): SealedDemoOptions {
     people: numberFlag(
       typed.contributors, '--contributors', { ...whole, atLeast: 300, atMost: 5000 },
     ) ?? 600,
-    hostileShare: numberFlag(typed.liars, '--liars', { atLeast: 0, atMost: 0.2 })
+    corruption: numberFlag(typed.liars, '--liars', { atLeast: 0, atMost: 0.2 })
       ?? defaults.liars,
     epochSeconds: numberFlag(typed.every, '--every', { ...whole, atLeast: 2, atMost: 3600 }) ?? 20,
     keep: typed.keep === true,
@@ -176,7 +176,7 @@ function optionsFrom(typed: Typed, io: Io): DemoOptions {
   return {
     ...asked,
     ...fit(asked, io),
-    hostileShare: numberFlag(liars, '--liars', { atLeast: 0, below: 0.5 }) ?? defaults.liars,
+    corruption: numberFlag(liars, '--liars', { atLeast: 0, below: 0.5 }) ?? defaults.liars,
     attack: typed.attack ?? 'shift',
     strength: numberFlag(typed.strength, '--strength', { atLeast: 0, atMost: 1e9 }),
     keep: typed.keep === true,

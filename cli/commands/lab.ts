@@ -108,10 +108,10 @@ export const lab = defineCommand({
         rounds.push(round);
         output.jsonLine({ type: 'round', ...round });
         output.note(`round ${rounds.length} of ${options.rounds}: ${round.setting.attack}, `
-          + `${100 * round.setting.hostileShare} % hostile`);
+          + `${100 * round.setting.corruption} % hostile`);
       },
-      spoiled: ({ attack, hostileShare }, honest, expected) => output.note(
-        `${attack} with ${100 * hostileShare} % hostile is played again: ${honest} of ${expected} `
+      spoiled: ({ attack, corruption }, honest, expected) => output.note(
+        `${attack} with ${100 * corruption} % hostile is played again: ${honest} of ${expected} `
         + 'honest people were in time. Longer epochs (--every) or fewer people (--contributors) '
         + 'suit this machine better',
       ),
@@ -138,13 +138,13 @@ const share = { atLeast: 0, below: 0.5 } as const;
 async function playWithPage(typed: Typed, io: Io, output: Output): Promise<0> {
   const { data, contributors, epsilon, ...facts } = factsFrom(typed, io);
   const [attack] = attacksOf(typed.attack, data);
-  const [hostileShare = 0.1] = sharesOf(typed.liars) ?? [];
+  const [corruption = 0.1] = sharesOf(typed.liars) ?? [];
   const session = new LabSession({
     ...facts,
     scene: {
       data: data.name, estimators: estimatorsOf(typed.estimators, data), contributors, epsilon,
     },
-    setting: { attack: attack!, hostileShare },
+    setting: { attack: attack!, corruption },
     ...placeFrom(typed, io),
   });
   const port = numberFlag(typed.page, '--page', { whole: true, atLeast: 0, atMost: 65_535 })
@@ -233,8 +233,8 @@ function scriptFrom(typed: Typed, io: Io): {
     ?? defaults.epochs;
   const shares = sharesOf(typed.liars) ?? defaults.shares;
   const script = attacksOf(typed.attack, facts.data).flatMap((attack) =>
-    shares.flatMap((hostileShare) =>
-      Array.from({ length: perSetting }, (): Setting => ({ attack, hostileShare }))));
+    shares.flatMap((corruption) =>
+      Array.from({ length: perSetting }, (): Setting => ({ attack, corruption }))));
   return {
     perSetting,
     options: {

@@ -59,7 +59,7 @@ export const plan = defineCommand({
     corruption: {
       type: 'string',
       valueHint: 'share',
-      description: 'hostile share to design and plan for (default: the estimator\'s)',
+      description: 'fraction of false rows to design and plan for (default: the estimator\'s)',
     },
     error: {
       type: 'string',
@@ -173,7 +173,7 @@ function sizes(args: {
 }
 
 /**
- * The parameters. If the estimator has one for the hostile share, it is also designed for this
+ * The parameters. If the estimator has one for the corruption, it is also designed for this
  * share.
  */
 function declared(
@@ -337,7 +337,7 @@ function unreachable(
   return infeasible(
     {
       kind: 'infeasible', reason,
-      remedy: 'allow a larger error, a larger epsilon or a smaller hostile share',
+      remedy: 'allow a larger error, a larger epsilon or a smaller corruption',
     },
     header,
     output,
@@ -369,7 +369,7 @@ function print(plan: Described, output: Output): void {
     ],
     ['privacy', privacyText(privacy)],
     ['neighbours', privacy.neighbours],
-    ['hostile share', `up to ${formatNumber(guarantee.corruptionMax)}`],
+    ['corruption', `up to ${formatNumber(guarantee.corruptionMax)}`],
     ['assumes', findEstimator(plan.estimator).assumption],
     ['noise', noiseText(noise, plan.facts['spread'] === 'found privately')],
     ...Object.entries(plan.facts)

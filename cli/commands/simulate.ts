@@ -93,7 +93,7 @@ export const simulate = defineCommand({
     const { 'server-key': pinned } = args;
     const serverKey = pinned === undefined ? undefined : publicKeyFlag(pinned, '--server-key');
     const attack = args.attack ?? 'shift';
-    const hostileShare = numberFlag(args.liars, '--liars', { atLeast: 0, below: 1 }) ?? 0;
+    const corruption = numberFlag(args.liars, '--liars', { atLeast: 0, below: 1 }) ?? 0;
     const note = (reason: string, retryInMs: number): void =>
       output.note(notConnected(reason, retryInMs));
     // Reads the file before connecting, so that its errors come first.
@@ -118,7 +118,7 @@ export const simulate = defineCommand({
       ));
     const sources = new Map(studies.map((study, i) => [study, rows[i]!]));
     const fleet = createFleet({
-      url, studies, contributors, seed, signal: stop.signal, hostileShare, attack,
+      url, studies, contributors, seed, signal: stop.signal, corruption, attack,
       rows: (contributor, epoch, study) => sources.get(study)!.source(contributor, epoch, study),
       texts: (study) => sources.get(study)!.texts,
       serverKey: welcome.server.publicKey,

@@ -122,15 +122,15 @@ export const aboutQuestions: Readonly<Record<string, string>> =
 /**
  * For each question the error that its plan expects, in the units of its answer: the root mean
  * square over the numbers of the answer.
- * @param hostileShare - people who may do the worst that each question allows.
+ * @param corruption - fraction of people who may do the worst that each question allows.
  */
 export function plannedErrors(
-  { document: { cohort }, questions }: StudyDefinition, hostileShare: number,
+  { document: { cohort }, questions }: StudyDefinition, corruption: number,
 ): readonly number[] {
   const asked = askedWith(0);
   return questions.map(({ question, plan }) => {
     const numbers = plan.outputShape.reduce((product, length) => product * length, 1);
-    return plan.expectedError(hostileShare).total / Math.sqrt(numbers)
+    return plan.expectedError(corruption).total / Math.sqrt(numbers)
       * asked[question.name]!.errorUnit(cohort);
   });
 }
@@ -140,7 +140,7 @@ export type SharedFacts = Pick<StudyDocument, 'cohort' | 'privacy'> & {
   readonly everyMs: number;
   readonly rowsMax: number;
   readonly budget: Pick<StudyDocument['budget'], 'epsilon' | 'delta' | 'perMs'>;
-  /** Hostile share that the robust answer is planned for. */
+  /** Corruption that the robust answer is planned for. */
   readonly corruption: number;
 };
 

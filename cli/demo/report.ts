@@ -16,7 +16,7 @@ export interface DemoPlan {
   /** Address of each study's page on the dashboard, by the study's name. */
   readonly pages: ReadonlyMap<string, string>;
   readonly contributors: number;
-  readonly hostileShare: number;
+  readonly corruption: number;
   readonly attack: string;
   readonly epochMs: number;
 }
@@ -100,11 +100,11 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
 }
 
 function describe(
-  { address, folder, operatorToken, studies, pages, contributors, hostileShare, attack,
+  { address, folder, operatorToken, studies, pages, contributors, corruption, attack,
     epochMs }: DemoPlan,
   output: Output,
 ): void {
-  const hostile = Math.round(hostileShare * contributors);
+  const hostile = Math.round(corruption * contributors);
   const seconds = formatNumber(epochMs / 1000);
   output.text(`dashboard at ${address}/ for as long as this runs`);
   output.text(`data folder ${folder}`);
@@ -119,7 +119,7 @@ function describe(
       continue;
     }
     // From public numbers only, before any row.
-    const promised = plan.expectedError(hostileShare).total.toFixed(2);
+    const promised = plan.expectedError(corruption).total.toFixed(2);
     output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per `
       + `release; expected error ${promised} spreads`);
   }

@@ -181,7 +181,7 @@ function startFleet(
     url: aggregator.address.replace('http', 'ws'),
     studies: studies.map(({ document }) => document.study),
     contributors: options.contributors,
-    hostileShare: options.hostileShare,
+    corruption: options.corruption,
     attack: options.attack,
     ...(options.strength !== undefined && { strength: options.strength }),
     onAccepted: (study, epoch, _, isHostile, sent) => {
@@ -222,7 +222,7 @@ async function collect(
       rounds.add(study, release.epoch, truth === null
         ? null : shownOf(release, document, truth, () => ({
           honest: honest.of(release.epoch),
-          plannedErrors: plannedErrors(definition, options.hostileShare),
+          plannedErrors: plannedErrors(definition, options.corruption),
         })));
       if (rounds.isDone) enough.abort();
     }

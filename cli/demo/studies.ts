@@ -14,7 +14,7 @@ export interface DemoFacts {
   readonly epochMs: number;
   /** For each release. */
   readonly epsilon: number;
-  readonly hostileShare: number;
+  readonly corruption: number;
   /** The budget renews, so that releases continue as long as somebody watches. */
   readonly keep: boolean;
 }
@@ -56,7 +56,7 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     late: 'drop',
     retention: { kind: 'release' },
   } as const;
-  const corruption = Math.max(facts.hostileShare, 0.01);
+  const corruption = Math.max(facts.corruption, 0.01);
   const means = [['mean', 'mean'], ['robust', 'robust-mean']].map(([word, name]) => {
     const { name: estimator, parameters } = findEstimator(name!);
     const document = ofShortFacts({

@@ -52,7 +52,7 @@ export interface JudgedAnswer {
   readonly plan: Plan;
   readonly cohort: number;
   readonly outcome: Outcome;
-  readonly hostileShare: number;
+  readonly corruption: number;
 }
 
 /** The error of a private answer, null if it was refused, and the one that its plan promised. */
@@ -108,9 +108,9 @@ export class EpochRows implements EpochPeople {
         'robust-filter': compared(inUnits(pass.mean)),
       },
       picture: this.#picture(inUnits(centre), pass),
-      judge: ({ plan, outcome, hostileShare }) => ({
+      judge: ({ plan, outcome, corruption }) => ({
         error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, truth, spread) : null,
-        promised: plan.expectedError(hostileShare).total,
+        promised: plan.expectedError(corruption).total,
       }),
     };
   }

@@ -2,11 +2,12 @@ import { formatNumber } from '../base/output.js';
 import type { Round } from './rounds.js';
 
 /**
- * All rounds with one attack and one hostile share. Errors are medians over the rounds, in spreads.
+ * All rounds with one attack and one fraction of liars. Errors are medians over the rounds, in
+ * spreads.
  */
 export interface BreakdownRow {
   readonly attack: string;
-  readonly hostileShare: number;
+  readonly corruption: number;
   readonly rounds: number;
   /** Median number of hostile contributions that counted. */
   readonly hostile: number;
@@ -35,19 +36,19 @@ export interface BreakdownAnswer {
 export function breakdown(rounds: readonly Round[]): readonly BreakdownRow[] {
   const groups = new Map<string, Round[]>();
   for (const round of rounds) {
-    const key = `${round.setting.attack} ${round.setting.hostileShare}`;
+    const key = `${round.setting.attack} ${round.setting.corruption}`;
     groups.set(key, [...(groups.get(key) ?? []), round]);
   }
   const attacks = [...new Set(rounds.map(({ setting }) => setting.attack))];
   // A repeated round comes after all others.
   const inOrder = [...groups.values()].sort(([left], [right]) =>
     attacks.indexOf(left!.setting.attack) - attacks.indexOf(right!.setting.attack)
-    || left!.setting.hostileShare - right!.setting.hostileShare);
+    || left!.setting.corruption - right!.setting.corruption);
   return inOrder.map((group) => {
-    const { attack, hostileShare } = group[0]!.setting;
+    const { attack, corruption } = group[0]!.setting;
     return {
       attack,
-      hostileShare,
+      corruption,
       rounds: group.length,
       hostile: middle(group.map((round) => round.hostile)),
       turnedAway: Math.max(...group.map((round) => round.turnedAway ?? 0)),
@@ -98,7 +99,7 @@ export function breakdownTable(rows: readonly BreakdownRow[]): {
     ],
     lines: rows.map((row) => [
       row.attack,
-      `${formatNumber(100 * row.hostileShare)} %`,
+      `${formatNumber(100 * row.corruption)} %`,
       ...(isEnrolled ? [String(row.turnedAway)] : []),
       ...baselines.map((name) => short(row.baselines[name]!)),
       ...row.answers.map(({ error, promised, keptPromise }) =>

@@ -16,7 +16,7 @@ export interface Answer {
   /** In spreads, or in the unit of an answer by key; null if refused. */
   readonly error: number | null;
   /**
-   * The error that the plan promised before any row, at this hostile share; infinite beyond its
+   * The error that the plan promised before any row, at this corruption; infinite beyond its
    * promise.
    */
   readonly promised: number;
@@ -52,11 +52,11 @@ export interface Part {
 /** Compares a release with the lab's own facts about its epoch. */
 export function answerOf(
   { document, questions: [{ plan }] }: StudyDefinition, release: ReleaseBody,
-  baselines: Baselines, { hostileShare }: Setting,
+  baselines: Baselines, { corruption }: Setting,
 ): Answer {
   const { outcome } = release.answers[0]!;
   const { error, promised } =
-    baselines.judge({ plan, cohort: document.cohort, outcome, hostileShare });
+    baselines.judge({ plan, cohort: document.cohort, outcome, corruption });
   return {
     estimator: labNameOf(document),
     epoch: release.epoch,

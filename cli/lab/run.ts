@@ -47,8 +47,8 @@ export interface LabReport {
 /** Tokens of the lab end after any run. */
 const tokensEndMs = Date.UTC(2100, 0, 1);
 
-const keyOf = ({ attack, hostileShare, strength }: Setting): string =>
-  `${attack} ${hostileShare} ${strength ?? ''}`;
+const keyOf = ({ attack, corruption, strength }: Setting): string =>
+  `${attack} ${corruption} ${strength ?? ''}`;
 
 /**
  * A round with a smaller share of its honest people shows how slow the machine is, not how good the
@@ -180,7 +180,7 @@ class Laboratory {
     const played = this.played.get(study)!;
     const index = played.size;
     const setting = this.options.director.settingOf(index);
-    if (setting === null) return { hostileShare: 0, attack: 'shift' };
+    if (setting === null) return { corruption: 0, attack: 'shift' };
     played.set(epoch, { index, setting, people: this.peopleOf(study) });
     // If keys are enrolled, the keys of a Sybil cannot be those of the main fleet, because each of
     // those has a token.
@@ -230,14 +230,14 @@ class Laboratory {
     this.abusers?.fleet.abort();
     this.abusers = null;
     const { data, contributors } = this.options;
-    const count = Math.round((setting?.hostileShare ?? 0) * contributors);
+    const count = Math.round((setting?.corruption ?? 0) * contributors);
     if (setting === null || count === 0) return;
     const seed = this.seedOf('abusers');
     const fleet = createFleet({
       ...this.connection(),
       // All keys of a Sybil belong to one person, who got one token.
       ...this.enrolling((index) => !this.isSybil(setting) || index === 0),
-      contributors: count, hostileShare: 1 - 1 / (4 * count), attack: setting.attack, seed,
+      contributors: count, corruption: 1 - 1 / (4 * count), attack: setting.attack, seed,
       ...(setting.strength !== undefined && { strength: setting.strength }),
       rows: data.source(count, seed),
       spread: Object.fromEntries(this.names.map((name) => [name, data.spread])),
@@ -250,7 +250,7 @@ class Laboratory {
 
   private isPlayedAgain(setting: Setting, honest: number): boolean {
     const { contributors, director } = this.options;
-    const expected = contributors - Math.round(contributors * setting.hostileShare);
+    const expected = contributors - Math.round(contributors * setting.corruption);
     if (honest >= honestShareLeast * expected || director.again?.(setting) !== true) return false;
     this.repeats += 1;
     this.report.spoiled?.(setting, honest, expected);

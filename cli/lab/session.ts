@@ -47,7 +47,7 @@ export interface StudyFacts {
   readonly title: string;
   /** The unit of this study's errors. */
   readonly unit: string;
-  /** Promised error by hostile share, from public numbers; null beyond the promise. */
+  /** Promised error by corruption, from public numbers; null beyond the promise. */
   readonly promised: readonly (readonly [share: number, error: number | null])[];
 }
 
@@ -240,7 +240,7 @@ function commandOf(
   const flags = {
     data: scene.data, estimators: scene.estimators.join(','), contributors: scene.contributors,
     epsilon: scene.epsilon, every: epochMs / 1000, corruption: promise, attack: setting.attack,
-    liars: setting.hostileShare,
+    liars: setting.corruption,
     ...(issuer !== undefined && { admission: 'enrolment' }),
     // Another seed would need the rules of somebody's shell.
     ...(/^[\w.-]+$/.test(seed) && { seed }),
@@ -251,7 +251,7 @@ function commandOf(
 
 /** The setting that liars start with unless a person chose one. */
 function usualSetting(data: LabData): Setting {
-  return { attack: attacksOn(data)[0]!.name, hostileShare: 0.1 };
+  return { attack: attacksOn(data)[0]!.name, corruption: 0.1 };
 }
 
 function keyedOf({ data }: LabConfig, document: StudyDocument): KeyedStudy | undefined {
@@ -294,16 +294,16 @@ function dataOf(name: string) {
 }
 
 /** @throws InvalidParameterError with the limit. */
-function checkedSetting({ attack, hostileShare, strength }: Setting): Setting {
+function checkedSetting({ attack, corruption, strength }: Setting): Setting {
   if (!attackNames.includes(attack)) findAttack(String(attack));
-  if (!(typeof hostileShare === 'number' && hostileShare >= 0 && hostileShare < 0.5)) {
+  if (!(typeof corruption === 'number' && corruption >= 0 && corruption < 0.5)) {
     throw new InvalidParameterError(
-      'the hostile share is a number of at least 0 and below 0.5', { hostileShare },
+      'the fraction of liars is a number of at least 0 and below 0.5', { corruption },
     );
   }
   if (strength !== undefined
       && !(typeof strength === 'number' && strength >= 0 && strength <= 1e9)) {
     throw new InvalidParameterError('the strength is a number from 0 to 1e9 spreads', { strength });
   }
-  return { attack, hostileShare, ...(strength !== undefined && { strength }) };
+  return { attack, corruption, ...(strength !== undefined && { strength }) };
 }

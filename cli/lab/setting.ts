@@ -1,7 +1,7 @@
 /** The behaviour of hostile people in an epoch. */
 export interface Setting {
   /** In [0, 0.5). */
-  readonly hostileShare: number;
+  readonly corruption: number;
   /** Name of an attack. */
   readonly attack: string;
   /** In spreads; undefined: the attack's default. */

@@ -22,7 +22,7 @@ export interface LabFacts {
   readonly epochMs: number;
   /** For each release, at delta 1e-6. */
   readonly epsilon: number;
-  /** Hostile share that robust estimators are planned for. */
+  /** Corruption that robust estimators are planned for. */
   readonly promise: number;
   /**
    * If present, studies admit by enrolment, with tokens of this issuer. Absent: admission is open.
@@ -91,7 +91,7 @@ function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
     if (!(error instanceof InvalidParameterError)) throw error;
     throw new InvalidParameterError(error.details['path'] === 'parameters.corruption'
       ? `${error.message}; lower --corruption, or leave ${name} out`
-      : `the lab gives ${name} a spread and a hostile share, and that is not enough: `
+      : `the lab gives ${name} a spread and a corruption, and that is not enough: `
         + `${error.message}; ${remedy}`);
   }
   const { plan } = definition.questions[0];

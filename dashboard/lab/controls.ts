@@ -43,21 +43,21 @@ function Pace({ now: { isPaused, phase } }: { readonly now: State }): VNode {
 function Attack({ now, all }: { readonly now: State; readonly all: Programme }): VNode {
   const { setting } = now;
   const attack = all.attacks.find(({ name }) => name === setting.attack);
-  const share = held.value ?? setting.hostileShare;
+  const share = held.value ?? setting.corruption;
   return html`<section aria-label="from the next round on">
     <h2>The liars</h2>
-    <div class="field"><div class="slider-head"><label for="share">Hostile share</label>
+    <div class="field"><div class="slider-head"><label for="share">Share of liars</label>
       <output for="share">${percent(share)}</output></div>
       <input id="share" type="range" min="0" max="0.45" step="0.01" value=${share}
         onInput=${(event: Event) => { held.value = Number(valueOf(event)); }}
         onChange=${(event: Event) => {
-          void sendSetting({ ...setting, hostileShare: Number(valueOf(event)) })
+          void sendSetting({ ...setting, corruption: Number(valueOf(event)) })
             .finally(() => { held.value = null; });
         }} /></div>
     <div class="field"><label for="attack">What they do</label>
       <select id="attack" value=${setting.attack}
         onChange=${(event: Event) =>
-          void sendSetting({ attack: valueOf(event), hostileShare: setting.hostileShare })}>
+          void sendSetting({ attack: valueOf(event), corruption: setting.corruption })}>
         ${all.attacks.map(({ name }) => html`<option value=${name}>${name}</option>`)}
       </select>
       <span class="quiet">${attack?.title}</span></div>
@@ -67,10 +67,10 @@ function Attack({ now, all }: { readonly now: State; readonly all: Programme }):
         value=${setting.strength ?? ''}
         placeholder=${String(attack.defaultStrength)}
         onChange=${(event: Event) => {
-          const { attack: name, hostileShare } = setting;
+          const { attack: name, corruption } = setting;
           const typed = valueOf(event);
           void sendSetting({
-            attack: name, hostileShare, ...(typed !== '' && { strength: Number(typed) }),
+            attack: name, corruption, ...(typed !== '' && { strength: Number(typed) }),
           });
         }} /></div>`}
   </section>`;

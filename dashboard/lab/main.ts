@@ -61,7 +61,7 @@ function colourOf(host: HTMLElement, place: number): string {
 function lateOf({ honest, setting }: Round): number {
   const now = state.value;
   const people = now === null || now.studies.length === 0 ? 0 : now.sessions / now.studies.length;
-  const late = Math.round(people * (1 - setting.hostileShare)) - honest;
+  const late = Math.round(people * (1 - setting.corruption)) - honest;
   return late > 0.2 * people ? late : 0;
 }
 
@@ -160,7 +160,7 @@ function Table({ lines: all }: { readonly lines: readonly Line[] }): VNode {
       html`<th key=${name}>${title}</th>`)}</tr></thead>
     <tbody>${shown.map((round, i) => html`<tr key=${round.index}><td>${round.index + 1}</td>
     <td>${round.setting.attack}</td>
-      <td>${percent(round.setting.hostileShare)}</td>${lines.map(({ name, errors }) =>
+      <td>${percent(round.setting.corruption)}</td>${lines.map(({ name, errors }) =>
         html`<td key=${name}>${short(errors[offset - 1 - i]
           ?? null)}</td>`)}</tr>`)}</tbody></table></div></section>`;
 }

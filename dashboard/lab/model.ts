@@ -1,7 +1,7 @@
 /** The messages of the lab's own server: see cli/lab/session.ts and cli/lab/rounds.ts. */
 export interface Setting {
   readonly attack: string;
-  readonly hostileShare: number;
+  readonly corruption: number;
   readonly strength?: number;
 }
 
@@ -153,7 +153,7 @@ export function verdictOf(
     : `, ${rank === 1 ? 'best' : ordinal(rank)} of ${errors.length}`;
   return {
     text: `${words}${place}`, tone,
-    promise: promised === null ? 'Its plan promises nothing at this hostile share.'
+    promise: promised === null ? 'Its plan promises nothing with this share of liars.'
       : `Its plan expects ${short(promised)} and promises twice that: ${
         error <= 2 * promised ? 'kept' : 'broken'}.`,
   };

@@ -36,7 +36,7 @@ export function Controls(): VNode {
       <${Choice} name="people" label="People in each epoch" text=${whole(now.people)} />
       ${columns === null && html`<${Choice} name="columns" label="Columns, numbers of a row"
         text=${whole(now.columns)} />`}
-      <${Choice} name="hostile" label="Hostile share" text=${percent(now.hostile)}
+      <${Choice} name="hostile" label="Share of liars" text=${percent(now.hostile)}
         note="So many may send whatever they like, together." /></section>
     <section><h2>The privacy</h2>
       <${Choice} name="epsilon" label="Epsilon of one release" text=${exact(now.epsilon)}

@@ -153,7 +153,7 @@ function Ways({ found, of }: { readonly found: Goal; readonly of: Asked }): VNod
       (value) => of.people >= value)}
     ${way('Epsilon of one release', 'epsilon', (value) => `at least ${amount(value)}`,
       (value) => of.epsilon >= value)}
-    ${way('Hostile share', 'hostile', (value) => `at most ${percent(value)}`,
+    ${way('Share of liars', 'hostile', (value) => `at most ${percent(value)}`,
       (value) => of.hostile <= value)}</ul>`;
 }
 

@@ -11,7 +11,7 @@ import { limits, takes, type Asked } from './state.js';
 /** An estimator of the question under the asked numbers. */
 export interface Rated {
   readonly name: string;
-  /** With the hostile share; null without a plan, or where it promises nothing then. */
+  /** With the corruption; null without a plan, or where it promises nothing then. */
   readonly error: ExpectedError | null;
   /** With nobody hostile; null without a plan. */
   readonly cleanError: number | null;
@@ -58,7 +58,7 @@ export interface Goal {
   /** Null where no number of people, or no epsilon, reaches it. */
   readonly people: number | null;
   readonly epsilon: number | null;
-  /** The largest hostile share; null where not even 0 reaches it. */
+  /** The largest corruption; null where not even 0 reaches it. */
   readonly hostile: number | null;
 }
 

@@ -27,7 +27,7 @@ const tailFactors = [3, 1.5, 1.1] as const;
  * 3. Repeat until the largest variance is small, no tail is heavier than normal, or half of the
  *   rows are removed.
  *
- * The error is bounded for every hostile share below a half that `corruption` covers. If the tails
+ * The error is bounded for every corruption below a half that `corruption` covers. If the tails
  * of clean rows are no heavier than normal ones at `spread`, it is of the order of eta sqrt(log(1 /
  * eta)) + sqrt(d / n) spreads.
  * Every input has an answer: rows with a non-finite entry are left out, and no rows give the zero

@@ -26,7 +26,7 @@ export interface Filtered {
   /** Variance of the kept rows, in squared spreads, along the direction in which it is largest. */
   readonly variance: number;
   /**
-   * At least half is kept, and its variance is as small as that of clean rows. A hostile share eta
+   * At least half is kept, and its variance is as small as that of clean rows. A corruption eta
    * among the kept rows has then moved the mean by at most about sqrt(eta (variance - 1)) spreads,
    * plus the effect of trimming clean rows. This holds for every choice of the hostile rows.
    */
@@ -74,7 +74,7 @@ export function beginFiltering(given: PointSet, options: FilterOptions): Filteri
   const { corruption = 0.05, spread } = options;
   if (!(corruption >= 0 && corruption <= 0.45)) {
     throw new InvalidParameterError(
-      'the hostile share that a filter expects is in [0, 0.45]', { corruption },
+      'the corruption that a filter expects is in [0, 0.45]', { corruption },
     );
   }
   if (spread !== undefined && !(spread > 0 && Number.isFinite(spread))) {

@@ -100,15 +100,15 @@ describe.skipIf(!hasBrowser)('the laboratory\'s page', () => {
   it('takes orders from its own page only, and only such that can be played', async () => {
     const order = (path: string, body: string, headers: Record<string, string> = {}) =>
       fetch(new URL(path, address), { method: 'POST', body, headers });
-    const setting = JSON.stringify({ attack: 'shift', hostileShare: 0.1 });
+    const setting = JSON.stringify({ attack: 'shift', corruption: 0.1 });
     const scene = (change: object): string => JSON.stringify(
       { data: 'flights', estimators: ['mean'], contributors: 300, epsilon: 12, ...change });
     expect((await order('/lab/setting', setting)).status).toBe(200);
     expect((await order('/lab/setting', setting, { Origin: 'http://elsewhere.example' })).status)
       .toBe(403);
     for (const [path, body, said] of [
-      ['/lab/setting', '{"attack":"shfit","hostileShare":0.1}', 'did you mean'],
-      ['/lab/setting', '{"attack":"shift","hostileShare":"0.1"}', 'hostile share'],
+      ['/lab/setting', '{"attack":"shfit","corruption":0.1}', 'did you mean'],
+      ['/lab/setting', '{"attack":"shift","corruption":"0.1"}', 'corruption'],
       ['/lab/setting', 'nonsense', 'JSON object'],
       ['/lab/setting', ' '.repeat(5000), 'at most 4096'],
       ['/lab/scene', '{"data":"flights","estimators":[]}', 'one to eight'],

@@ -6,7 +6,7 @@ import { demoStudies } from '../../cli/demo/studies.js';
 import type { Answer } from '../../src/wire/messages.js';
 
 const [, , ten] = demoStudies({
-  contributors: 100_000, epochs: 1, epochMs: 4000, epsilon: 2, hostileShare: 0.1, keep: false,
+  contributors: 100_000, epochs: 1, epochMs: 4000, epsilon: 2, corruption: 0.1, keep: false,
 });
 const { document } = ten!;
 const names = document.questions.map(({ name }) => name);

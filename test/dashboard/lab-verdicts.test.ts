@@ -20,7 +20,7 @@ it('rates an answer by its error, also where a promise is kept', () => {
     promise: 'Its plan expects 1.00 and promises twice that: kept.',
   });
   expect(of(2).promise).toContain('broken');
-  expect(of(2, null).promise).toBe('Its plan promises nothing at this hostile share.');
+  expect(of(2, null).promise).toBe('Its plan promises nothing with this share of liars.');
   expect(verdictOf(answer(null), errors, limitsInSpreads).text).toBe('refused to answer');
   expect(verdictOf(answer(50), [], null)).toMatchObject({ text: 'not rated', tone: 'quiet' });
 });

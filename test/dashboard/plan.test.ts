@@ -60,7 +60,7 @@ describe('what follows from it', () => {
     expect(chosen.least).toBeLessThanOrEqual(200_000);
   });
 
-  it('takes the number of people, the epsilon or the hostile share that an error needs', () => {
+  it('takes the number of people, the epsilon or the corruption that an error needs', () => {
     const asked = { people: 3000, hostile: 0.02, error: 0.2 };
     const { goal } = found({ ...asked, people: 2000 });
     expect(goal!.people).toBeGreaterThan(2000);

@@ -8,7 +8,7 @@ afterAll(() => stage.end());
 interface Line extends JsonLine {
   readonly rows?: readonly {
     readonly attack: string;
-    readonly hostileShare: number;
+    readonly corruption: number;
     readonly hostile: number;
     readonly turnedAway: number;
     readonly baselines: Readonly<Record<string, number>>;
@@ -28,7 +28,7 @@ describe('keelson lab --json', () => {
     expect(lines.map(({ type }) => type))
       .toEqual(['round', 'round', 'round', 'round', 'breakdown']);
     const rows = lines.at(-1)!.rows!;
-    expect(rows.map(({ attack, hostileShare }) => [attack, hostileShare]))
+    expect(rows.map(({ attack, corruption }) => [attack, corruption]))
       .toEqual([['shift', 0], ['shift', 0.2], ['malformed', 0], ['malformed', 0.2]]);
     expect(rows.map(({ answers }) => answers.map(({ estimator }) => estimator)))
       .toEqual(Array(4).fill(['mean']));

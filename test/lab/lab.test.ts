@@ -9,7 +9,7 @@ import { LabSession } from '../../cli/lab/session.js';
 import { estimators } from '../../src/estimators/registry.js';
 import { LabController, Script, type Setting } from '../../cli/lab/setting.js';
 
-const setting: Setting = { attack: 'shift', hostileShare: 0.1 };
+const setting: Setting = { attack: 'shift', corruption: 0.1 };
 
 const answer = (error: number | null, promised = 0.2): Answer => ({
   estimator: 'mean', epoch: 1n, outcome: error === null ? 'refused' : 'value', estimate: null,
@@ -119,7 +119,7 @@ describe('answers by key', () => {
     const { plan } = definition.questions[0];
     const compared = people.compute()!;
     return {
-      ...compared, ...compared.judge({ plan, cohort: 1_000, outcome: own, hostileShare: 0.1 }),
+      ...compared, ...compared.judge({ plan, cohort: 1_000, outcome: own, corruption: 0.1 }),
     };
   };
   const regions = ['north', 'south', 'east', 'west'];
@@ -211,21 +211,21 @@ describe('rounds of several studies', () => {
   it('follow a script, or what a person had set when the round began', () => {
     const script = new Script([setting]);
     expect([script.settingOf(0), script.settingOf(1)]).toEqual([setting, null]);
-    const far = { attack: 'far', hostileShare: 0.2 };
+    const far = { attack: 'far', corruption: 0.2 };
     expect([script.again(far), script.settingOf(1), script.rounds]).toEqual([true, far, 2]);
     // A machine that spoils every round must not play for ever.
     expect([script.again(far), script.settingOf(2)]).toEqual([false, null]);
     const controller = new LabController(setting);
     expect(controller.settingOf(0)).toEqual(setting);
-    controller.current = { attack: 'far', hostileShare: 0.2 };
+    controller.current = { attack: 'far', corruption: 0.2 };
     expect(controller.settingOf(0)).toEqual(setting);
-    expect(controller.settingOf(1)).toEqual({ attack: 'far', hostileShare: 0.2 });
+    expect(controller.settingOf(1)).toEqual({ attack: 'far', corruption: 0.2 });
   });
 });
 
 describe('the breakdown', () => {
   it('takes the median of each attack and share, and says whether the promise was kept', () => {
-    const far: Setting = { attack: 'far', hostileShare: 0.3 };
+    const far: Setting = { attack: 'far', corruption: 0.3 };
     const rows = breakdown([
       round(0, [answer(0.1)]), round(1, [answer(0.5)]), round(2, [answer(0.3)]),
       round(3, [answer(0.7, Infinity)], { setting: far }),
@@ -233,21 +233,21 @@ describe('the breakdown', () => {
     ]);
     expect(rows).toMatchObject([
       {
-        attack: 'shift', hostileShare: 0.1, rounds: 3,
+        attack: 'shift', corruption: 0.1, rounds: 3,
         answers: [{ error: 0.3, worstError: 0.5, keptPromise: true }],
       },
       {
-        attack: 'far', hostileShare: 0.3, rounds: 2,
+        attack: 'far', corruption: 0.3, rounds: 2,
         answers: [{ error: 0.7, refused: 1, promised: null, keptPromise: null }],
       },
     ]);
-    const again: Setting = { attack: 'shift', hostileShare: 0.05 };
+    const again: Setting = { attack: 'shift', corruption: 0.05 };
     expect(
       breakdown([
         round(0, [answer(0.1)]), round(1, [answer(0.1)], { setting: far }),
         round(2, [answer(0.1)], { setting: again }),
       ])
-        .map(({ attack, hostileShare }) => `${attack} ${hostileShare}`),
+        .map(({ attack, corruption }) => `${attack} ${corruption}`),
     ).toEqual(['shift 0.05', 'shift 0.1', 'far 0.3']);
     const broken = breakdown([round(0, [answer(0.41)])]);
     expect(broken[0]!.answers[0]!.keptPromise).toBe(false);

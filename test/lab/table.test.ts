@@ -8,7 +8,7 @@ import { root } from '../support/sources.js';
 interface Run {
   readonly rows: {
     readonly attack: string;
-    readonly hostileShare: number;
+    readonly corruption: number;
     readonly baselines: Record<string, number>;
     readonly answers: {
       readonly estimator: string; error: number; refused: number; readonly promised: number;

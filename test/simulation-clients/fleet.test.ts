@@ -81,7 +81,7 @@ describe('a fleet against the real listener', () => {
 
   it('knows the truth: the mean that the server would make of what it took', async () => {
     await serve();
-    const running = start({ hostileShare: 0.25, attack: 'shift' });
+    const running = start({ corruption: 0.25, attack: 'shift' });
     await until(() => running.statistics().accepted === 40);
     const truth = running.truth('flight-delays', 7n)!;
     expect([truth.honest, truth.hostile]).toEqual([30, 10]);
@@ -124,7 +124,7 @@ describe('a fleet against the real listener', () => {
     for (const [attack, most] of [['forge-keys', 1], ['evict-keys', 10 * 16]] as const) {
       await serve([document]);
       const running = start({
-        studies: [document.study], rows: syntheticSource(document, 2, seed), hostileShare: 0.25,
+        studies: [document.study], rows: syntheticSource(document, 2, seed), corruption: 0.25,
         attack,
       });
       await until(() => running.statistics().accepted === 40);
@@ -167,7 +167,7 @@ describe('a fleet against the real listener', () => {
 
   it('has NaN refused without harm to the others', async () => {
     await serve();
-    const running = start({ hostileShare: 0.1, attack: 'nan' });
+    const running = start({ corruption: 0.1, attack: 'nan' });
     await until(() => running.statistics().accepted === 36);
     await until(() => running.statistics().refused['not-finite'] === 4);
     expect(running.truth('flight-delays', 7n)).toMatchObject({ honest: 36, hostile: 0 });
@@ -175,7 +175,7 @@ describe('a fleet against the real listener', () => {
 
   it('has every abuse refused by code while the honest are served', async () => {
     await serve();
-    const running = start({ hostileShare: 0.25, attack: 'malformed' });
+    const running = start({ corruption: 0.25, attack: 'malformed' });
     await running.ready();
     for (let epoch = 8n;
         epoch < 30n && Object.keys(running.statistics().abusesRefused).length < 6; epoch++) {
@@ -194,7 +194,7 @@ describe('a fleet against the real listener', () => {
   it('has changed replays refused, and equal ones recognised, while the honest are '
     + 'served', async () => {
     await serve();
-    const running = start({ hostileShare: 0.25, attack: 'replay' });
+    const running = start({ corruption: 0.25, attack: 'replay' });
     await running.ready();
     for (let epoch = 8n; epoch < 12n; epoch++) {
       const before = running.statistics().accepted;
@@ -211,9 +211,9 @@ describe('a fleet against the real listener', () => {
     const accepted: string[] = [];
     const running = start({
       tactics: (_, epoch) => {
-        if (epoch === 7n) return { hostileShare: 0.1, attack: 'shift' };
+        if (epoch === 7n) return { corruption: 0.1, attack: 'shift' };
         return epoch === 8n
-          ? { hostileShare: 0.25, attack: 'absent' } : { hostileShare: 0.25, attack: 'nan' };
+          ? { corruption: 0.25, attack: 'absent' } : { corruption: 0.25, attack: 'nan' };
       },
       onAccepted: (study, epoch, reduced, isHostile) => {
         expect([study, reduced.length]).toEqual(['flight-delays', 2]);
@@ -303,7 +303,7 @@ describe('a fleet against the real listener', () => {
 
   it('attacks a study that states no spread by the spread of honest rows', async () => {
     await serve([ofShortFacts({ ...shortFacts, parameters: {} })]);
-    const running = start({ hostileShare: 0.25, attack: 'shift', strength: 100 });
+    const running = start({ corruption: 0.25, attack: 'shift', strength: 100 });
     await until(() => running.statistics().accepted === 40);
     const { honestMean, naiveMean } = running.truth('flight-delays', 7n)!;
     // A quarter moved by 100 deviations of a mean of three rows: 20 / sqrt 3 and 300 / sqrt 3.
@@ -314,7 +314,7 @@ describe('a fleet against the real listener', () => {
   it('refuses options that can never work', async () => {
     await serve();
     expect(() => start({ contributors: 0 })).toThrow(/at least 1/);
-    expect(() => start({ hostileShare: 1 })).toThrow(/\[0, 1\)/);
+    expect(() => start({ corruption: 1 })).toThrow(/\[0, 1\)/);
     expect(() => start({ studies: [] })).toThrow(/studies/);
     expect(() => start({ attack: 'none' })).toThrow(/no attack "none"/);
     expect(() => start({ serverKey: fromHex('00') })).toThrow(/32/);

@@ -54,11 +54,11 @@ export function contaminated(
   data: DataSource,
   count: number,
   dimension: number,
-  hostileShare: number,
+  corruption: number,
   shift: number,
 ): Float64Array[] {
   return Array.from({ length: count }, (_, i) => {
     const row = data.normals(dimension);
-    return i < hostileShare * count ? row.map((entry) => entry + shift) : row;
+    return i < corruption * count ? row.map((entry) => entry + shift) : row;
   });
 }

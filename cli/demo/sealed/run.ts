@@ -31,7 +31,7 @@ const connectedAtOnce = 40;
 
 export interface SealedDemoOptions {
   readonly people: number;
-  readonly hostileShare: number;
+  readonly corruption: number;
   readonly epochSeconds: number;
   /** Continues after the first release, until it is interrupted. The budget renews. */
   readonly keep: boolean;
@@ -115,11 +115,11 @@ interface Scene {
 }
 
 async function perform(scene: Scene): Promise<void> {
-  const { options: { people, hostileShare, epochSeconds, keep }, nodes, page, signal } = scene;
+  const { options: { people, corruption, epochSeconds, keep }, nodes, page, signal } = scene;
   const { folder } = scene;
   const front = nodes[0]!;
   const address = `http://127.0.0.1:${front.port}`;
-  const hostile = Math.round(hostileShare * people);
+  const hostile = Math.round(corruption * people);
   page.started({
     servers: nodes.map(({ name, port }) => ({
       name, address: `http://127.0.0.1:${port}`, data: join(folder, name),

@@ -128,7 +128,7 @@ export interface Guarantee {
   readonly neighbours: string;
   readonly theorem: string;
   readonly assumptions: readonly string[];
-  /** Hostile share up to which expectedError holds; 0 when not robust. */
+  /** Corruption up to which expectedError holds; 0 when not robust. */
   readonly corruptionMax: number;
 }
 

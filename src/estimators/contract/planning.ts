@@ -41,7 +41,7 @@ export function makePlan(parts: PlanParts): Plan {
 export type HonestError = Pick<ExpectedError, 'sampling' | 'noise'>;
 
 /**
- * The expected error by hostile share: the root sum of squares of its parts.
+ * The expected error by corruption: the root sum of squares of its parts.
  * @param promise - past this share the bias and the total are Infinity.
  * @param bias - what a share of hostile rows adds, up to `promise`. Default: nothing.
  */

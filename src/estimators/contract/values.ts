@@ -124,7 +124,7 @@ export const spreadParameter: ParameterSpec = {
     + 'not taken from the data that it is used on; auto finds it privately for a fifth of the cost',
 };
 
-/** The assumed hostile share of the contributors. */
+/** The assumed corruption of the contributors. */
 export function corruptionParameter(maximum: number, description: string): ParameterSpec {
   return {
     name: 'corruption',

@@ -10,7 +10,7 @@ import type { RowBlock } from '../../privacy/stages/rows.js';
 import type { StudyFacts } from '../contract/estimator.js';
 import { widenedBy } from '../contract/outcomes.js';
 import type { Draws } from './centre.js';
-import { hostileShare, movedByShare } from './expected-error.js';
+import { corruptionAtMost, movedByShare } from './expected-error.js';
 import { usualRadius } from './parameters.js';
 import { rowsCohort } from './pool.js';
 import { binsEvent } from './query-events.js';
@@ -146,7 +146,7 @@ export interface BesideAllRows {
   /** Noisy number of rows left, when rows were left out; null when all rows count. */
   readonly left: number | null;
   /**
-   * How far a hostile share that stays may move the answer in any one direction, in spreads
+   * How far a corruption that stays may move the answer in any one direction, in spreads
    * (`movedByHostile`). Absent: nothing is promised.
    */
   readonly hostile?: number;
@@ -160,7 +160,7 @@ export interface BesideAllRows {
  * @param radius - of the ball that they are clipped to, in spreads.
  */
 export function movedByHostile(corruption: number, excess: number, radius: number): number {
-  const share = hostileShare(corruption);
+  const share = corruptionAtMost(corruption);
   return Math.min(2 * share * radius, movedByShare(share) * Math.sqrt(1 + excess));
 }
 

@@ -26,7 +26,7 @@ import { rowsCohort } from './pool.js';
  * width of the bounds and the centre their middle. Both are public, and nothing else is drawn. A
  * row is within one spread of the middle in every column, so a ball of radius sqrt(columns) holds
  * them all.
- * @param corruption - hostile share that the answer is promised for; null: none is.
+ * @param corruption - corruption that the answer is promised for; null: none is.
  */
 export function boundedDesign(
   { facts }: DesignRequest, range: ColumnRange, corruption: number | null = null,
@@ -48,7 +48,7 @@ export function boundedDesign(
         theorem: 'noisy mean of rows moved into public bounds; '
           + 'proof in src/privacy/stages/clipped-mean',
         assumptions: [
-          corruption === null ? assumptions.nobodyHostile : assumptions.hostileShare,
+          corruption === null ? assumptions.nobodyHostile : assumptions.corruption,
         ],
         corruptionMax: corruption ?? 0,
       },
@@ -57,7 +57,7 @@ export function boundedDesign(
         clipRadiusInSpreads: radius,
         noisePerCoordinateInSpreads: sum.sigma / cohort,
         noiseOfCount: count.sigma,
-        movedByHostileShareInSpreads: radius,
+        movedByCorruptionInSpreads: radius,
       },
       expectedError: errorUpTo(
         corruption ?? 1, honestErrorOfMean(dimension, cohort, sum.sigma),

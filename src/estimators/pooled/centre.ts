@@ -55,7 +55,7 @@ export interface CentreBounds {
   readonly spread: Float64Array;
 }
 
-/** The budget of a centre, and the hostile share that it must withstand. */
+/** The budget of a centre, and the corruption that it must withstand. */
 export interface CentreStageOptions {
   readonly dimension: number;
   readonly rho: number;

@@ -7,8 +7,8 @@ export function honestErrorOfMean(dimension: number, rows: number, sigma: number
   return { sampling: Math.sqrt(dimension / rows), noise: (sigma * Math.sqrt(dimension)) / rows };
 }
 
-/** The share of the rows that may be hostile: chance allows a little more than the stated share. */
-export function hostileShare(corruption: number): number {
+/** The corruption that chance may bring about: a little more than the stated one. */
+export function corruptionAtMost(corruption: number): number {
   return Math.min(0.5, 1.1 * corruption);
 }
 
@@ -21,7 +21,7 @@ export function movedByShare(share: number): number {
 }
 
 /**
- * The hostile share of so many rows, with 2 standard deviations of chance: each is hostile by
+ * The corruption of so many rows, with 2 standard deviations of chance: each is hostile by
  * itself with the stated probability.
  */
 export function likelyShare(corruption: number, rows: number): number {

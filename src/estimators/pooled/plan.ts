@@ -4,7 +4,7 @@ import { needsCohort, type PlanParts } from '../contract/planning.js';
 /** Assumptions behind accurate answers that several plans share. */
 export const assumptions = {
   nobodyHostile: 'for accuracy: nobody sends false rows',
-  hostileShare: 'for accuracy: at most the stated share of the contributors is hostile',
+  corruption: 'for accuracy: at most the stated share of the contributors is hostile',
   lightTails:
     'for accuracy: honest rows are about one spread wide in every direction, and have light tails',
 } as const;

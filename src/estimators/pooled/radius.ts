@@ -329,7 +329,7 @@ export interface RadiusOptions {
   /** Noise of the mean for a radius of 1: its expected length, in spreads. */
   readonly noise: number;
   /**
-   * Hostile share that far rows may belong to. The part that rows beyond `trusted` add stays below
+   * Corruption that far rows may belong to. The part that rows beyond `trusted` add stays below
    * width * sqrt(corruption), so hostile rows that spread like a tail pull no farther. 0: no
    * limit.
    */

@@ -19,7 +19,7 @@ import { pairsOf, type RowsToPair } from './spread-pairs.js';
  * - What is answered is a function of the noisy counts and of public or released numbers.
  *
  * Accuracy. A column is called discrete when its count is above a tenth of the pairs by three
- * standard deviations of the noise. A hostile share c at one point makes c^2 of the pairs equal, so
+ * standard deviations of the noise. A corruption c at one point makes c^2 of the pairs equal, so
  * less than a third of the rows never make a column discrete.
  */
 

@@ -32,7 +32,7 @@ export { slotOf, type RowsToPair } from './spread-pairs.js';
  * is read off the median difference, as normal rows have it: .96 to 1.02 deviations of normal rows,
  * up to 1.05 and 1.10 where a twentieth and a tenth stand 1.5 deviations to the side in every
  * column; but .72 of it for Student's t with 3 degrees of freedom, and .50 for tails of index 3 on
- * one side. `pairsInFullestBin` says with how many rows one bin at least is kept. A hostile share h
+ * one side. `pairsInFullestBin` says with how many rows one bin at least is kept. A corruption h
  * spoils a share 1 - (1 - h)^2 of the pairs. Those far apart from the others are left out. Nearer
  * ones move the median to at most the honest quantile .5 / (1 - h)^2: 1.13 times as far at h = .05,
  * 1.29 at .1, and to anywhere only from h = .29 on. `spread` is at most four times as large.

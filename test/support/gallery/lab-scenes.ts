@@ -7,7 +7,7 @@ import type { Camera } from './camera.js';
 import type { Scenes } from './main.js';
 
 const names = ['mean', 'prime', 'robust-mean', 'populous-mean'];
-const setting = { attack: 'krum-evader', hostileShare: 0.1 };
+const setting = { attack: 'krum-evader', corruption: 0.1 };
 /** Never played: it only says what there is to choose. */
 const session = new LabSession({
   epochMs: 5000, promise: 0.1,
@@ -20,9 +20,9 @@ const playing: LabState = {
 };
 
 /** Rows in two columns: most are honest, and the others stand far away on one side. */
-function pictureOf(hostileShare: number): object {
+function pictureOf(corruption: number): object {
   const rows = Array.from({ length: 500 }, (_, i) => {
-    const isHostile = i < 500 * hostileShare;
+    const isHostile = i < 500 * corruption;
     const [angle, far] = [i * 2.4, 0.1 * Math.sqrt(i % 97)];
     return {
       values: [
@@ -38,7 +38,7 @@ function pictureOf(hostileShare: number): object {
  * A round as the laboratory tells it; `spread` is what the attack does to those who believe
  * everybody.
  */
-function round(index: number, spread: number, hostileShare: number, refuses = false): Round {
+function round(index: number, spread: number, corruption: number, refuses = false): Round {
   const wobble = 1 + 0.3 * Math.sin(index * 2.4);
   const answer = (estimator: string, error: number, promised: number | null): object => ({
     estimator, study: estimator, outcome: refuses && estimator === 'prime' ? 'refused' : 'value',
@@ -46,10 +46,10 @@ function round(index: number, spread: number, hostileShare: number, refuses = fa
     estimate: refuses && estimator === 'prime' ? null : [8.2 + error, 731.4 - 30 * error],
     error: refuses && estimator === 'prime' ? null : error, promised,
   });
-  const past = hostileShare > 0.1;
+  const past = corruption > 0.1;
   return {
-    index, setting: { attack: 'krum-evader', hostileShare }, truth: [8.2, 731.4],
-    honest: Math.round(2000 * (1 - hostileShare)), hostile: Math.round(2000 * hostileShare),
+    index, setting: { attack: 'krum-evader', corruption }, truth: [8.2, 731.4],
+    honest: Math.round(2000 * (1 - corruption)), hostile: Math.round(2000 * corruption),
     baselines: {
       'naive-mean': spread * wobble, 'coordinate-median': 0.1 * wobble,
       'robust-filter': 0.02 * wobble,
@@ -57,7 +57,7 @@ function round(index: number, spread: number, hostileShare: number, refuses = fa
     baselineEstimates: {
       'naive-mean': [208.2, 3731.4], 'coordinate-median': [7.9, 719], 'robust-filter': [8.3, 733],
     },
-    picture: pictureOf(hostileShare),
+    picture: pictureOf(corruption),
     answers: [
       answer('mean', 0.9 * spread * wobble, 0.06),
       answer('prime', 0.11 * wobble, past ? null : 0.12),
@@ -96,7 +96,7 @@ export const labScenes: Scenes = {
   'lab-connecting': scene({ ...playing, phase: 'connecting', connected: 1210 }, [], '.controls'),
   'lab-no-round-yet': scene(playing, [], '.controls'),
   'lab-first': scene(playing, [round(0, 0.4, 0.1)], '.answer'),
-  'lab-many': scene({ ...playing, setting: { ...setting, hostileShare: 0.3 } }, many, '.answer'),
+  'lab-many': scene({ ...playing, setting: { ...setting, corruption: 0.3 } }, many, '.answer'),
   'lab-late': scene(playing, [{ ...round(0, 0.4, 0.1), honest: 900 }], '.answer'),
   'lab-stopped': scene({ ...playing, phase: 'stopped' }, many.slice(0, 9), '.answer'),
   'lab-lost': scene(playing, many.slice(0, 9), '.answer', async (page, lab) => {

@@ -4,7 +4,7 @@ import type { ExpectedError, PrivacyTarget } from '../../contract/estimator.js';
 import { halfOf, stepsPerHalf, type Range } from '../tables/half-ranges.js';
 import { answerOfQuotients, deviationsCovering, quotientOf } from './fieller.js';
 
-/** Hostile share up to which an error is stated. */
+/** Corruption up to which an error is stated. */
 const errorStatedUpTo = 0.5;
 
 /** Means of values in public ranges. */

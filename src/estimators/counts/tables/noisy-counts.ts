@@ -6,7 +6,7 @@ import { errorUpTo, infeasible, makePlan } from '../../contract/planning.js';
 import { countNoise, type CountNoise, type CountNoiseOptions } from './count-noise.js';
 import { countsOf, countsSummary, wholeArm, type BinOf } from './counts.js';
 
-/** Past this hostile share, the answer says more about the hostile than about the honest. */
+/** Past this corruption, the answer says more about the hostile than about the honest. */
 export const corruptionMax = 0.5;
 
 /** One contributor more adds at most 1 to a count. */

@@ -12,7 +12,7 @@ import { planBounded } from './bounded.js';
 import { designCentred } from './centred.js';
 import { conditionOf, optionalVarianceParameters, varianceBoundsOf } from './variance-bounds.js';
 
-/** The hostile share with which the spread is still found. The covariance bears none. */
+/** The corruption with which the spread is still found. The covariance bears none. */
 const borne = 0.02;
 
 const parameters: readonly ParameterSpec[] = [spreadParameter, ...optionalVarianceParameters];

@@ -35,7 +35,7 @@ export interface MapDesign extends Omit<QueryDesign, 'events'> {
 
 export interface MapOptions {
   readonly facts: StudyFacts;
-  /** Hostile share that the centre must withstand. */
+  /** Corruption that the centre must withstand. */
   readonly corruption: number;
   /** Largest over smallest variance of honest rows in spreads, over directions. */
   readonly condition: number;

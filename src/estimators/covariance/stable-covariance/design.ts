@@ -31,7 +31,7 @@ import { featureCount, featureRadius } from '../moments/features.js';
  * and on their events' grids.
  */
 export interface CovarianceDesign extends MapDesign {
-  /** Hostile share that the error is promised for. */
+  /** Corruption that the error is promised for. */
   readonly corruption: number;
   /** Radius of the rows that features are made of, after the map. */
   readonly featureRows: number;

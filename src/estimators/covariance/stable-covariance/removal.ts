@@ -61,7 +61,7 @@ export function tooFewLeft(
   return {
     kind: 'refused',
     reason: 'too-few-left',
-    text: `about ${share} % of the rows are left, fewer than a hostile share of ${corruption} `
+    text: `about ${share} % of the rows are left, fewer than the stated corruption of ${corruption} `
       + 'explains. The honest rows are not normal, or more of them are hostile: use covariance, '
       + 'which takes rows of any shape but resists no hostile rows, or a larger corruption',
   };

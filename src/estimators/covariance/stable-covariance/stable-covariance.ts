@@ -31,7 +31,7 @@ import { releaseCovariance } from './release.js';
  * row at most.
  * Assumption. There are at most 16 columns, and honest rows have tails like those of a normal
  * distribution: heavier tails are removed as hostile ones are. Rows that lie more than 5 spreads
- * off in some column are left out. Where more rows are gone than the hostile share explains, the
+ * off in some column are left out. Where more rows are gone than the corruption explains, the
  * release refuses (removal). Where some are, a finding says so and the intervals are open, since
  * these may be honest rows with heavier tails. Accuracy is relative to the variance in every
  * direction, as that of `covariance`.
@@ -49,7 +49,8 @@ export const stableCovariance: Estimator = definePooledEstimator({
   parameters: [
     corruptionParameter(
       0.1,
-      'hostile share that the error is promised for; what is removed does not depend on it',
+      'fraction of false rows that the error is promised for; what is removed does not depend '
+      + 'on it',
     ),
     conditionParameter,
     {
@@ -85,7 +86,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
         assumptions: [
           'for accuracy: honest rows are about normal, and vary at most '
           + `${condition} times more in one direction than in another, in spreads`,
-          assumptions.hostileShare,
+          assumptions.corruption,
         ],
         corruptionMax: corruption,
       },

@@ -38,7 +38,7 @@ export interface MomentsDesign extends MapDesign {
 
 export interface MomentsOptions {
   readonly facts: StudyFacts;
-  /** Hostile share that is guarded against; 0: none. */
+  /** Corruption that is guarded against; 0: none. */
   readonly corruption: number;
   /** Honest rows' features have at most this many times the deviation of normal ones. */
   readonly tails: number;

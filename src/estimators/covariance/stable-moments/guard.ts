@@ -32,7 +32,7 @@ import { tensorOf } from './tensors.js';
  *    rows.
  *
  * Promise. Let k be the highest order, B = tails^2 E N^2k for one normal number N, and a the
- * hostile share of the rows left. The hostile rows move the mean of (u . z)^k along each axis u by
+ * corruption of the rows left. The hostile rows move the mean of (u . z)^k along each axis u by
  * at most sqrt(a / (1 - a) B). They move the whole mean of z x ... x z by at most the same with
  * tails^2 E |z|^2k of normal rows for B. Both hold up to the noise of the histograms, and no cap is
  * nearer than 2, at which rows count for little.

@@ -34,14 +34,14 @@ import { releaseMoments } from './release.js';
  * of released numbers alone: centre, spread, map, axes, thresholds and caps. Two neighbouring sets
  * see the same released numbers when their releases are compared, so they differ at any time in one
  * row at most. Central moments, directions and everything after the sums are post-processing.
- * Promise. A hostile share a moves moments of order k along an axis by at most sqrt(a / (1 - a))
+ * Promise. A corruption a moves moments of order k along an axis by at most sqrt(a / (1 - a))
  * times the root mean square of the k-th powers that `tails` allows; `guard` has the proof. No
  * method does much better without a normal shape. Take normal rows, and the same rows with a share
  * c of them at +-t, c t^8 = 105: the second ones have 8th moments only twice those of the first,
  * and fourth moments sqrt(105 c) - 3 c farther up, 2.1 for a twentieth. With the second rows
  * no method can know whether the share is hostile. It is 1.07 off in one of the two cases.
  * Assumption. There are at most five columns. Honest rows have tails as heavy as `tails` says, and
- * no crowd behind a gap that holds an eighth to one and a half times the hostile share.
+ * no crowd behind a gap that holds an eighth to one and a half times the corruption.
  * Source. The task is that of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by
  * stabilizing convex relaxations (2022), Algorithm 4.8 for t > 2, with noise that is alike in every
  * direction of a symmetric tensor. The printed noise, alike in its entries on and above the
@@ -75,8 +75,8 @@ export const stableMoments: Estimator = definePooledEstimator({
     },
     corruptionParameter(
       0.1,
-      'hostile share that the error is promised for; 0 trusts every row within reach, with less '
-      + 'noise',
+      'fraction of false rows that the error is promised for; 0 trusts every row within reach, '
+      + 'with less noise',
     ),
     {
       name: 'tails', type: 'number', default: 1.5, minimum: 1, maximum: 100,
@@ -139,7 +139,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
           ...(corruption === 0 ? ['for accuracy: no row within reach is hostile'] : [
             'for accuracy: honest rows have tails no heavier than stated, and no crowd that '
             + 'stands apart',
-            assumptions.hostileShare,
+            assumptions.corruption,
           ]),
         ],
         corruptionMax: corruption,

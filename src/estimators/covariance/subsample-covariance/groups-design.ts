@@ -18,7 +18,7 @@ export interface GroupsFacts {
   readonly rho: number;
   readonly delta: number;
   readonly local: LocalCovariance;
-  /** Hostile share that groups must withstand: 0 for `local: empirical`. */
+  /** Corruption that groups must withstand: 0 for `local: empirical`. */
   readonly corruption: number;
   /** Fixed by the user; chosen when absent. */
   readonly groups?: number;
@@ -57,11 +57,11 @@ const inFullestBin = 0.44;
 const keepingDeviations = 3;
 /** Largest noise in any direction, relative to the variance there: of a plan, and of an answer. */
 const noiseMost = { planned: 0.5, answered: 0.75 };
-/** Robust groups of rows bear a hostile share of this over the number of columns. */
+/** Robust groups of rows bear a corruption of this over the number of columns. */
 const hostileMost = 0.8;
 
 /**
- * The rows of the smallest group. Robust ones must also bear the hostile share of an unlucky group,
+ * The rows of the smallest group. Robust ones must also bear the corruption of an unlucky group,
  * three deviations above the stated one. Null where no size does.
  */
 function smallestGroup({ dimension, local, corruption }: GroupsFacts): number | null {

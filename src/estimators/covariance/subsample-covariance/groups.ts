@@ -56,7 +56,7 @@ const cutDeviations = 3;
  * - The costs add up. All else is computed from what they released: refusals, the floor under
  *   eigenvalues, the covariance and its intervals.
  *
- * Robust groups withstand a hostile share in each group. Privacy does not depend on what a group
+ * Robust groups withstand a corruption in each group. Privacy does not depend on what a group
  * computes.
  *
  * Source: subsample and aggregate, as in Ashtiani and Liaw (2022). In place of their test, average

@@ -15,7 +15,7 @@ export interface MaskedFacts {
   readonly target: PrivacyTarget;
   readonly local: LocalCovariance;
   readonly kind: MaskFacts['kind'];
-  /** Hostile share that robust groups must withstand. */
+  /** Corruption that robust groups must withstand. */
   readonly corruption: number;
   readonly groups?: number;
 }
@@ -30,7 +30,7 @@ export const groupsCohort = 'groups';
 export const rowsCohort = 'rows';
 const rowsShares = [0.1, 0.2, 0.35, 0.5] as const;
 /**
- * Added to the radius per hostile share: Tyler's shape and a median scale move by about this much.
+ * Added to the radius per corruption: Tyler's shape and a median scale move by about this much.
  */
 const slackPerCorruption = 10;
 /** The mask must be invertible, with a margin. */

@@ -28,7 +28,7 @@ import {
   type MaskedFacts,
 } from './masked-design.js';
 
-/** Relative Frobenius error of robust groups, per hostile share. */
+/** Relative Frobenius error of robust groups, per corruption. */
 const biasPerCorruption = 10;
 
 /**
@@ -53,7 +53,7 @@ const biasPerCorruption = 10;
  * - A map is a function of the mask. The cost of the second cohort holds for every map
  *   (`planBounded`).
  *
- * Robust groups withstand a hostile share in each group. Privacy does not depend on what a group
+ * Robust groups withstand a corruption in each group. Privacy does not depend on what a group
  * computes.
  *
  * Source: Ashtiani and Liaw (2022), Algorithms 1, 3 and 4, with explicit constants.

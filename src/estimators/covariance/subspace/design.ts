@@ -77,7 +77,7 @@ export function chooseSubspaceDesign(facts: SubspaceFacts): SubspaceDesign | nul
   return best === null ? null : best.design;
 }
 
-/** The largest hostile share at which a design's test still passes nine times in ten. */
+/** The largest corruption at which a design's test still passes nine times in ten. */
 export function corruptionTolerated(design: SubspaceDesign, facts: SubspaceFacts): number {
   const event = gapEvent({ rho: facts.rho, delta: facts.delta });
   const barrier = passingValue(event);

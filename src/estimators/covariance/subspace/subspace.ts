@@ -67,8 +67,8 @@ export const subspace: Estimator = {
     {
       ...corruptionParameter(
         0.2,
-        'hostile share for which most groups must still be free of it; privacy does not depend on '
-        + 'it',
+        'fraction of false rows for which most groups must still be free of them; privacy does not '
+        + 'depend on it',
       ),
       default: 0.01,
     },
@@ -118,7 +118,7 @@ function planSubspace(values: ParameterValues, facts: StudyFacts): Plan | Infeas
 function tooFewFor(chosen: SubspaceFacts, facts: StudyFacts): Infeasible {
   const fits = (cohort: number): boolean => chooseSubspaceDesign({ ...chosen, cohort }) !== null;
   const reason = `no number of groups of at least ${chosen.rowsWanted} rows lets one subspace lead `
-    + `with ${facts.cohort} contributors, ${facts.dimension} columns, a hostile share of `
+    + `with ${facts.cohort} contributors, ${facts.dimension} columns, a corruption of `
     + `${chosen.corruption} and rho `
     + chosen.rho.toPrecision(3);
   const cohortNeeded = nearSmallestCohort(fits, { from: Math.max(16, chosen.cohort), slack: 0.02 });

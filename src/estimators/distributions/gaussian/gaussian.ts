@@ -47,7 +47,7 @@ export const gaussian: Estimator = {
   maturity: 'research',
   describe: describeGaussian,
   assumption: 'Rows are normal, and nobody sends false ones unless local: robust resists the '
-    + 'stated hostile share.',
+    + 'stated corruption.',
   claim: 'One contributor’s row replaced by anything, including nothing: (rho, delta)-approximate '
     + 'zCDP, rho split between spread, centre, the rounds of a map and the moments of all rows; or '
     + 'between subspace, covariance and mean, or whole for each on contributors of its own.',

@@ -9,7 +9,7 @@ import {
 /** A release of more columns, with its intervals, is longer than a subscriber's buffer. */
 export const columnsMax = 100;
 
-/** The hostile share that `local: robust` assumes when none is given. */
+/** The corruption that `local: robust` assumes when none is given. */
 const assumedCorruption = 0.02;
 
 export const parameters: readonly ParameterSpec[] = [
@@ -34,7 +34,7 @@ export const parameters: readonly ParameterSpec[] = [
   {
     name: 'corruption', type: 'number', optional: true, minimum: 0, maximum: 0.1,
     unit: 'share of contributors',
-    description: `hostile share that the promise must survive; ${assumedCorruption} for local: `
+    description: `corruption that the promise must survive; ${assumedCorruption} for local: `
       + 'robust when absent, 0 otherwise',
   },
   {
@@ -57,7 +57,7 @@ export interface GaussianChoice {
   /** Total variation. */
   readonly accuracy: number;
   readonly isShared: boolean;
-  /** Hostile share that groups are robust against; null when there are no groups. */
+  /** Corruption that groups are robust against; null when there are no groups. */
   readonly corruption: number | null;
   /** Step of whole numbers whose subspace is found first; null when none is looked for. */
   readonly unit: number | null;

@@ -49,7 +49,7 @@ const failure = 0.05;
  * index that was drawn.
  *
  * Promise: suppose that some hypothesis is within alpha of the distribution of the rows in total
- * variation, the hostile share included, and that the cohort is as large as the plan asks. Then the
+ * variation, the corruption included, and that the cohort is as large as the plan asks. Then the
  * answer is within (3 + zeta) alpha, 95 times in 100. Distances are those that the contests see: in
  * one column between cells at the hypotheses' own quantiles, in several by public points drawn from
  * them. Finer differences cannot be seen. Nothing is promised when no hypothesis fits.

@@ -12,7 +12,7 @@ import {
 import { centreStage, type CentreStage } from '../../pooled/centre.js';
 import { rowsCohort } from '../../pooled/pool.js';
 
-/** The budget of finding a first point, and the hostile share that it should withstand. */
+/** The budget of finding a first point, and the corruption that it should withstand. */
 export interface StartOptions {
   readonly contributors: number;
   readonly dimension: number;

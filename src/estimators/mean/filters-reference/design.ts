@@ -21,7 +21,7 @@ export interface ReferenceTraits {
   readonly ownWidth: 0 | 1;
   /** A round of steps ends when the norm has fallen to this part of what it began with. */
   readonly roundEnds: number;
-  /** Whether at most twice the hostile share is removed in a step. */
+  /** Whether at most twice the corruption is removed in a step. */
   readonly isCapped: boolean;
 }
 
@@ -116,7 +116,7 @@ const magnitude = 64;
  */
 const heavyNorm = 4;
 /**
- * Half the side of its box is this many times 1 / sqrt(hostile share), where the share counts as
+ * Half the side of its box is this many times 1 / sqrt(corruption), where the share counts as
  * at least a hundredth.
  */
 const heavyReach = 3;
@@ -124,7 +124,7 @@ const heavyShareLeast = 0.01;
 
 /**
  * Half the side of the paper's box in spreads. An honest sample of normal rows lies inside it
- * nearly surely. Of honest rows with heavy tails at most a ninth of the hostile share lies outside
+ * nearly surely. Of honest rows with heavy tails at most a ninth of the corruption lies outside
  * in a column (Chebyshev); the printed 25 in place of 3 would make noise 70 times as large.
  */
 function halfSide({ kind, facts: { dimension, cohort }, corruption }: ReferenceOptions): number {

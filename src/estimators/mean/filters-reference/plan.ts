@@ -27,7 +27,7 @@ export interface ReferenceForm {
 }
 
 /** A printed filter's assumption about who takes part, beside those about honest rows. */
-export const turnoutAssumption = `${assumptions.hostileShare}, and three quarters take part`;
+export const turnoutAssumption = `${assumptions.corruption}, and three quarters take part`;
 
 /**
  * Designs a filter as printed: the fullest bin of each column, the paper's box around it, and per

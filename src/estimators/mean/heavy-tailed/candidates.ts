@@ -151,7 +151,7 @@ function planFor(design: Design): Plan {
       candidates: choice.candidates,
       candidateSpacingInSpreads: spacingOf(design),
       clipRadiusInSpreads: clip,
-      movedByHostileShareInSpreads: clip,
+      movedByCorruptionInSpreads: clip,
     },
     expectedError: errorUpTo(
       corruptionLimit, parts, (share) => parts.bias + share * Math.max(clip, means.radius),

@@ -96,7 +96,7 @@ interface Design extends Pick<CentreFound, 'centre' | 'arms' | 'events'> {
   readonly moment: Moment;
   readonly sum: CountedSum;
   readonly beyond: Beyond;
-  /** Hostile share that is planned for. */
+  /** Corruption that is planned for. */
   readonly corruption: number;
   /** Nominal rows behind the mean. */
   readonly meanRows: number;
@@ -244,7 +244,7 @@ function planFor(design: Design): Plan {
       noisePerCoordinateInSpreads: noise,
       noiseOfCount: sum.countStandardDeviation,
       contributorsOfTheMean: meanRows,
-      movedByHostileShareInSpreads: radius,
+      movedByCorruptionInSpreads: radius,
       ...comparison(facts, {
         spread: units.spread, corruption, radius, error: expectedError(0).total,
       }),

@@ -5,7 +5,7 @@ import { parseParameters } from '../../contract/parameters.js';
 /** The numbers by which a plan is compared, in units of spread. */
 export interface Compared {
   readonly spread: Float64Array;
-  /** Hostile share that is planned for. */
+  /** Corruption that is planned for. */
   readonly corruption: number;
   /** Radius of the ball that rows are clipped to. */
   readonly radius: number;

@@ -128,7 +128,7 @@ function planFor(design: Design): Plan {
       clipRadiusInSpreads: means.radius,
       truncationBiasAtMostInSpreads: means.bias,
       noiseInSpreads: means.noise,
-      movedByHostileShareInSpreads: means.radius,
+      movedByCorruptionInSpreads: means.radius,
     },
     expectedError: errorUpTo(
       corruptionLimit, means, (share) => means.bias + share * means.radius,

@@ -5,7 +5,7 @@ import {
 } from '../../contract/values.js';
 import type { Moment } from './truncation.js';
 
-/** Past this hostile share the hostile rows alone may decide the centre. */
+/** Past this corruption the hostile rows alone may decide the centre. */
 export const corruptionLimit = 0.3;
 
 /** Moments are around the mean, as in the paper. Their unit is the spread. */
@@ -28,8 +28,8 @@ export const momentParameters: readonly ParameterSpec[] = [
   },
   corruptionParameter(
     corruptionLimit,
-    'hostile share with which the centre must still be found; the mean itself is moved by its '
-    + 'share of the clip radius',
+    'fraction of false rows with which the centre must still be found; the mean itself is moved '
+    + 'by that fraction of the clip radius',
   ),
   {
     name: 'clip-radius', type: 'number', optional: true, minimum: 0.1, maximum: 1e6,

@@ -37,7 +37,7 @@ import {
 } from './one-column.js';
 import { truncationBias } from '../heavy-tails/truncation.js';
 
-/** Hostile share past which the centre itself may be theirs. */
+/** Corruption past which the centre itself may be theirs. */
 const corruptionLimit = 0.3;
 /** How far off a private centre is in each column, about, in spreads. */
 const centreOff = 0.1;
@@ -86,8 +86,8 @@ const ofAll: Estimator = definePooledEstimator({
     rangeParameter,
     corruptionParameter(
       corruptionLimit,
-      'hostile share with which the centre must still be found, and that far rows may belong to; '
-        + 'the mean itself is not robust',
+      'fraction of false rows with which the centre must still be found, and that far rows may '
+        + 'belong to; the mean itself is not robust',
     ),
     centrePartParameter(0.2, 0.8),
     {
@@ -219,7 +219,7 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
         clipRadiusInSpreads: radius ?? lightRadius(dimension),
         noisePerCoordinateInSpreads: sigma / cohort,
         noiseOfCount: count.sigma,
-        movedByHostileShareInSpreads: reach,
+        movedByCorruptionInSpreads: reach,
         // Rows farther out raise the radius, so that they add up to this much to any share.
         movedByFarRowsAtMostInSpreads: Number.isFinite(movedMost) ? movedMost : 'without limit',
         // For rows with tails as heavy as one spread allows. The expected error leaves it out, and
@@ -276,7 +276,7 @@ function oneColumnDesign(
         clipRadiusInSpreads: radius ?? lightRadius(1),
         noisePerCoordinateInSpreads: sigma / cohort,
         noiseOfCount: count.sigma,
-        movedByHostileShareInSpreads: reach,
+        movedByCorruptionInSpreads: reach,
         clusterSeenFrom: seenFrom,
         intervalFrom: from,
         ...(bounds === null && { rangeNoisePerWidth: ofRange }),

@@ -12,7 +12,7 @@ export interface DesignFacts {
   readonly dimension: number;
   readonly rho: number;
   readonly delta: number;
-  /** Hostile share for which the groups must still agree. */
+  /** Corruption for which the groups must still agree. */
   readonly corruption: number;
   readonly local: LocalEstimator;
   /** Fixed by the user; chosen when absent. The radius is in units of spread. */
@@ -44,7 +44,7 @@ export interface Design {
 /** Real rows are not exactly Gaussian: the radius is this much larger than the model asks. */
 const radiusSafety = 1.05;
 /**
- * The stress case: 1.5 times the stated hostile share and two in a hundred more, and rows 1.15
+ * The stress case: 1.5 times the stated corruption and two in a hundred more, and rows 1.15
  * times as wide.
  */
 const stressed = { corruption: (stated: number) => 1.5 * stated + 0.02, spread: 1.15 } as const;
@@ -219,7 +219,7 @@ function barrierOf(groups: number, agreement: number, rho: number, delta: number
   return { pairs, deviation };
 }
 
-/** The largest hostile share at which a design's test still passes nine times in ten. */
+/** The largest corruption at which a design's test still passes nine times in ten. */
 export function corruptionTolerated(design: Design, facts: DesignFacts): number {
   const barrier = barrierOf(
     design.groups, design.thresholds.agreement, facts.rho * design.testPart, facts.delta,

@@ -14,12 +14,12 @@ export interface LocalEstimator {
    * Variance of the point of a group times its number of rows, in units of spread, for clean rows.
    */
   varianceFactor(rows: number, dimension: number): number;
-  /** Beyond this hostile share a group counts as spoiled: its point may be anywhere. */
+  /** Beyond this corruption a group counts as spoiled: its point may be anywhere. */
   readonly spoiledFrom: number;
-  /** How far a hostile share below that can move the point, in units of spread. */
+  /** How far a corruption below that can move the point, in units of spread. */
   reach(share: number, dimension: number): number;
   /**
-   * How far a hostile share of all contributors can move the average of `groupSize`-row groups that
+   * How far a corruption of all contributors can move the average of `groupSize`-row groups that
    * agree within `radius`.
    */
   bias(
@@ -95,7 +95,7 @@ export class AgreementModel {
 
   /**
    * @param groupSize - nominal rows per group; actual sizes are Poisson around it.
-   * @param corruption - hostile share of the contributors.
+   * @param corruption - of the contributors.
    */
   constructor(
     groupSize: number,
@@ -183,7 +183,7 @@ function enumeratedKinds(
   }));
 }
 
-/** Large groups: three-point Gauss-Hermite rules for the size and for the hostile share. */
+/** Large groups: three-point Gauss-Hermite rules for the size and for the corruption. */
 function largeKinds(
   size: number, corruption: number, dimension: number, local: LocalEstimator,
 ): Kind[] {

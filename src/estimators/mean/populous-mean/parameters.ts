@@ -11,7 +11,8 @@ import { groupsMax, groupsMin, type Thresholds } from './stability.js';
 export const populousParameters: readonly ParameterSpec[] = [
   spreadParameter,
   corruptionParameter(
-    0.3, 'hostile share for which the groups must still agree; privacy does not depend on it',
+    0.3, 'fraction of false rows for which the groups must still agree; privacy does not depend '
+      + 'on it',
   ),
   {
     name: 'local', type: 'choice', choices: ['robust', 'mean'], default: 'robust',

@@ -122,7 +122,7 @@ function besideAll(choice: AutoSpread): AutoSpread & { readonly all: AllRowsDesi
 function tooFewFor(design: DesignFacts, facts: StudyFacts): Infeasible {
   const fits = (cohort: number): boolean => hasDesign({ ...design, cohort });
   const reason = `no number of groups passes the agreement test with ${facts.cohort} contributors, `
-    + `${facts.dimension} columns, a hostile share of ${design.corruption} and rho `
+    + `${facts.dimension} columns, a corruption of ${design.corruption} and rho `
     + facts.target.rho.toPrecision(3);
   const cohortNeeded = nearSmallestCohort(fits, { from: 2 * design.cohort, slack: 0.03 });
   if (cohortNeeded === Infinity) {

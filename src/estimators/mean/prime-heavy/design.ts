@@ -140,7 +140,7 @@ function rowsOfGroup(
 const countShare = 0.05;
 
 /**
- * Rounds pay where they detect the hostile share at this part of the near radius. With few rows
+ * Rounds pay where they detect the corruption at this part of the near radius. With few rows
  * they detect it only farther out. What they cost the mean was then measured to be more than what
  * they save, whatever hostile rows do.
  */

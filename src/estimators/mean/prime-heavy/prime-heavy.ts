@@ -18,7 +18,7 @@ import {
 import { planHeavyReference } from './reference.js';
 import { releaseHeavy } from './release.js';
 
-/** Largest hostile share that can be promised. */
+/** Largest corruption that can be promised. */
 const corruptionLimit = 0.2;
 
 const spreadParameter = momentParameters.find(({ name }) => name === 'spread')!;
@@ -30,7 +30,7 @@ const parameters: readonly ParameterSpec[] = [
       + 'column, not taken from the data that it is used on; one digit is enough; rows far out '
       + 'that make the whole wider are taken for hostile, up to the stated share',
   },
-  corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
+  corruptionParameter(corruptionLimit, 'fraction of false rows that the error is promised for'),
   {
     name: 'subsamples', type: 'integer', optional: true, minimum: 1, maximum: 99,
     description: 'odd number of subsamples that each find a centre, of which the median counts: '
@@ -147,7 +147,7 @@ function planFor(design: HeavyDesign, spread: Float64Array, corruption: number):
     guarantee: {
       theorem: 'filtering by released second moments, about a centre found by others; '
         + 'proofs in src/estimators/mean/prime-heavy',
-      assumptions: [boundedAssumption, assumptions.hostileShare],
+      assumptions: [boundedAssumption, assumptions.corruption],
       corruptionMax: corruption,
     },
     outputShape: [facts.dimension],

@@ -58,7 +58,7 @@ interface HeavyReference {
  * It differs from the printed filter: groups are others than the rows that are averaged, and find
  * the centre as those of the default variant do. Rows are taken into a cube with the diameter of
  * the printed ball, as in the filters for light tails, whose corrections `designReference` names.
- * Its side is 6, not 50, over the root of the hostile share.
+ * Its side is 6, not 50, over the root of the corruption.
  * Source. Liu, Kong, Kakade and Oh (2021), Algorithms 3 and 14 to 16.
  * @param survivors - how rows that are left are kept; releases do not depend on it.
  */

@@ -29,7 +29,7 @@ import {
   behindCrowd, excessAlong, removedMost, rowsFrom, thresholdOf, type RoundMoments,
 } from '../filters/weights.js';
 
-/** Largest hostile share that can be promised. */
+/** Largest corruption that can be promised. */
 const corruptionLimit = 0.2;
 /** A phase ends when the largest excess has fallen to this share of what it began with. */
 const phaseEnds = 0.5;
@@ -49,7 +49,7 @@ export const variantParameter: ParameterSpec = {
 
 /** Parameters that every filter takes besides the spread. */
 const filterParameters: readonly ParameterSpec[] = [
-  corruptionParameter(corruptionLimit, 'hostile share that the error is promised for'),
+  corruptionParameter(corruptionLimit, 'fraction of false rows that the error is promised for'),
   roundsParameter(3, 30),
   centrePartParameter(0.2, 0.6),
   finalPartParameter(0.4, 0.9),
@@ -135,7 +135,7 @@ function designFilter(
       guarantee: {
         theorem: 'filtering by released second moments; '
           + 'proofs in src/estimators/mean/prime and src/estimators/mean/filters',
-        assumptions: [assumptions.lightTails, assumptions.hostileShare],
+        assumptions: [assumptions.lightTails, assumptions.corruption],
         corruptionMax: corruption,
       },
       outputShape: [dimension],

@@ -36,7 +36,7 @@ import { fitFor, fitted, offsetsAround, placeGrid, trimmedViews, type Fit } from
 const corruptionLimit = 0.12;
 /** At least this share is trimmed: the test needs ends to walk along. */
 const corruptionFloor = 0.02;
-/** Each end is trimmed by this many times the hostile share. */
+/** Each end is trimmed by this many times the corruption. */
 const trimmedTimes = 3;
 /** How much wider than for normal rows what is left may be, in spreads at each end. */
 const slack = 0.5;
@@ -88,8 +88,8 @@ export const resilience: Estimator = definePooledEstimator({
   parameters: [
     corruptionParameter(
       corruptionLimit,
-      'hostile share that is withstood; three times as much is trimmed at each end in every '
-      + 'direction',
+      'fraction of false rows that is withstood; three times as much is trimmed at each end in '
+      + 'every direction',
     ),
   ],
   maturity: 'research',

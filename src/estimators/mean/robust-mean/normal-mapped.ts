@@ -8,7 +8,7 @@ import {
 } from '../../contract/outcomes.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
-import { hostileShare, movedByShare } from '../../pooled/expected-error.js';
+import { corruptionAtMost, movedByShare } from '../../pooled/expected-error.js';
 import {
   leastThresholdAlongAxes, leastThresholdInDistance, type HistogramFit,
 } from '../../pooled/projected-histogram.js';
@@ -200,7 +200,7 @@ function answerOfMapped(
   const half = deviation.map((own, j) => deviations95 * Math.hypot(own, reach[j]! * sampling));
   const interval95 = intervalAbout(estimate, (j) => half[j]!);
   const medianError = Math.hypot(...medians.map(({ error }) => error));
-  const ball = movedByShare(hostileShare(corruption))
+  const ball = movedByShare(corruptionAtMost(corruption))
     + 2 * Math.hypot(Math.hypot(noise, sampling) * Math.sqrt(dimension), medianError);
   return finiteValue({
     estimate,

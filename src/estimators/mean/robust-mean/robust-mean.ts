@@ -20,7 +20,7 @@ import { releaseAny } from './any-release.js';
 import { robustDesign, robustErrorOf } from './design.js';
 import { releaseRobust } from './release.js';
 
-/** Largest hostile share that can be promised. */
+/** Largest corruption that can be promised. */
 const corruptionLimit = 0.2;
 
 const shapeParameter: ParameterSpec = {
@@ -59,7 +59,7 @@ const shapeParameter: ParameterSpec = {
  * With `range`: no delta is spent on the centre (pooled/bounded, and beside a spread
  * stages/range-centre). A noisy number of people beyond it on each side is drawn too
  * (pooled/outside).
- * Assumption of `any`. Honest rows have a variance. Of the rows left a hostile share a moves the
+ * Assumption of `any`. Honest rows have a variance. Of the rows left a corruption a moves the
  * mean along any direction by at most sqrt(a / (1 - a)) of their deviation there, and by what rows
  * beyond the usual radius add, which is kept below sqrt(c) for the stated share c. No shape is
  * assumed, so nothing smaller can be promised: the same rows may be honest or not.
@@ -80,8 +80,8 @@ export const robustMean: Estimator = definePooledEstimator({
     rangeParameter,
     corruptionParameter(
       corruptionLimit,
-      'hostile share that the error is promised for; with shape any, crowds of up to 1.5 times '
-      + 'this share are left out',
+      'fraction of false rows that the error is promised for; with shape any, crowds of up to 1.5 '
+      + 'times this fraction are left out',
     ),
     shapeParameter,
     roundsParameter('default 3, and 2 with shape normal', 20),
@@ -157,7 +157,7 @@ function designForAny({ values, facts, bounds, spread }: DesignRequest): PooledD
       guarantee: {
         theorem: 'crowds and radius by released histograms; proofs in '
           + 'src/estimators/mean/robust-mean',
-        assumptions: ['for accuracy: honest rows have a variance', assumptions.hostileShare],
+        assumptions: ['for accuracy: honest rows have a variance', assumptions.corruption],
         corruptionMax: corruption,
       },
       outputShape: [dimension],
@@ -200,7 +200,7 @@ function designForNormal({ values, facts, bounds }: DesignRequest): PooledDesign
           + 'and light tails',
           'for accuracy: along axes in which hostile rows make the whole wider, honest ones are '
           + 'about normal',
-          assumptions.hostileShare,
+          assumptions.corruption,
         ],
         corruptionMax: corruption,
       },

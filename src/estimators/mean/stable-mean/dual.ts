@@ -3,7 +3,7 @@ import { ownKernels } from '../../../numerics/kernels/index.js';
 import { numberOf, optionalNumberOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { DesignRequest, PooledDesign } from '../../pooled/estimator.js';
-import { hostileShare } from '../../pooled/expected-error.js';
+import { corruptionAtMost } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import { dualDesignOf, type Stage } from './dual-design.js';
 import { ascend, startOfAscent } from './dual-ascent.js';
@@ -79,7 +79,7 @@ export function designDual({ values, facts }: DesignRequest): PooledDesign {
 function movedAtMost(
   corruption: number, allowed: number, { weightShare, widest = 0 }: StageWeights,
 ): number {
-  const kept = Math.sqrt(hostileShare(corruption) * Math.max(allowed, widest));
+  const kept = Math.sqrt(corruptionAtMost(corruption) * Math.max(allowed, widest));
   return (kept + Math.sqrt(1 - weightShare)) / weightShare;
 }
 

@@ -64,7 +64,7 @@ const near = { name: 'near', looser: 1.5, share: 0.3 } as const;
 /** A count below this share of the cohort is raised to it; the release is refused then. */
 const leastShare = 0.25;
 /**
- * About how far off each coordinate of the private centre is, per hostile share: as a normal
+ * About how far off each coordinate of the private centre is, per corruption: as a normal
  * median.
  */
 const medianSlope = 1.3;

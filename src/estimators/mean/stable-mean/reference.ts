@@ -3,7 +3,7 @@ import type { Compute, Infeasible } from '../../contract/estimator.js';
 import { numberOf, optionalNumberOf } from '../../contract/values.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { DesignRequest, PooledDesign } from '../../pooled/estimator.js';
-import { hostileShare } from '../../pooled/expected-error.js';
+import { corruptionAtMost } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
 import type { StepRows } from './dual-rows.js';
 import { releaseStages, weightedPlan, type Weighing } from './weighted-stages.js';
@@ -123,7 +123,7 @@ function weighing(
  * at most sqrt(c bound), by the same inequality.
  */
 function movedAtMost(corruption: number, bound: number): number {
-  return Math.sqrt(hostileShare(corruption)) * (1.5 + Math.sqrt(bound));
+  return Math.sqrt(corruptionAtMost(corruption)) * (1.5 + Math.sqrt(bound));
 }
 
 /** At most `most` rows, those with the smallest tags. @param most - need not be whole. */

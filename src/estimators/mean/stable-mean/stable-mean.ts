@@ -24,7 +24,7 @@ export const stableMean: Estimator = definePooledEstimator({
     'Honest rows have light tails and are at most about one spread wide in every direction.',
   parameters: [
     corruptionParameter(
-      0.2, 'hostile share that the error is promised for; the weights do not depend on it',
+      0.2, 'fraction of false rows that the error is promised for; the weights do not depend on it',
     ),
     {
       name: 'steps', type: 'integer', default: 6, minimum: 1, maximum: 50,

@@ -120,7 +120,7 @@ export async function releaseStages<Stage extends WeightedStage>(
 /** The claims of a weighted mean's plan. */
 export interface WeightedClaims {
   readonly theorem: string;
-  /** Hostile share that the error is promised for. */
+  /** Corruption that the error is promised for. */
   readonly corruption: number;
   /** Second moments along a direction that the last stage allows, in squared spreads. */
   readonly varianceAllowed: number;
@@ -138,7 +138,7 @@ export function weightedPlan<Stage extends WeightedStage>(
     events,
     guarantee: {
       theorem,
-      assumptions: [assumptions.lightTails, assumptions.hostileShare],
+      assumptions: [assumptions.lightTails, assumptions.corruption],
       corruptionMax: corruption,
     },
     outputShape: [dimension],

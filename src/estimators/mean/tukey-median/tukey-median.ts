@@ -59,7 +59,7 @@ const samplingFactors = [1.2533, 1.17, 1.13] as const;
  * cell of the range, or the choice at an end of the grid, the answer says that it may be farther
  * out: both are released.
  * Hostile rows, wherever they stand, move the answer by at most about the 1/2 + eta / (1 - eta)
- * quantile of an honest row's distribution along a direction, for a hostile share eta.
+ * quantile of an honest row's distribution along a direction, for a corruption eta.
  * Source. Tukey (1975) for depth; the exponential mechanism on depth as in Liu, Kong, Kakade and Oh
  * (2021), section J, whose density is exp(epsilon n depth / 2), not its inverse.
  */
@@ -73,7 +73,7 @@ export const tukeyMedian: Estimator = definePooledEstimator({
   parameters: [
     corruptionParameter(
       corruptionLimit,
-      'hostile share for which the candidates must still surround the honest middle',
+      'fraction of false rows for which the candidates must still surround the honest middle',
     ),
     {
       name: 'radius', type: 'number', optional: true, minimum: 1e-150,

@@ -135,7 +135,7 @@ describe('stable-moments', () => {
     },
   );
 
-  it('promises an error in proportion to the root of the hostile share', () => {
+  it('promises an error in proportion to the root of the corruption', () => {
     const biasOf = (order: number, share: number, people = 1e7): number =>
       planOf('stable-moments', { order }, factsOf(3, people, 1)).expectedError(share).bias;
     expect(biasOf(4, 0.05)).toBeLessThan(8);

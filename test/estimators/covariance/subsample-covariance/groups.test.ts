@@ -83,7 +83,7 @@ describe('subsample-covariance without a mask', () => {
     expect(outcome.findings).toBeUndefined();
   });
 
-  it('bears the stated hostile share with robust groups', { tags: ['slow'] }, async () => {
+  it('bears the stated corruption with robust groups', { tags: ['slow'] }, async () => {
     const cohort = 14_000;
     const raw = { ...robust, corruption: 0.05 };
     const plan = planOf('subsample-covariance', raw, factsOf(2, cohort, 2));
@@ -100,7 +100,7 @@ describe('subsample-covariance without a mask', () => {
     expect(plan.expectedError(0.06).total).toBe(Infinity);
   });
 
-  it('has no plan where a hostile share breaks robust groups of any size', () => {
+  it('has no plan where a corruption breaks robust groups of any size', () => {
     const estimator = findEstimator('subsample-covariance');
     const facts = factsOf(20, 1e7, 1);
     const raw = { ...robust, corruption: 0.05 };

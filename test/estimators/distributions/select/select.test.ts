@@ -194,7 +194,7 @@ describe('distances', () => {
     expect(cellsFor({ ...asked, rows: 100 })).toBe(0);
   });
 
-  it('choose within (1 + zeta) alpha where contests promise (3 + zeta), hostile share '
+  it('choose within (1 + zeta) alpha where contests promise (3 + zeta), corruption '
     + 'included', { tags: ['long'] }, async () => {
     for (let problem = 0; problem < 6; problem++) {
       const data = dataSource(`near ${problem}`);
@@ -223,7 +223,7 @@ describe('distances', () => {
 });
 
 describe('select', () => {
-  it('keeps its promise on problems drawn at random, hostile share '
+  it('keeps its promise on problems drawn at random, corruption '
     + 'included', { tags: ['slow'] }, async () => {
     let kept = 0;
     const problems = 20;

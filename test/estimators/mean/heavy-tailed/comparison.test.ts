@@ -31,7 +31,7 @@ describe('heavy-tailed beside mean', () => {
     }
   });
 
-  it('warns where the assumed hostile share may do more than everything else', () => {
+  it('warns where the assumed corruption may do more than everything else', () => {
     expect(
       planOf(
         'heavy-tailed', { spread: 1, corruption: 0.05 }, factsOf(1, 200_000, 8),
