@@ -41,7 +41,7 @@ the proofs say, as intervals narrower than 2^-60. The deviations are small: 1/3 
 ## Mechanisms
 
 The shipped draw function runs for every combination of noise. For all pairs of neighbours of a small domain, the Renyi
-divergences of order 1.5, 2, 3 and 5 and the hockey-stick divergences at five epsilons are compared with the charge, as
+divergences of order 1.008, 1.5, 2, 3 and 5 and the hockey-stick divergences at five epsilons are compared with the charge, as
 intervals. *Share* is the largest part of rho that a pair uses. *Tail* is the largest probability that is left out; it
 would add to delta.
 

@@ -15,7 +15,9 @@ import { leadOf } from '../../privacy/mechanisms/mode.js';
 import type { ObservedCall } from '../../privacy/mechanisms/observed.js';
 import type { Rational, Steps } from '../../random/samplers/discrete-laplace.js';
 import { sharedRuns } from '../../privacy/mechanisms/score-runs.js';
-import { add, fraction, multiply, ofDouble, zero, type Interval } from './interval.js';
+import {
+  add, divide, expOf, fraction, multiply, negative, ofDouble, subtract, unit, zero, type Interval,
+} from './interval.js';
 
 /**
  * The exact cost of one call for two contents: not what its event allows, but what these two
@@ -32,7 +34,6 @@ export interface CallCost {
 }
 
 const free: CallCost = { rho: zero, delta: 0, epsilon: null, fault: null };
-const half = fraction(1n, 2n);
 const eighth = fraction(1n, 8n);
 
 /**
@@ -58,7 +59,8 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
         .reduce((sum, shift) => sum + (shift < 0n ? -shift : shift), 0n);
       const scale = ratioInSteps(event.scale, event.grid);
       const epsilon = fraction(moved * scale.denominator, scale.numerator);
-      return { ...free, epsilon, rho: multiply(half, multiply(epsilon, epsilon)) };
+      const step = fraction(scale.denominator, scale.numerator);
+      return { ...free, epsilon, rho: meanLossOf(epsilon, step) };
     }
     case 'gaussian-threshold':
       return left.method === 'mode'
@@ -86,6 +88,17 @@ export function callCost(event: MechanismEvent, left: ObservedCall, right: Obser
       };
     }
   }
+}
+
+/**
+ * The mean loss of discrete Laplace noise that moves by epsilon scales, with steps of l scales:
+ * epsilon - (1 - e^-epsilon) 2 l / (e^l - e^-l). No rho below it holds of orders near 1.
+ */
+function meanLossOf(epsilon: Interval, l: Interval): Interval {
+  const apart = subtract(expOf(l), expOf(negative(l)));
+  const share = divide(multiply(fraction(2n), l), apart);
+  const moved = subtract(unit, expOf(negative(epsilon)));
+  return subtract(epsilon, multiply(moved, share));
 }
 
 /** Differences in whole steps of the grid. */

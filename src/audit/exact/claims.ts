@@ -28,8 +28,8 @@ export interface Comparison {
   readonly tail: number;
 }
 
-/** Orders of the Renyi divergences that are compared. */
-const orders = [1.5, 2, 3, 5];
+/** Orders of the Renyi divergences that are compared. The first is 1 + 2^-7. */
+const orders = [1.0078125, 1.5, 2, 3, 5];
 const epsilons = [0, 0.5, 1, 2];
 /** A tail above this would hide too much: then nothing was shown. */
 const tailMaximum = fraction(1n, 1n << 40n);

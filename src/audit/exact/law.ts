@@ -104,13 +104,13 @@ export interface Divergence {
  * The Renyi divergence of `left` from `right`, each given that its outcome is not removed and not
  * in the tail. With the outcomes that are removed it is one direction of delta-approximate zCDP
  * (Bun and Steinke 2016, definition 8.1), for a delta of removed + tail.
- * @param order - above 1, a multiple of 1/2. Powers of ratios are then products and square roots.
+ * @param order - above 1, a multiple of 2^-7. Powers of ratios are then products and square roots.
  * @param isRemoved - by the text of the outcome.
  */
 export function renyi(
   left: Law, right: Law, order: number, isRemoved: (key: string) => boolean = () => false,
 ): Divergence {
-  assert(order > 1 && Number.isInteger(2 * order), 'an order is above 1, and a multiple of 1/2');
+  assert(order > 1 && Number.isInteger(128 * order), 'an order is above 1, a multiple of 2^-7');
   const kept: { readonly p: Interval; readonly q: Interval }[] = [];
   let [massLeft, massRight, removed] = [zero, zero, zero];
   for (const [key, { probability: p }] of left.outcomes) {
@@ -127,7 +127,7 @@ export function renyi(
   let sum = zero;
   for (const { p, q } of kept) {
     const [given, other] = [divide(p, massLeft), divide(q, massRight)];
-    sum = add(sum, multiply(given, power(divide(given, other), 2 * order - 2)));
+    sum = add(sum, multiply(given, power(divide(given, other), order - 1)));
   }
   return {
     divergence: divide(logOf(sum), ofDouble(order - 1)),
@@ -136,9 +136,13 @@ export function renyi(
   };
 }
 
-/** x^(halves / 2). */
-function power(x: Interval, halves: number): Interval {
-  let result = halves % 2 === 1 ? rootOf(x) : unit;
-  for (let i = 2; i <= halves; i += 2) result = multiply(result, x);
+/** x to a power that is a multiple of 2^-7. */
+function power(x: Interval, exponent: number): Interval {
+  let result = unit;
+  for (let i = 1; i <= exponent; i++) result = multiply(result, x);
+  for (let rest = exponent % 1, root = x; rest > 0; rest = (2 * rest) % 1) {
+    root = rootOf(root);
+    if (rest >= 0.5) result = multiply(result, root);
+  }
   return result;
 }

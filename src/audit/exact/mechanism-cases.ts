@@ -112,6 +112,18 @@ const additive: readonly MechanismCase<Float64Array>[] = [
     pathMinimum: fraction(1n, 1n << 60n),
   })),
   {
+    name: 'laplace, whole counts',
+    event: { ...place, kind: 'laplace', dimension: 1, sensitivity: 1, scale: 2, grid: 1 },
+    contents: vectorsOf([-1, 0, 1, 2], 1),
+    areNeighbours: (left, right) => Math.abs(gaps(left, right, 1)[0]!) <= 1,
+  },
+  {
+    name: 'laplace, fine grid',
+    event: { ...place, kind: 'laplace', dimension: 1, sensitivity: 1, scale: 1, grid: 0.125 },
+    contents: vectorsOf([0, 0.5, 1], 1),
+    areNeighbours: (left, right) => Math.abs(gaps(left, right, 0.125)[0]!) <= 1,
+  },
+  {
     name: 'exponential',
     event: { ...place, kind: 'exponential', candidates: 3, sensitivity: 1, epsilon: 1.5, times: 1 },
     contents: vectorsOf([0, 0.5, 1], 3),

@@ -3,13 +3,17 @@ import { canonicalJson } from '../../base/canonical-json.js';
 import { checkObject } from '../../base/given.js';
 import { amountAtLeast, type Amount, type Ratio, ratioOfDouble } from './amount.js';
 import type { ArmComposition, PrivacyCost } from './cost.js';
-import type { AffineMaskEvent, MechanismEvent, WishartMaskEvent } from './events.js';
+import type {
+  AffineMaskEvent, LaplaceEvent, MechanismEvent, WishartMaskEvent,
+} from './events.js';
 import { checkEvents, placeInMenu } from './event-check.js';
+import { rhoOfLaplace } from './laplace-rho.js';
 import { maskDivergence } from './masking.js';
 
 /**
  * The exact cost of events. Every number of an event is a double, so it is a dyadic rational. Every
- * formula below is rational in these numbers. Only the total is rounded, once, up.
+ * formula below but one is rational in these numbers, and only the total is rounded, once, up. The
+ * rho of Laplace noise is rounded up before, by about 2^-190.
  *
  * Neighbours: one contributor's row is replaced by anything, including nothing.
  * Unit: (rho, delta), delta-approximate rho-zCDP (Bun and Steinke 2016, definition 8.1), and pure
@@ -55,6 +59,10 @@ function larger(left: Ratio, right: Ratio): Ratio {
   return left.numerator * right.denominator >= right.numerator * left.denominator ? left : right;
 }
 
+function product(left: Ratio, right: Ratio): Ratio {
+  return ratio(left.numerator * right.numerator, left.denominator * right.denominator);
+}
+
 /** factor * (top / bottom)^2 / divisor. */
 function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigint): Ratio {
   const over = ratioOfDouble(top);
@@ -68,7 +76,7 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
  * The exact cost of one event.
  * - gaussian, symmetric-gaussian: sensitivity^2 / (2 sigma^2), for discrete noise as for
  *   continuous.
- * - laplace: epsilon = sensitivity / scale, rho = epsilon^2 / 2.
+ * - laplace: epsilon = sensitivity / scale, and rho by laplace-rho.
  * - gaussian-threshold: sensitivity^2 / (2 sigma^2), and the delta that set the threshold.
  * - gaussian-histogram: in each coordinate two counts change by 1, so coordinates * 2 / (2
  *   sigma^2).
@@ -93,7 +101,7 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
       const over = ratioOfDouble(event.sensitivity);
       const under = ratioOfDouble(event.scale);
       const epsilon = ratio(over.numerator * under.denominator, over.denominator * under.numerator);
-      return { rho: scaledSquare(event.sensitivity, event.scale, 1n, 2n), delta: nothing, epsilon };
+      return { rho: rhoOfLaplace(epsilon, stepsOf(event)), delta: nothing, epsilon };
     }
     case 'gaussian-threshold':
       return {
@@ -136,6 +144,12 @@ function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost,
   }
 }
 
+/** The grid in scales. */
+function stepsOf({ grid, scale }: LaplaceEvent): Ratio {
+  const [over, under] = [ratioOfDouble(grid), ratioOfDouble(scale)];
+  return ratio(over.numerator * under.denominator, over.denominator * under.numerator);
+}
+
 type MaskEvent = WishartMaskEvent | AffineMaskEvent;
 
 function isMask(event: MechanismEvent): event is MaskEvent {
@@ -150,11 +164,12 @@ function costOfEvent(event: MechanismEvent, order: number | null): ExactCost {
     };
   }
   const cost = zcdpOfEvent(event);
-  if (order === null) return { ...cost, divergence: nothing };
-  const factor = ratioOfDouble(order);
-  const divergence =
-    ratio(cost.rho.numerator * factor.numerator, cost.rho.denominator * factor.denominator);
-  return { ...cost, divergence };
+  return { ...cost, divergence: divergenceOf(cost.rho, order) };
+}
+
+/** At the order of masks; 0 if there are none. */
+function divergenceOf(rho: Ratio, order: number | null): Ratio {
+  return order === null ? nothing : product(rho, ratioOfDouble(order));
 }
 
 function combine(
@@ -236,7 +251,9 @@ function costsOfMenus(
     found.factors.push(...factorsOf(keys, groupsMax));
     const cost = costOfEvent(event, order);
     found.both[choice] = combine(found.both[choice] ?? noCost, cost, add);
-    found.one[choice] = combine(found.one[choice] ?? noCost, costOfPresence(event, cost), add);
+    found.one[choice] = combine(
+      found.one[choice] ?? noCost, costOfPresence(event, order, cost), add,
+    );
     menus.set(place, found);
   }
   return [...menus.values()].map(({ cohort, factors, both, one }) => {
@@ -271,18 +288,22 @@ function factorsOf(keys: number, groupsMax: number): readonly (readonly [number,
 }
 
 /**
- * The cost of a row that only comes or goes: rho is of the order of the squared sensitivity, and
- * epsilon of the sensitivity. Delta is not lowered.
+ * The cost of a row that only comes or goes. It moves the values by a share of the sensitivity:
+ * epsilon is proportional to that, and rho to its square, but for Laplace noise, whose rho is
+ * computed anew. Delta is not lowered.
  */
-function costOfPresence({ presence = 1 }: MechanismEvent, cost: ExactCost): ExactCost {
-  const share = ratioOfDouble(presence);
-  const lowered = (amount: Ratio): Ratio => ratio(
-    amount.numerator * share.numerator, amount.denominator * share.denominator,
-  );
+function costOfPresence(event: MechanismEvent, order: number | null, cost: ExactCost): ExactCost {
+  const share = ratioOfDouble(event.presence ?? 1);
+  const lowered = (amount: Ratio): Ratio => product(amount, share);
+  const epsilon = cost.epsilon === null ? null : lowered(cost.epsilon);
+  if (event.kind === 'laplace') {
+    const rho = rhoOfLaplace(epsilon!, stepsOf(event));
+    return { rho, delta: cost.delta, epsilon, divergence: divergenceOf(rho, order) };
+  }
   return {
     rho: lowered(lowered(cost.rho)),
     delta: cost.delta,
-    epsilon: cost.epsilon === null ? null : lowered(cost.epsilon),
+    epsilon,
     divergence: lowered(lowered(cost.divergence)),
   };
 }

@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { checkMechanism, mechanismChecks } from '../../../src/audit/exact/mechanism-cases.js';
-import type { CaseResult } from '../../../src/audit/exact/claims.js';
+import { compareLaws, type CaseResult } from '../../../src/audit/exact/claims.js';
 import { toNumber } from '../../../src/audit/exact/interval.js';
-import { noiseOf } from '../../../src/audit/exact/mechanism-laws.js';
+import { lawOfCall, noiseOf } from '../../../src/audit/exact/mechanism-laws.js';
 import { walk } from '../../../src/audit/exact/walk.js';
+import { amountOf, zeroAmount } from '../../../src/privacy/accounting/amount.js';
+import type { PrivacyCost } from '../../../src/privacy/accounting/cost.js';
 import type { MechanismEvent } from '../../../src/privacy/accounting/events.js';
 import { suppliesOf } from '../../../src/privacy/mechanisms/supply.js';
 
@@ -27,6 +29,25 @@ describe('exact laws of mechanisms', () => {
 
   it('use up the charge where it is tight, so that no smaller one would do', () => {
     expect(runOf('gaussian, whole deviation').share).toBeCloseTo(1, 12);
+    for (const name of ['whole counts', 'fine grid', 'one entry']) {
+      const { share } = runOf(`laplace, ${name}`);
+      expect(share, name).toBeGreaterThan(0.996);
+      expect(share, name).toBeLessThanOrEqual(1);
+    }
+  });
+
+  it('show Laplace noise on whole numbers that is charged as noise without a grid', () => {
+    const place = { name: 'draw', cohort: 'rows' } as const;
+    const [left, right] = [0, 1].map((shift) => {
+      const event =
+        { ...place, kind: 'laplace', dimension: 1, sensitivity: 1, scale: 1, grid: 1 } as const;
+      return lawOfCall(event, Float64Array.of(shift), noiseOf(event));
+    });
+    const charged = (rho: number): PrivacyCost =>
+      ({ rho: amountOf(rho), delta: zeroAmount, epsilon: amountOf(1) });
+    expect(compareLaws(left!, right!, charged(Math.exp(-1))).faults.join())
+      .toMatch(/the divergence of order 1\.0078125 is 0\.46\d+, and 0\.37\d+ was charged/);
+    expect(compareLaws(left!, right!, charged(Math.tanh(0.5))).faults).toEqual([]);
   });
 
   it('show noise that is 1 % too small, and a threshold that is too low', () => {
@@ -38,7 +59,7 @@ describe('exact laws of mechanisms', () => {
       name: 'gaussian', event: { ...drawn, sensitivity: 0.99 },
       contents: [Float64Array.of(0), Float64Array.of(1)], areNeighbours: () => true,
     });
-    expect(wrong.faults[0]).toMatch(/^\[0\] and \[1\]: the divergence of order 1\.5 is 0\.7/);
+    expect(wrong.faults[0]).toMatch(/^\[0\] and \[1\]: the divergence of order 1\.0078125 is 0\.503/);
     // The floor below which a pass is paid for is three steps higher than the test knows.
     const low = checkMechanism({
       name: 'threshold', contents: [2, 3], areNeighbours: () => true,

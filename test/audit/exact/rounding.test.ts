@@ -6,13 +6,14 @@ import {
 import { ofAmount } from '../../../src/audit/exact/claims.js';
 import { utf8 } from '../../../src/base/bytes.js';
 import {
-  amountOf, capOf, ratioOfDouble, type Amount,
+  amountOf, capOf, ratioOfDouble, type Amount, type Ratio,
 } from '../../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../../src/privacy/accounting/composition.js';
 import {
   deltaOfZcdp, epsilonOfApproximateZcdp, epsilonOfZcdp, exponentialForRho, pureForRho,
   rhoForApproximateZcdp, rhoForZcdp, rhoOfPure,
 } from '../../../src/privacy/accounting/conversion.js';
+import { rhoOfLaplace } from '../../../src/privacy/accounting/laplace-rho.js';
 import { epsilonOfSpent } from '../../../src/privacy/accounting/spent.js';
 import { seededRandom } from '../../../src/random/work.js';
 
@@ -129,19 +130,56 @@ describe('conversions round to the safe side, and by little', () => {
   }));
 });
 
+/** epsilon - (1 - e^-epsilon) l / sinh l. */
+function laplaceRhoOf(epsilon: Interval, l: Interval): Interval {
+  const sinh = divide(subtract(expOf(l), expOf(negative(l))), fraction(2n));
+  const moved = subtract(unit, expOf(negative(epsilon)));
+  return subtract(epsilon, divide(multiply(moved, l), sinh));
+}
+
+const inverse = ({ numerator, denominator }: Ratio): Ratio =>
+  ({ numerator: denominator, denominator: numerator });
+const intervalOf = ({ numerator, denominator }: Ratio): Interval =>
+  fraction(numerator, denominator);
+
 describe('the charge of events', () => {
   it('is the exact cost, rounded up by less than one unit', () => often(40, () => {
     const place = { cohort: 'rows', dimension: 1, grid: 1 / 1024 } as const;
     const [sensitivity, sigma] = [between(0.1, 9), between(0.5, 90)];
-    const events = [
-      { ...place, kind: 'gaussian', name: 'one', sensitivity, sigma },
-      { ...place, kind: 'laplace', name: 'two', sensitivity, scale: sigma },
-    ] as const;
     const over = ratioOfDouble(sensitivity);
     const under = ratioOfDouble(sigma);
-    // Both cost sensitivity^2 / (2 sigma^2).
     const top = (over.numerator * under.denominator) ** 2n << 64n;
-    const bottom = (over.denominator * under.numerator) ** 2n;
-    expect(costOfEvents(events, { disjoint: [] }).rho).toBe((top + bottom - 1n) / bottom);
+    const bottom = 2n * (over.denominator * under.numerator) ** 2n;
+    const event = { ...place, kind: 'gaussian', name: 'one', sensitivity, sigma } as const;
+    expect(costOfEvents([event], { disjoint: [] }).rho).toBe((top + bottom - 1n) / bottom);
   }));
+
+  it('of Laplace noise is never below the exact one, and above it by hardly anything', () => {
+    const check = (epsilon: Ratio, steps: Ratio): void => {
+      const exact = laplaceRhoOf(intervalOf(epsilon), intervalOf(steps));
+      const found = intervalOf(rhoOfLaplace(epsilon, steps));
+      expect(surelyAtMost(exact, found)).toBe(true);
+      expect(surelyAtMost(found, add(exact, fraction(1n, 1n << 180n)))).toBe(true);
+    };
+    often(200, () => {
+      const steps = ratioOfDouble(between(1e-12, 60));
+      check(ratioOfDouble(between(1e-9, 60)), steps);
+      check(inverse(ratioOfDouble(between(1e-9, 1e9))), steps);
+    });
+    for (const steps of [2 ** -60, 2 ** -100, 1, 40, 800]) {
+      for (const epsilon of [1e-9, 1, 700]) check(ratioOfDouble(epsilon), ratioOfDouble(steps));
+    }
+  });
+
+  it('of Laplace noise that a row alone moves is that of its share of the shift', () => {
+    const event = {
+      kind: 'laplace', name: 'count@0/noise', cohort: 'rows', dimension: 1, sensitivity: 1,
+      scale: 1, grid: 2 ** -20, keyed: { keys: 9, groupsMax: 1 },
+    } as const;
+    const { rho } = costOfEvents([{ ...event, presence: 0.75 }], { disjoint: [] });
+    const moved = laplaceRhoOf(fraction(3n, 4n), fraction(1n, 1n << 20n));
+    // One key is left, and another one entered.
+    expect(surelyAtMost(add(moved, moved), ofAmount(rho))).toBe(true);
+    expect(surelyAtMost(ofAmount(rho), add(add(moved, moved), fraction(1n, 1n << 62n)))).toBe(true);
+  });
 });
