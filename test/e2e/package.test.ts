@@ -103,11 +103,12 @@ describe('the package', () => {
     expect(names.filter((name) => !hasSource(name))).toEqual([]);
   });
 
-  // Two builds from nothing: one that goes on from older results orders the members of a type as
-  // they came up, so the build of this folder may differ.
   it('is the same, byte for byte, wherever it is built', { timeout: 900_000 }, () => {
-    const [here, there] = ['here', 'there'].map((place) => builtAt(stage.path(place)));
-    expect(there!.integrity).toBe(here!.integrity);
+    const there = builtAt(stage.path('there'));
+    if (there.integrity === packed.integrity) return;
+    // A build that goes on from older results orders the members of a type as they came up, and
+    // this folder's may be one: only builds from nothing are the same.
+    expect(builtAt(stage.path('here')).integrity).toBe(there.integrity);
   });
 
   it('comes with a list of what it needs, under licences that allow it', () => {

@@ -13,6 +13,8 @@ import {
 
 const draws = 60_000;
 const limit = distanceLimit(draws);
+/** Enough to tell 10 % of a scale, for what takes milliseconds to draw. */
+const fewDraws = 20_000;
 const place = { name: 'x', cohort: 'all', grid: 2 ** -12 };
 const zeros = (length: number): Sensitive<Float64Array> => Sensitive.of(new Float64Array(length));
 const mechanismsOf = (event: MechanismEvent, seed: string): ReturnType<typeof createMechanisms> =>
@@ -71,14 +73,14 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
     const scores = Float64Array.from({ length: 60 }, (_, i) => -((i * 7) % 60) - 0.125);
     const event = {
       kind: 'exponential', name: 'x', cohort: 'all', candidates: 60, sensitivity: 2, epsilon: 0.5,
-      times: draws,
+      times: fewDraws,
     } as const;
     const mechanisms = mechanismsOf(event, 'exponential');
-    const chosen = Array.from(
-      { length: draws }, () => (mechanisms.exponential('x', Sensitive.of(scores)).value * 7) % 60,
-    );
+    const chosen = Array.from({ length: fewDraws }, () =>
+      (mechanisms.exponential('x', Sensitive.of(scores)).value * 7) % 60);
     expectScale((factor) =>
-      distanceToMass(chosen, massOf(0, 59, (k) => Math.exp((-k / 8) * factor))));
+      distanceToMass(chosen, massOf(0, 59, (k) => Math.exp((-k / 8) * factor))),
+    distanceLimit(fewDraws));
   });
 
   it('threshold: passes as often as its exact noise says', () => {
