@@ -42,7 +42,8 @@ export const momentParameters: readonly ParameterSpec[] = [
 export const subsamplesParameter: ParameterSpec = {
   name: 'subsamples', type: 'integer', optional: true, minimum: 1, maximum: 99,
   description: 'odd number of subsamples whose median is the answer: more make a far-off answer '
-    + 'rarer and the noise larger; when absent 9, or 1 for a cohort too small for that',
+    + 'rarer (about exp(-subsamples / 8)) and the noise larger; when absent the number up to 9 '
+    + 'with the least planned error, which is 1',
 };
 
 export const armsParameter: ParameterSpec = {

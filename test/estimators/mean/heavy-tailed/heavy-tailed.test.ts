@@ -99,6 +99,18 @@ describe('truncation', () => {
   });
 });
 
+/** The planned errors for 1e3 to 1e6 people in steps of 5 %, where there is a plan. */
+function errorsByPeople(raw: Readonly<Record<string, unknown>>, isPure: boolean): number[] {
+  const estimator = findEstimator('heavy-tailed');
+  const values = parseParameters(estimator.parameters, raw, { dimension: 1 });
+  const target = isPure ? { target: resolvePureTarget({ epsilon: 1, delta: 0 }) } : {};
+  return Array.from({ length: 142 }, (__, step) => Math.round(1e3 * 1.05 ** step))
+    .flatMap((cohort) => {
+      const plan = estimator.plan(values, { ...factsOf(1, cohort, 1), ...target });
+      return plan.kind === 'infeasible' ? [] : plan.expectedError(0).total;
+    });
+}
+
 describe('heavy-tailed from groups', () => {
   it('is near the mean with pure privacy, without being off to one side, and costs epsilon '
     + '1', async () => {
@@ -137,6 +149,18 @@ describe('heavy-tailed from groups', () => {
     },
   );
 
+  it.each([
+    ['approx', {}, false], ['zcdp', { radius: 100 }, false], ['pure', { radius: 100 }, true],
+  ] as const)('%s: errs less the more people there are, from 1e3 to 1e6', (_, bound, isPure) => {
+    for (const form of [{ variant: 'groups' }, { variant: 'groups', arms: 'one' }, {}]) {
+      const errors = errorsByPeople({ spread: 1, ...bound, ...form }, isPure);
+      expect(errors.length).toBeGreaterThan(70);
+      for (const [at, error] of errors.entries()) {
+        expect(error, `${JSON.stringify(form)} at ${at}`).toBeLessThan(errors[at - 1] ?? Infinity);
+      }
+    }
+  });
+
   it('asks for the public bound, an odd number of groups and enough contributors', () => {
     const estimator = findEstimator('heavy-tailed');
     const plan = (
@@ -165,8 +189,8 @@ describe('heavy-tailed', () => {
   it.each([
     // What errs least, by the errors of each form.
     ['clipped', {}, 20_000, false, 1], ['groups', { moment: 8, radius: 100 }, 1_000, false, 1],
-    ['groups', { radius: 100, subsamples: 1 }, 20_000, true, 1],
-    ['candidates', { radius: 100 }, 20_000, true, 1],
+    ['groups', { radius: 100 }, 20_000, true, 1],
+    ['candidates', { radius: 100, subsamples: 9 }, 20_000, true, 1],
     ['candidates', { radius: 100 }, 200_000, true, 2], ['clipped', {}, 20_000, false, 5],
   ])('takes the form that errs least: %s with %o, %d people, pure %s, %d columns', (
     form, set, cohort, isPure, dimension,
