@@ -1,8 +1,6 @@
 import type { Outcome, ValueOutcome } from '../../base/outcome.js';
 import { clippedMeanEvents, privateClippedMeanOn } from '../../privacy/stages/clipped-mean.js';
-import { shareOf } from '../../privacy/accounting/target.js';
 import { participationBelowPlan } from '../contract/outcomes.js';
-import { outsideShare } from '../contract/outside.js';
 import type {
   Infeasible, ParameterValues, PrivacyTarget,
 } from '../contract/estimator.js';
@@ -16,7 +14,7 @@ import { assumptions } from './plan.js';
 import { rowsCohort } from './pool.js';
 
 /**
- * The mean of rows with public bounds, and no spread besides.
+ * The mean of rows with public bounds, and no spread besides, of which some may be hostile.
  *
  * Claim. rho zCDP, no delta.
  * Neighbours. One contributor's row replaced by any other row, or by none, or added.
@@ -26,10 +24,10 @@ import { rowsCohort } from './pool.js';
  * width of the bounds and the centre their middle. Both are public, and nothing else is drawn. A
  * row is within one spread of the middle in every column, so a ball of radius sqrt(columns) holds
  * them all.
- * @param corruption - corruption that the answer is promised for; null: none is.
+ * @param corruption - fraction of false rows that the answer is promised for.
  */
 export function boundedDesign(
-  { facts }: DesignRequest, range: ColumnRange, corruption: number | null = null,
+  { facts }: DesignRequest, range: ColumnRange, corruption: number,
 ): PooledDesign {
   const { dimension, cohort, target: { rho } } = facts;
   const { low, high } = range;
@@ -47,10 +45,8 @@ export function boundedDesign(
       guarantee: {
         theorem: 'noisy mean of rows moved into public bounds; '
           + 'proof in src/privacy/stages/clipped-mean',
-        assumptions: [
-          corruption === null ? assumptions.nobodyHostile : assumptions.corruption,
-        ],
-        corruptionMax: corruption ?? 0,
+        assumptions: [assumptions.corruption],
+        corruptionMax: corruption,
       },
       outputShape: [dimension],
       facts: {
@@ -60,7 +56,7 @@ export function boundedDesign(
         movedByCorruptionInSpreads: radius,
       },
       expectedError: errorUpTo(
-        corruption ?? 1, honestErrorOfMean(dimension, cohort, sum.sigma),
+        corruption, honestErrorOfMean(dimension, cohort, sum.sigma),
         (share) => share * radius,
       ),
     },
@@ -80,23 +76,11 @@ export function boundedDesign(
           moved: answer.mean.map((entry, j) => entry - centre[j]!),
           present: answer.present,
         });
-        return corruption === null || outcome.kind === 'refused'
+        return outcome.kind === 'refused'
           ? outcome : withHostile(outcome, { range, spread, corruption });
       });
     },
   };
-}
-
-/**
- * The noise of a sum of one column with a range alone, in widths of the range: so many people's
- * worth of it.
- */
-export function noiseInWidths(rho: number): number {
-  const left = shareOf(rho, 1 - outsideShare);
-  const { sum } = clippedMeanEvents({
-    cohort: rowsCohort, dimension: 1, radius: 1, rho: left, sumShare: sumShareOf(1),
-  });
-  return sum.sigma / 2;
 }
 
 /**
@@ -129,11 +113,17 @@ function withHostile(
 }
 
 /** The demands of a mean with a range. Without a spread, nothing else has to be found. */
-export function demandBounded(values: ParameterValues, { rho }: PrivacyTarget): Infeasible | null {
-  if (!(rho > 0)) {
-    return infeasible('the mean needs a positive rho', 'ask for (epsilon, delta) with delta > 0');
-  }
-  if (values['spread'] !== 'auto') return null;
+export function demandBounded(values: ParameterValues, target: PrivacyTarget): Infeasible | null {
+  return withoutRho(target) ?? (values['spread'] === 'auto' ? unusedBesideRange(values) : null);
+}
+
+export function withoutRho({ rho }: PrivacyTarget): Infeasible | null {
+  return rho > 0 ? null
+    : infeasible('the mean needs a positive rho', 'ask for (epsilon, delta) with delta > 0');
+}
+
+/** Null unless a parameter is given that a mean with a range alone has no use for. */
+export function unusedBesideRange(values: ParameterValues): Infeasible | null {
   const unused = unusedBeside.find((name) => values[name] !== undefined);
   return unused === undefined ? null : infeasible(
     `range and ${unused} are both given, and a mean with a range alone does not use ${unused}`,

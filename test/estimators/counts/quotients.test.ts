@@ -64,10 +64,21 @@ describe('Fieller’s interval', () => {
 
   it('is that of the numerator alone where the denominator has no noise', () => {
     const found = quotientOf({
-      numerator: 30, denominator: 10, numeratorNoise: 2, denominatorNoise: 0, sampling: 12,
+      numerator: 30, denominator: 10, numeratorNoise: 2, denominatorNoise: 0,
+      sampling: { squares: 12, people: 0 },
     }, gaussian)!;
     expect(found.low).toBeCloseTo(3 - (gaussian * 4) / 10, 12);
     expect(found.high).toBeCloseTo(3 + (gaussian * 4) / 10, 12);
+  });
+
+  it('is Wilson’s of a share of a sample without noise', () => {
+    // 30 of 40 say 1 and 10 say -1: shares of .75 in 0..1, Wilson's .5981 to .8581.
+    const found = quotientOf({
+      numerator: 20, denominator: 40, numeratorNoise: 0, denominatorNoise: 0,
+      sampling: { squares: 40, people: 40 },
+    }, gaussian)!;
+    expect((1 + found.low) / 2).toBeCloseTo(0.59806, 4);
+    expect((1 + found.high) / 2).toBeCloseTo(0.85811, 4);
   });
 });
 

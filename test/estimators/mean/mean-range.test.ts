@@ -21,7 +21,7 @@ describe('mean with a range', () => {
   const plan = planOf('mean', { range: '0..1' }, facts);
 
   it('spends all on the mean and on how many people are outside, and no delta', () => {
-    expect(plan.events.map(({ name }) => name)).toEqual(['outside', 'mean/sum', 'mean/count']);
+    expect(plan.events.map(({ name }) => name)).toEqual(['means', 'outside']);
     expect(amountToNumber(plan.cost.delta)).toBe(0);
     expect(amountToNumber(plan.cost.rho)).toBeGreaterThan(0.99 * facts.target.rho);
   });
@@ -58,7 +58,7 @@ describe('mean with a range', () => {
   });
 
   it('moves its sums by at most their sensitivities between neighbours', async () => {
-    const small = factsOf(2, 8, 1);
+    const small = factsOf(2, 60, 8);
     const { parameters } = findEstimator('mean');
     const values = parseParameters(parameters, { range: '0..1' }, { dimension: 2 });
     const { faults, pairs } =
@@ -74,17 +74,13 @@ describe('mean with a range', () => {
 });
 
 describe('robust-mean with a range', () => {
-  it('answers as mean does, and says what hostile rows inside the range may do', async () => {
+  it('says what hostile rows inside the range may do', async () => {
     const rows = rowsOf('hostile').map((row, i) => (i < 50 ? row.fill(1) : row));
-    const plain = await releaseOf(planOf('mean', { range: '0..1' }, facts), dimension, rows, 'x');
     const plan = planOf('robust-mean', { range: '0..1', corruption: 0.05 }, facts);
     expect(plan.guarantee.corruptionMax).toBe(0.05);
     expect(amountToNumber(plan.cost.delta)).toBe(0);
     const robust = await releaseOf(plan, dimension, rows, 'x');
-    if (plain.kind === 'refused' || robust.kind === 'refused') throw new Error('refused');
-    expect(robust.estimate).toEqual(plain.estimate);
-    expect(robust.interval95).toEqual(plain.interval95);
-    expect(plain.intervalIfFalse95).toBeUndefined();
+    if (robust.kind === 'refused') throw new Error(robust.text);
     expect(robust.spread).toEqual(new Array(dimension).fill(0.5));
     const { low, high } = robust.intervalIfFalse95!;
     robust.estimate.forEach((entry, j) => {

@@ -18,10 +18,20 @@ export interface NoisyFraction {
   readonly denominatorNoise: number;
   /** Correlation of the two noises. Default 0: they are independent. */
   readonly correlation?: number;
-  /** Variance of the numerator besides its noise, whatever the quotient is. Default 0. */
-  readonly sampling?: number;
+  /** The chance in who takes part. Default: none. */
+  readonly sampling?: Sampling;
   /** How far rounding may have moved each of the two numbers. Default 0. */
   readonly rounding?: number;
+}
+
+/**
+ * The variance of N - r D besides its noise, where N is a sum over a sample of D people and r the
+ * mean of all: squares - people r^2.
+ */
+export interface Sampling {
+  /** The sum of the squares of the values that are summed in N, or more. */
+  readonly squares: number;
+  readonly people: number;
 }
 
 /** A quotient, with its noise and interval. */
@@ -40,7 +50,7 @@ export interface Quotient {
  * set {r: (N - r D)^2 <= z^2 (u - 2 r c + r^2 v)} holds n / d with the probability that a normal
  * number is within z standard deviations: 95 % for z = 1.96. This holds for every d other than 0.
  * Why: at r = n / d the number N - r D is e - r f, which is normal around 0 with variance
- * u - 2 r c + r^2 v.
+ * u - 2 r c + r^2 v. Sampling adds squares to u and takes people from v.
  * The set is between the roots of (D^2 - z^2 v) r^2 - 2 (N D - z^2 c) r + (N^2 - z^2 u), where D^2
  * is above z^2 v. It is where the quotient is answered, since 3 is above z. The roots are real: the
  * set holds N / D.
@@ -54,14 +64,14 @@ export interface Quotient {
  */
 export function quotientOf(fraction: NoisyFraction, z: number): Quotient | null {
   const {
-    numerator, denominator, numeratorNoise, denominatorNoise, correlation = 0, sampling = 0,
-    rounding = 0,
+    numerator, denominator, numeratorNoise, denominatorNoise, correlation = 0,
+    sampling: { squares, people } = { squares: 0, people: 0 }, rounding = 0,
   } = fraction;
   if (!(denominator >= deviationsNeeded * denominatorNoise)) return null;
   const estimate = numerator / denominator;
   // In units of the denominator, so that squares stay within the range of doubles.
-  const u = z * z * (numeratorNoise ** 2 + sampling) / denominator ** 2;
-  const v = z * z * denominatorNoise ** 2 / denominator ** 2;
+  const u = z * z * (numeratorNoise ** 2 + squares) / denominator ** 2;
+  const v = z * z * (denominatorNoise ** 2 - people) / denominator ** 2;
   const c = z * z * correlation * numeratorNoise * denominatorNoise / denominator ** 2;
   const square = u * (1 - v) + estimate ** 2 * v + c * (c - 2 * estimate);
   const half = Math.sqrt(Math.max(0, square)) / (1 - v);
@@ -80,11 +90,15 @@ export function quotientOf(fraction: NoisyFraction, z: number): Quotient | null 
 }
 
 /**
- * How many standard deviations cover 95 % of the noise of N - r D. Laplace noise of one number has
- * 95 % within log(20) scales, which are sqrt 2 to a deviation. Of a sum of two more is within.
+ * How many standard deviations cover 95 % of the error of N - r D. Laplace noise of one number has
+ * 95 % within log(20) scales, which are sqrt 2 to a deviation. Of a sum of two more is within. With
+ * an independent normal error, 95 % lie within the number on the line between the two, by the part
+ * that the noise has of the variance: 1.988 deviations at a half, where the line has 2.039.
+ * @param noisePart - part of the variance that is noise. Default: all.
  */
-export function deviationsCovering({ isPure }: PrivacyTarget): number {
-  return isPure === true ? laplaceDeviations95 : deviations95;
+export function deviationsCovering({ isPure }: PrivacyTarget, noisePart = 1): number {
+  return isPure === true
+    ? deviations95 + noisePart * (laplaceDeviations95 - deviations95) : deviations95;
 }
 
 /** Quotients, row-major in `shape`; null where there is no answer. */
@@ -121,14 +135,14 @@ export function answerOfQuotients(
     low: all.map((quotient) => quotient?.low ?? -Infinity),
     high: all.map((quotient) => quotient?.high ?? Infinity),
   };
+  const deviations = all.map((quotient) => quotient?.standardDeviation ?? 0);
   return finiteValue({
     estimate: all.map((quotient) => quotient?.estimate ?? 0),
     shape,
     ...(byKey && answered.includes(false) && { answered }),
-    uncertainty: isPure ? { kind: 'none' } : {
-      kind: 'gaussian',
-      standardDeviation: all.map((quotient) => quotient?.standardDeviation ?? 0),
-    },
+    // To first order. A sum of two Laplace noises has less in its tails than one of its variance.
+    uncertainty: isPure ? { kind: 'laplace', scale: deviations.map((each) => each / Math.SQRT2) }
+      : { kind: 'gaussian', standardDeviation: deviations },
     interval95,
   }, 'a quotient is', 'give a smaller range or cap');
 }

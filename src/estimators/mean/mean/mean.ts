@@ -15,7 +15,7 @@ import { errorUpTo, infeasible, withoutDelta } from '../../contract/planning.js'
 import {
   corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter,
 } from '../../contract/values.js';
-import { boundedDesign, demandBounded, noiseInWidths } from '../../pooled/bounded.js';
+import { unusedBesideRange, withoutRho } from '../../pooled/bounded.js';
 import { centreStage, type PrivateCentreStage } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { answerOf } from '../../pooled/centred-mean.js';
@@ -31,7 +31,7 @@ import { binsEvent } from '../../pooled/query-events.js';
 import {
   addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, rowsIn, type Distances,
 } from '../../pooled/radius.js';
-import { planMeans } from '../../counts/quotients/means.js';
+import { noiseInWidths, planMeans } from '../../counts/quotients/means.js';
 import {
   oneColumn, releaseOneColumn, type MoreFindings, type OneColumn,
 } from './one-column.js';
@@ -60,8 +60,8 @@ const doubtful = 4;
  * of the clipped mean (privacy/stages/clipped-mean).
  * Why. The histogram is calibrated for every centre that the pipeline may find, and the clipped
  * mean for every centre and radius, so they compose.
- * With `range`: rho zCDP, no delta (pooled/bounded, and beside a spread stages/range-centre). A
- * noisy number of people beyond it on each side is drawn too (pooled/outside).
+ * With `range` beside a spread: no delta (stages/range-centre). A noisy number of people beyond it
+ * on each side is drawn too (pooled/outside). A range alone needs nothing of this: see `mean`.
  * Order. Rows may come in any order: the pairs of a spread go by tag, the centre and the distances
  * are found from numbers of rows, and whole steps are added up, exactly, as they stay below 2^53.
  * Assumption. Nobody sends false rows. The mean is not robust: a share of the contributors that
@@ -105,23 +105,28 @@ const ofAll: Estimator = definePooledEstimator({
     + 'the mean.',
   liars: 'With a range, if m of n people lie, the mean moves by at most m / n of its width; split '
     + 'by keys, m of the n people of a key',
-}, { demand, design });
+}, { demand, design: centredDesign });
 
 /**
  * The private mean, of all people or for each key, of a public list or found.
  *
- * By keys it needs `range`. Claim, cost and interval are those of counts/quotients/means, or
- * discovered-means: sums and counts in one draw. A key with too few people has no mean.
+ * In a range alone, claim, cost and interval are those of counts/quotients/means, or
+ * discovered-means: sums, squares and counts in one draw, pure where this is less noise. By keys it
+ * needs the range. A key with too few people has no mean.
  */
 export const mean: Estimator = {
   ...ofAll,
   keyed: ['public', 'discovered'],
   plan: (values, facts) =>
-    (facts.keys === undefined ? ofAll.plan(values, facts) : planByKey(values, facts)),
+    (facts.keys === undefined && !isOfRangeAlone(values) ? ofAll.plan(values, facts)
+      : planInRange(values, facts)),
 };
 
+const isOfRangeAlone = (values: ParameterValues): boolean =>
+  rangeOf(values) !== null && values['spread'] === 'auto';
+
 /** @throws InvalidParameterError when there is nothing to average. */
-function planByKey(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
+function planInRange(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
   if (columnsOf(facts) === 0) {
     throw new InvalidParameterError(
       'the question has no columns: give it those that a mean is wanted of, or ask count',
@@ -129,14 +134,17 @@ function planByKey(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
     );
   }
   const range = rangeOf(values);
-  if (range === null || values['spread'] !== 'auto' || values['radius'] !== undefined) {
+  if (facts.keys === undefined) {
+    const refused = unusedBesideRange(values);
+    if (refused !== null) return refused;
+  } else if (range === null || values['spread'] !== 'auto' || values['radius'] !== undefined) {
     return infeasible(
       'a mean that is split by keys is of values in a public range, and finds nothing out',
       'give range, such as 0..100, and leave out spread and radius',
     );
   }
   return planMeans({
-    ranges: Array.from(range.low, (low, j) => ({ low, high: range.high[j]! })),
+    ranges: Array.from(range!.low, (low, j) => ({ low, high: range!.high[j]! })),
     valueOf: (row, from, j) => row[from + j]!,
     isClipped: true,
     isScalar: false,
@@ -146,12 +154,7 @@ function planByKey(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
 }
 
 function demand(values: ParameterValues, { target }: StudyFacts): Infeasible | null {
-  return rangeOf(values) === null ? withoutDelta(target, 'finding the centre')
-    : demandBounded(values, target);
-}
-
-function design(request: DesignRequest): PooledDesign {
-  return request.range === null ? centredDesign(request) : boundedDesign(request, request.range);
+  return rangeOf(values) === null ? withoutDelta(target, 'finding the centre') : withoutRho(target);
 }
 
 /** Part of the cost of the mean that the histogram of distances takes, by number of columns. */
@@ -249,11 +252,11 @@ function oneColumnDesign(
   column: OneColumn, centre: PrivateCentreStage, isTagged: boolean,
 ): PooledDesign {
   const { facts, distance, clipped: { sum, count }, radius, bounds } = column;
-  const { cohort, target: { rho } } = facts;
+  const { cohort, target } = facts;
   const sigma = sum.sigma * (radius ?? lightRadius(1));
   const reach = radius ?? farthest;
   const [seenFrom, from] = [clusterSeenFrom(distance.sigma), intervalFrom(distance.sigma)];
-  const ofRange = noiseInWidths(rho);
+  const ofRange = noiseInWidths(target);
   return {
     kind: 'design',
     centre,
