@@ -92,6 +92,6 @@ describe('the noise of two of three servers', { tags: ['slow'] }, () => {
     const wrong = checkSealedCase({
       ...plain!, contents: [0, 16], event: { ...plain!.event, sensitivity: 15.7 },
     });
-    expect(wrong.faults[0]).toMatch(/^0 and 16: the divergence of order 1\.5 is /);
+    expect(wrong.faults[0]).toMatch(/^0 and 16: the divergence of order 1\.0078125 is /);
   });
 });
