@@ -1,14 +1,17 @@
+import { keepsTwoSums } from './base/budget-rules.js';
 import { ln } from './base/elementary.js';
 import { InvalidParameterError, KeelsonError } from './base/errors.js';
 import type {
   Estimator, Infeasible, Plan, PrivacyTarget,
 } from './estimators/contract/estimator.js';
 import { planWithin } from './plan.js';
+import { amountToNumber } from './privacy/accounting/amount.js';
 import {
   chargeUnder, freshBalance, plusCharge, releasesThatFit, type Charge,
 } from './privacy/accounting/budget.js';
 import {
-  capsOf, lessFor, perReleaseTarget, resolvePureTarget, targetForReleases, type BudgetCaps,
+  capsOf, gaussianTarget, lessFor, perReleaseTarget, resolvePureTarget, targetForReleases,
+  type BudgetCaps,
 } from './privacy/accounting/target.js';
 import { planSealed, withEntryBytes } from './plan-sealed.js';
 import { planQuestions, type QuestionsPlan } from './questions/plan.js';
@@ -46,7 +49,7 @@ export function planStudy(
     ...document.budget, rule: rule === 'renyi' && order !== undefined ? { rule, order } : rule,
   });
   const target = targetOf(document, caps);
-  const planned = planAt(document, find, caps, target);
+  const planned = planFor(document, find, caps, target);
   const { releases: needed = 1 } = document.budget;
   if (planned.releases >= needed) return planned;
   if (target.isPure === true && planned.releases > 0) {
@@ -70,6 +73,30 @@ export function planStudy(
   );
 }
 
+const curveRounds = 4;
+
+/**
+ * The plan within a target. Under the rule `gaussian` a plan costs a little more than the rho from
+ * which it is made, and much more where it draws other than Gaussian noise. So each round plans
+ * with less, until the charge is within the target.
+ */
+function planFor(
+  document: StudyDocument, find: (estimator: string) => Estimator, caps: BudgetCaps,
+  target: PrivacyTarget,
+): StudyPlan {
+  let planned = planAt(document, find, caps, target);
+  if (caps.rule.rule !== 'gaussian' || target.isPure === true) return planned;
+  for (let round = 0, { rho } = target; round < curveRounds; round++) {
+    const reached = amountToNumber(planned.charge.rho);
+    if (reached <= target.rho) return { ...planned, target };
+    rho *= (target.rho / reached) * (1 - 2 ** -20);
+    planned = planAt(document, find, caps, { ...target, rho });
+  }
+  throw new KeelsonError('plan-infeasible', `the study ${document.study} cannot be planned: its `
+    + 'noise does not come down to what a release may cost by the rule "gaussian"; use "zcdp"',
+  { details: { study: document.study } });
+}
+
 function planAt(
   document: StudyDocument, find: (estimator: string) => Estimator, caps: BudgetCaps,
   target: PrivacyTarget,
@@ -86,15 +113,16 @@ function planAt(
  * states. They are the same facts where it states none. Pure: it depends on public facts alone.
  *
  * Let (e, d) be the promise of a release, (E, D) the budget and N its releases. Pure noise has
- * epsilon min(e, E / N) for each release, all other noise an N-th of the budget's rho and delta, if
- * that is less than (e, d) allows. Pure noise is taken if every question then promises as much
- * under attack, and the sum over the questions of part x ln(planned error) is smaller.
+ * epsilon min(e, E / N) for each release, all other noise an N-th of the budget's rho, or squared
+ * mu, and delta, if that is less than (e, d) allows. Pure noise is taken if every question then
+ * promises as much under attack, and the sum over the questions of part x ln(planned error) is
+ * smaller.
  */
 export function withNoise(
   document: StudyDocument, find: (estimator: string) => Estimator,
 ): StudyDocument {
   const { budget, sealed, running } = document;
-  if (budget.releases === undefined || budget.rule !== 'zcdp') return document;
+  if (budget.releases === undefined || !keepsTwoSums(budget.rule)) return document;
   const gaussian: StudyDocument = { ...document, noise: 'gaussian' };
   // Their proofs are about Gaussian noise.
   if (sealed !== undefined || running !== undefined) return gaussian;
@@ -155,6 +183,10 @@ function targetOf(
       ? privacy.epsilon : Math.min(privacy.epsilon, budget.epsilon / releases);
     return resolvePureTarget({ ...privacy, epsilon });
   }
+  if (rule.rule === 'gaussian') {
+    const target = gaussianTarget(privacy);
+    return releases === undefined ? target : targetForReleases(target, caps, releases);
+  }
   // A release's delta is bounded by its share of the budget's, so that delta is not what runs out
   // first.
   const { target } = perReleaseTarget(privacy, budget, rule);
@@ -168,7 +200,10 @@ function feasiblePlan(
   const { study } = document;
   const plan = planQuestionsOf(document, find, target);
   if (plan.kind === 'plan') return plan;
-  const { reason, remedy, cohortNeeded } = plan;
+  const { reason, cohortNeeded } = plan;
+  // No event has a delta there.
+  const remedy = document.budget.rule === 'gaussian'
+    ? `${plan.remedy}; or the rule "zcdp" for the budget` : plan.remedy;
   throw new KeelsonError(
     'plan-infeasible', `the study ${study} cannot be planned: ${reason}; ${remedy}`, {
       details: { study, reason, remedy, ...(cohortNeeded !== undefined && { cohortNeeded }) },

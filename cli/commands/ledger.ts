@@ -1,3 +1,4 @@
+import { keepsTwoSums } from '../../src/base/budget-rules.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
@@ -23,7 +24,8 @@ export const ledger = defineCommand({
   details: [
     'It may run beside the aggregator, and changes nothing. Amounts are rho (zero-concentrated '
     + 'privacy) and delta; epsilon is their tight conversion at the budget\'s delta. Under the '
-    + 'rule pure the amount is epsilon itself, under renyi a divergence at the budget\'s order.',
+    + 'rule pure the amount is epsilon itself, under gaussian half the squared mu of Gaussian '
+    + 'differential privacy, under renyi a divergence at the budget\'s order.',
     'For a budget that renews, spent is the sum over its present window. Under contributor scope '
     + 'it is the bound that every release states: no person has spent more, and most have spent '
     + 'less. It also counts, for the operator only, the people left out of the newest epochs '
@@ -281,18 +283,24 @@ function view(
 function pureAmounts(
   { rule, pureSpent, pureReserved, pureCap }: LedgerBalance, declined: LedgerEntry | null,
 ): Amounts | null {
-  if (rule.rule !== 'zcdp' || pureSpent === null || pureReserved === null) return null;
+  if (!keepsTwoSums(rule.rule) || pureSpent === null || pureReserved === null) return null;
   if (pureSpent + pureReserved === 0n) return null;
   return amounts(pureSpent, pureReserved, pureCap, declined?.pure ?? null);
 }
 
+/** The name of the sum by which a rule goes. */
+function unitOf(rule: string): string {
+  return { pure: 'epsilon', gaussian: 'mu^2 / 2', renyi: 'divergence' }[rule] ?? 'rho';
+}
+
 /** Both sums in words, such as "3 of 8 by epsilon"; null where only one is kept. */
-function sumsText({ rho, delta, pure }: BudgetView): string | null {
+function sumsText({ rule, rho, delta, pure }: BudgetView): string | null {
   if (pure === null) return null;
   const isUsedUp = rho.left === 0 || (delta.cap > 0 && delta.left === 0);
   const share = Math.round(100 * (rho.spent + rho.reserved) / rho.cap);
+  const unit = unitOf(rule);
   return `  either sum pays: ${formatNumber(pure.spent + pure.reserved)} of ${formatNumber(pure.cap)} by epsilon; `
-    + (isUsedUp ? 'by rho this budget would be used up' : `${share} % by rho`);
+    + (isUsedUp ? `by ${unit} this budget would be used up` : `${share} % by ${unit}`);
 }
 
 function amounts(spent: bigint, reserved: bigint, cap: bigint, asked: bigint | null): Amounts {
@@ -333,7 +341,7 @@ function describe(budget: BudgetView, output: Output): void {
   const sums = sumsText(budget);
   if (sums !== null) output.text(sums);
   const unit = {
-    rho: { pure: 'epsilon', renyi: 'divergence' }[budget.rule] ?? 'rho', delta: 'delta',
+    rho: unitOf(budget.rule), delta: 'delta',
     pure: 'epsilon',
   };
   output.table(

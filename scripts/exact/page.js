@@ -60,12 +60,14 @@ that the draw computes with. What is published is rounded to 24 bits, which hide
 Equal draws are composed exactly: the ratio of their likelihoods depends on a sum, and the law of the sum is computed as
 intervals. Both sides move by the whole sensitivity. *Exact* is the smallest epsilon at delta 1e-6. The other columns are
 what each rule states for the same draws, over the exact one: below 1 would be a fault. *rho* is the rule \`zcdp\`,
-*losses* the composed loss distributions of reports, *order 8* the rule \`renyi\` at that order, *pure* the sum of epsilons.
-Loss distributions add a whole step of the grid to each draw, so they are above rho where the grid is coarse.
+*gaussian* the rule of that name, *losses* the composed loss distributions of reports, *order 8* the rule \`renyi\` at that order,
+*pure* the sum of epsilons. Loss distributions and the rule \`gaussian\` add a whole step of the grid to each draw, so they are
+above rho where the grid is coarse: plans choose a grid of a millionth of the deviation.
 
-${table(['draws', 'exact', 'rho', 'losses', 'order 8', 'pure', 'faults'], composed.map((each) => [
+${table(['draws', 'exact', 'rho', 'gaussian', 'losses', 'order 8', 'pure', 'faults'], composed.map((each) => [
     each.name, each.exact.toFixed(4),
-    ...['rho', 'losses', 'order 8', 'pure'].map((rule) => over(each.stated[rule], each.exact)),
+    ...['rho', 'gaussian', 'losses', 'order 8', 'pure']
+      .map((rule) => over(each.stated[rule], each.exact)),
     each.faults.length,
   ]))}
 

@@ -24,7 +24,7 @@ function sharedBudget(balance: LedgerBalance): object {
   return {
     budget: balance.key,
     scope: balance.scope,
-    // { rule: 'zcdp' | 'pure' } or { rule: 'renyi', order }.
+    // { rule: 'zcdp' | 'pure' | 'gaussian' } or { rule: 'renyi', order }.
     ...balance.rule,
     epsilonCap: balance.epsilon,
     deltaTarget: balance.delta,

@@ -1,3 +1,4 @@
+import type { BudgetRuleName } from '../../src/base/budget-rules.js';
 import { checkText } from './check.js';
 import { populationsSchema } from './schema.js';
 
@@ -5,7 +6,7 @@ import { populationsSchema } from './schema.js';
 export interface Population {
   readonly epsilon: number;
   readonly delta: number;
-  readonly rule: 'zcdp' | 'pure' | 'renyi';
+  readonly rule: BudgetRuleName;
   /** The budget renews: a charge counts for this many milliseconds. Absent: without end. */
   readonly perMs?: number;
 }

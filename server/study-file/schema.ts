@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { budgetRuleNames } from '../../src/base/budget-rules.js';
 import { columnLimits } from '../../src/base/columns.js';
 import { textLimits } from '../../src/base/text-form.js';
 import { protocolLimits } from '../../src/base/limits.js';
@@ -106,8 +107,10 @@ const window = duration(100, '100ms', 3_660 * 86_400_000, '3660d');
 const windowAbout = 'The budget renews: what a release costs counts for this long. '
   + 'Without it, what is spent stays spent for ever.';
 
-const rule = oneOf('zcdp', 'pure', 'renyi');
-const ruleAbout = 'How costs are added up. zcdp suits nearly every study. pure adds up epsilons '
+const rule = oneOf(...budgetRuleNames);
+const ruleAbout = 'How costs are added up. zcdp suits nearly every study. gaussian has 7 % less '
+  + 'noise, and takes only noise without a delta: counts, sums and means with a range or a spread '
+  + 'and no centre to find. pure adds up epsilons '
   + 'and takes only estimators with pure noise, with delta 0. renyi is for estimators whose cost '
   + 'is known at one Renyi order.';
 

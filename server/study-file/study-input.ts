@@ -1,3 +1,4 @@
+import type { BudgetRuleName } from '../../src/base/budget-rules.js';
 import type { ColumnsInput } from '../../src/base/row-types.js';
 import type { EstimatorName, EstimatorParameters } from '../../src/estimators/contract/named.js';
 
@@ -84,7 +85,7 @@ export interface StudyFacts<Columns extends ColumnsInput> {
   readonly budget: {
     readonly epsilon: number;
     readonly delta: number;
-    readonly rule?: 'zcdp' | 'pure' | 'renyi';
+    readonly rule?: BudgetRuleName;
     readonly scope?: 'study' | 'contributor';
     readonly per?: Duration;
     readonly releases?: number;

@@ -7,7 +7,7 @@ import { withIntervals } from '../estimators/contract/outcomes.js';
 import { outsideShare, reportedFromOf } from '../estimators/contract/outside.js';
 import type { Plan, Reach } from '../estimators/contract/estimator.js';
 import { countNoise } from '../estimators/counts/tables/count-noise.js';
-import { costOfEvents } from '../privacy/accounting/composition.js';
+import { costOfEvents, plusCost } from '../privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../privacy/accounting/conversion.js';
 import type { PrivacyCost } from '../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../privacy/accounting/events.js';
@@ -118,17 +118,10 @@ export function besideGroupsCut(target: PrivacyTarget): PrivacyTarget {
 export function withGroupsCut(
   plan: Plan, { event, cost, standardDeviation, reportedFrom }: GroupsCut,
 ): Plan {
-  const sum = <T extends bigint>(left: T, right: T): T => (left + right) as T;
   return {
     ...plan,
     events: [...plan.events, event],
-    cost: {
-      ...plan.cost,
-      rho: sum(plan.cost.rho, cost.rho),
-      delta: sum(plan.cost.delta, cost.delta),
-      epsilon: plan.cost.epsilon === null || cost.epsilon === null
-        ? null : sum(plan.cost.epsilon, cost.epsilon),
-    },
+    cost: plusCost(plan.cost, cost),
     facts: {
       ...plan.facts, noiseOfGroupsCut: standardDeviation, groupsCutReportedFrom: reportedFrom,
     },

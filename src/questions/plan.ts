@@ -11,7 +11,7 @@ import type {
   Estimator, Infeasible, Plan, PlannedWork, StudyFacts,
 } from '../estimators/contract/estimator.js';
 import { forEachKey } from '../estimators/keyed/each.js';
-import type { Amount } from '../privacy/accounting/amount.js';
+import { plusCost } from '../privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../privacy/accounting/conversion.js';
 import type { PrivacyCost } from '../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../privacy/accounting/events.js';
@@ -296,7 +296,7 @@ function together(
       : planned.flatMap(({ question: { name }, plan }) => plan.events.map((event) => ({
         ...event, name: `${name}/${event.name}`, cohort: `${name}/${event.cohort}`,
       }))),
-    cost: plans.map(({ cost }) => cost).reduce(sumOfCosts),
+    cost: plans.map(({ cost }) => cost).reduce(plusCost),
     work: planned.flatMap((each) => workOf(each, facts)),
   };
 }
@@ -331,14 +331,4 @@ function lacksReleaseTime(
     if (lack !== null) return infeasible(facts, each.question.name, lack.reason, lack.remedy);
   }
   return null;
-}
-
-function sumOfCosts(left: PrivacyCost, right: PrivacyCost): PrivacyCost {
-  const add = (a: Amount, b: Amount): Amount => (a + b) as Amount;
-  return {
-    rho: add(left.rho, right.rho),
-    delta: add(left.delta, right.delta),
-    epsilon: left.epsilon === null || right.epsilon === null
-      ? null : add(left.epsilon, right.epsilon),
-  };
 }

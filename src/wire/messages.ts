@@ -1,3 +1,4 @@
+import type { BudgetRuleName } from '../base/budget-rules.js';
 import type { WireCode } from '../base/error-codes.js';
 import type { Outcome } from '../base/outcome.js';
 import { onlyQuestion } from '../base/questions.js';
@@ -207,7 +208,7 @@ export interface ReleaseCost {
 /** How much of the budget was spent when the release was charged. */
 export interface LedgerPosition {
   readonly scope: 'study' | 'contributor' | 'population';
-  readonly rule: 'zcdp' | 'pure' | 'renyi';
+  readonly rule: BudgetRuleName;
   readonly rhoSpent: bigint;
   readonly rhoCap: bigint;
   readonly deltaSpent: bigint;

@@ -1,3 +1,4 @@
+import { budgetRuleNames } from '../base/budget-rules.js';
 import { questionLimits } from '../base/questions.js';
 import { digestBytes, keyBytes, oneOf, ownSized, present, sized, studyIdBytes } from './fields.js';
 import { toBigint, toLong } from './long-bits.js';
@@ -172,7 +173,7 @@ function ledgerFromWire(ledger: read.v1.LedgerPosition): LedgerPosition {
   const windowMs = toBigint(ledger.windowMs);
   return {
     scope: oneOf(ledger.scope, ['study', 'contributor', 'population'], 'budget scope'),
-    rule: oneOf(ledger.rule, ['zcdp', 'pure', 'renyi'], 'budget rule'),
+    rule: oneOf(ledger.rule, budgetRuleNames, 'budget rule'),
     rhoSpent: amountFromWire(ledger.rhoSpent),
     rhoCap: amountFromWire(ledger.rhoCap),
     deltaSpent: amountFromWire(ledger.deltaSpent),

@@ -1,3 +1,4 @@
+import { budgetRuleNames, keepsTwoSums } from '../base/budget-rules.js';
 import { equalBytes, fromUtf8, toHex, utf8 } from '../base/bytes.js';
 import { canonicalJson, type JsonValue } from '../base/canonical-json.js';
 import type { TypedColumns } from '../base/question-rules.js';
@@ -147,8 +148,8 @@ function checkShared({ columns, epoch, admission, participation, ...rest }: Shar
   if (releases !== undefined && (rule === 'renyi' || scope === 'population')) {
     throw refused('facts.budget.releases', 'absent, with this rule or scope');
   }
-  if ((noise !== undefined) !== (releases !== undefined && rule === 'zcdp')) {
-    throw refused('facts.noise', 'there exactly with budget.releases and rule zcdp');
+  if ((noise !== undefined) !== (releases !== undefined && keepsTwoSums(rule))) {
+    throw refused('facts.noise', 'there exactly with budget.releases and rule zcdp or gaussian');
   }
   const isSecret = participation === 'secret';
   if (isSecret && 'contributors' in epoch) {
@@ -326,9 +327,8 @@ export function runningFault(
   if (budget.perMs !== undefined) {
     return ['budget.per', 'a running total needs a budget that does not renew', 'leave per out'];
   }
-  return budget.rule === 'pure'
-    ? ['budget.rule', 'a running total has Gaussian noise, which is not pure', 'leave rule out']
-    : null;
+  return budget.rule === 'pure' || budget.rule === 'gaussian'
+    ? ['budget.rule', 'a running total has a cost in zCDP only', 'leave rule out'] : null;
 }
 
 function readEpoch(epoch: Members): StudyDocument['epoch'] {
@@ -352,7 +352,7 @@ function readBudget(budget: Members): StudyDocument['budget'] {
   const scope = budget.choice('scope', ['study', 'contributor', 'population']);
   return {
     ...readPrivacy(budget),
-    rule: budget.choice('rule', ['zcdp', 'pure', 'renyi']),
+    rule: budget.choice('rule', budgetRuleNames),
     scope,
     ...(scope === 'population' && { population: budget.text('population') }),
     ...(budget.has('perMs') && { perMs: budget.integer('perMs', 1, Number.MAX_SAFE_INTEGER) }),

@@ -1,3 +1,4 @@
+import type { BudgetRuleName } from '../base/budget-rules.js';
 import type { ColumnType } from '../base/columns.js';
 import type { ColumnWords } from '../base/study-words.js';
 import type { ParameterValues, Participation } from '../base/facts.js';
@@ -73,7 +74,7 @@ export interface SharedFacts {
   readonly budget: {
     readonly epsilon: number;
     readonly delta: number;
-    readonly rule: 'zcdp' | 'pure' | 'renyi';
+    readonly rule: BudgetRuleName;
     readonly scope: 'study' | 'contributor' | 'population';
     /** Name of the shared budget. Only with scope population. */
     readonly population?: string;
@@ -87,7 +88,7 @@ export interface SharedFacts {
   };
   /**
    * The noise of all answers, chosen when the study was made (`withNoise`). Set if and only if a
-   * budget of rule zcdp states its releases. `laplace` stands for all pure noise.
+   * budget that keeps two sums states its releases. `laplace` stands for all pure noise.
    */
   readonly noise?: 'laplace' | 'gaussian';
   /**

@@ -51,7 +51,6 @@ describe('costOfEvents', () => {
   it.each<readonly [string, number, number, number | null]>([
     ['a', 9 / 8, 0, null],
     ['b', 1 / 8, 0, null],
-    ['c', 1 / 32, 0, 1 / 4],
     ['f', 1 / 8, 1 / 16, null],
     ['g', 5 / 16, 1 / 32, null],
     ['i', 3 / 32, 0, 3 / 2],
@@ -60,9 +59,23 @@ describe('costOfEvents', () => {
     ['l', 9 / 32, 1 / 32, null],
   ])('charges event %s exactly: rho %d, delta %d, epsilon %s', (name, rho, delta, epsilon) => {
     const cost = costOf(every.find((event) => event.name === name)!);
-    expect(cost).toEqual({
+    expect(cost).toMatchObject({
       rho: parts(rho), delta: parts(delta), epsilon: epsilon === null ? null : parts(epsilon),
     });
+  });
+
+  it('charges Laplace noise its mean loss', () => {
+    const { rho, delta, epsilon } = costOf(every[2]!);
+    expect(Number(rho) / 2 ** 64).toBeCloseTo(0.25 - 1 + Math.exp(-0.25), 7);
+    expect({ delta, epsilon }).toEqual({ delta: 0n, epsilon: parts(0.25) });
+  });
+
+  it('has half a squared mu of Gaussian noise that is its rho, but for the grid', () => {
+    for (const event of every.slice(0, 2)) {
+      const { rho, gaussian } = costOf(event);
+      expect(gaussian! > rho).toBe(true);
+      expect(Number(gaussian) / Number(rho)).toBeLessThan(1.01);
+    }
   });
 
   it('adds within a cohort, takes the largest over disjoint ones, and adds what is pooled', () => {
@@ -77,7 +90,7 @@ describe('costOfEvents', () => {
     // Largest rho and largest delta may come from different cohorts.
     const mixed = [gaussian('1', 'x', 1), { ...every[4]!, cohort: 'y' } as MechanismEvent];
     expect(costOfEvents(mixed, { disjoint: ['x', 'y'] })).toEqual({
-      rho: parts(0.5), delta: parts(1 / 32), epsilon: null,
+      rho: parts(0.5), delta: parts(1 / 32), epsilon: null, gaussian: null,
     });
   });
 
@@ -94,7 +107,7 @@ describe('costOfEvents', () => {
   it('is pure only when every event is', () => {
     expect(costOf(every[2]!, every[5]!).epsilon).toBe(parts(1.75));
     expect(costOf(every[2]!, every[0]!).epsilon).toBeNull();
-    expect(costOf()).toEqual({ rho: 0n, delta: 0n, epsilon: 0n });
+    expect(costOf()).toEqual({ rho: 0n, delta: 0n, epsilon: 0n, gaussian: 0n });
   });
 
   it('refuses repeated names and numbers out of range, and names the event', () => {
@@ -307,11 +320,12 @@ describe('targets', () => {
       expect(sum * whole!.denominator <= whole!.numerator * left!.denominator * right!.denominator)
         .toBe(true);
     }), { seed: 3 });
+    const whole = { delta: zeroAmount, epsilon: null, gaussian: null };
     expect(
-      chargeFits({ rho: amountOf(0.1), delta: zeroAmount, epsilon: null }, { rho: 0.1, delta: 0 }),
+      chargeFits({ ...whole, rho: amountOf(0.1) }, { rho: 0.1, delta: 0 }),
     ).toBe(true);
     expect(chargeFits(
-      { rho: (amountOf(0.1) + 1n) as Amount, delta: zeroAmount, epsilon: null },
+      { ...whole, rho: (amountOf(0.1) + 1n) as Amount },
       { rho: 0.1, delta: 0 },
     )).toBe(false);
     expect(() => shareOf(1, 1.1)).toThrow(InvalidParameterError);

@@ -1,5 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { amountToNumber, zeroAmount } from '../../src/privacy/accounting/amount.js';
+import type { GaussianEvent } from '../../src/privacy/accounting/events.js';
+import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import {
   decodeReleaseBody, decodeStudyDocument, encodeStudyDocument, type StudyDocument,
 } from '../../src/wire/index.js';
@@ -93,6 +95,58 @@ describe('a budget that says for how many releases it must last', () => {
       more: 'running: { separation: 2, questions: [people] }',
     });
     expect(study.document.noise).toBe('gaussian');
+  });
+
+  it.each([
+    // N, most noise, and whether it is Laplace noise.
+    [undefined, 4.25, false], [8, 1.4, true], [48, 4.25, false], [365, 11.6, false],
+  ] as const)('has the exact curve under the rule gaussian: %d daily counts', (
+    releases, most, isLaplace,
+  ) => {
+    const asked = releases === undefined ? '' : `, releases: ${releases}`;
+    const study = studyOf({ budget: `, rule: gaussian${asked}` });
+    expect(study.document.noise)
+      .toBe(releases === undefined ? undefined : isLaplace ? 'laplace' : 'gaussian');
+    expect(deviation(study)).toBeLessThanOrEqual(most);
+    expect(study.releases).toBeGreaterThanOrEqual(releases ?? 48);
+    expect(study.charge.delta).toBe(0n);
+    // Each release keeps the promise by itself.
+    const alone = Math.min(
+      epsilonOfSpent({ rule: 'gaussian' }, study.charge.rho, zeroAmount, 1e-6),
+      isLaplace ? amountToNumber(study.charge.pure!) : Infinity,
+    );
+    expect(alone).toBeLessThanOrEqual(1 + 2 ** -39);
+  });
+
+  it('has 5.45 of noise in ten numbers for eight releases under the rule gaussian', () => {
+    const groups = [...'abcdefghij'].map((group) => `[${group}]`).join(', ');
+    const study = parseStudyText(`study: groups
+columns: { group: { type: category, of: [${[...'abcdefghij'].join(', ')}] } }
+cohort: 3000
+epoch: { every: ${everyMs}ms }
+contribution: { rowsMax: 5 }
+questions:
+  people: { estimator: count, by: { columns: [group], groups: [${groups}], groupsMax: 5 } }
+privacy: { epsilon: 8, delta: 1e-5 }
+budget: { epsilon: 8, delta: 1e-5, rule: gaussian, releases: 8 }
+`, { name: 'groups.yaml' });
+    expect(study.document.noise).toBe('gaussian');
+    const [{ plan }] = study.questions;
+    expect(plan.events.filter(({ kind }) => kind === 'gaussian')
+      .map((event) => (event as GaussianEvent).sigma).every((sigma) => sigma <= 5.45)).toBe(true);
+  });
+
+  it('refuses what the rule gaussian cannot hold', () => {
+    const refused = (asked: Asked): void => {
+      expect(() => studyOf({ budget: ', rule: gaussian', ...asked })).toThrow(/zcdp/);
+    };
+    refused({
+      questions: '  bins: { estimator: histogram, columns: [minutes], parameters: { width: 5 } }',
+    });
+    expect(() => studyOf({
+      budget: ', rule: gaussian, scope: contributor',
+      more: 'running: { separation: 2, questions: [people] }',
+    })).toThrow(/budget\.rule/);
   });
 
   it('divides epsilon under the rule pure', () => {

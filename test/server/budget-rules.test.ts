@@ -111,13 +111,13 @@ describe('rule renyi', () => {
 
   it('pays for noise that has a divergence at its order only, and no other rule does', () => {
     const masked: PrivacyCost = {
-      rho: zeroAmount, delta: amountOf(1e-8), epsilon: null,
+      rho: zeroAmount, delta: amountOf(1e-8), epsilon: null, gaussian: null,
       renyi: { order: 12, amount: 77n as Amount },
     };
     expect(chargeUnder({ rule: 'renyi', order: 12 }, masked))
       .toEqual({ rho: 77n, delta: masked.delta, pure: null });
     for (const rule of [
-      { rule: 'zcdp' }, { rule: 'pure' }, { rule: 'renyi', order: 13 },
+      { rule: 'zcdp' }, { rule: 'pure' }, { rule: 'gaussian' }, { rule: 'renyi', order: 13 },
     ] as const) {
       expect(() => chargeUnder(rule, masked))
         .toThrow(/order 12 only.*give the budget the rule "renyi"/);

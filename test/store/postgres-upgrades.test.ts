@@ -103,8 +103,8 @@ describePostgres('upgrades of a PostgreSQL store', (server) => {
     const shown = await keelson(['store', 'migrate', url]);
     expect(shown.stdout).toMatch(/^nothing changed.*\n/);
     expect(shown.stdout).toMatch(
-      /version 10; this program needs 9 or later, and programs before 9 cannot use it\n/);
-    expect(shown.stdout).toMatch(/server .*, of version 9: it goes on with these tables\n/);
+      /version 11; this program needs 10 or later, and programs before 10 cannot use it\n/);
+    expect(shown.stdout).toMatch(/server .*, of version 10: it goes on with these tables\n/);
   });
 
   it('change nothing while servers run that may not use the newer tables', async () => {
@@ -119,7 +119,7 @@ describePostgres('upgrades of a PostgreSQL store', (server) => {
     await store.close();
     expect(await upgrade(ownVersion + 1)).toMatchObject({ version: ownVersion + 1 });
     await expect(open()).rejects.toMatchObject({ code: 'schema-too-new' });
-    await expect(open()).rejects.toThrow(/programs of schema 10 and later.*install the newer program/);
+    await expect(open()).rejects.toThrow(/programs of schema 11 and later.*install the newer program/);
     expect((await postgresStatus({ url })).warnings[0]).toMatch(/install the newer program/);
   });
 
@@ -159,14 +159,14 @@ describePostgres('upgrades of a PostgreSQL store', (server) => {
     expect(await psql(url, 'select count(*) from keelson.nodes')).toBe('0');
   });
 
-  it.each([[8, 'the version before'], [4, 'long ago']])(
+  it.each([[9, 'the version before'], [4, 'long ago']])(
     'tell which servers of version %i, %s, must be stopped', async (version) => {
     url = await server().createDatabase();
     await migrateSchema({ url }, undefined, migrations.slice(0, version));
     await psql(url, "insert into keelson.nodes (name, last, seen_at) values ('old 1', 0, now())");
     const refused = await keelson(['store', 'init', url]);
     expect(refused.stderr).toContain(
-      `has schema ${version}, this program needs 9 or later: run keelson store migrate`);
+      `has schema ${version}, this program needs 10 or later: run keelson store migrate`);
     expect((await keelson(['store', 'migrate', url])).stderr).toMatch(/newer tables: old 1\. Stop/);
     await goneFor(2);
     expect((await keelson(['store', 'migrate', url])).status).toBe(0);

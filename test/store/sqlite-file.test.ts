@@ -222,6 +222,10 @@ describe('a folder that an older program wrote', () => {
     'DROP TABLE key_rooms;',
     `DROP TABLE epoch_people; ${keyRoomsSchema}`,
     withoutPure,
+    `ALTER TABLE budgets RENAME COLUMN rule TO newer;
+      ALTER TABLE budgets ADD COLUMN rule TEXT NOT NULL DEFAULT 'zcdp'
+        CHECK (rule IN ('zcdp', 'pure', 'renyi'));
+      UPDATE budgets SET rule = newer; ALTER TABLE budgets DROP COLUMN newer;`,
   ];
   it('is upgraded from every schema there was, and keeps what it holds', async () => {
     expect(added).toHaveLength(migrations.length - 1);

@@ -55,6 +55,17 @@ export function sumTests(bench: Bench): void {
       expect(await open(4, { ...impure, rho: amount(1) })).toBe('declined');
     });
 
+    it('belong to one rule, which a budget keeps', async () => {
+      const other = { key: 'study:t', rule: { rule: 'gaussian' } } as const;
+      await register(other, 't');
+      expect(await bench.store.balance('study:t')).toMatchObject({ rule: { rule: 'gaussian' } });
+      await bench.reopen();
+      expect(await bench.store.balance('study:t')).toMatchObject({ rule: { rule: 'gaussian' } });
+      await expect(register({ ...other, rule: { rule: 'zcdp' } }, 't'))
+        .rejects.toThrow(/its rule is gaussian: keep it/);
+      await expect(register({ rule: { rule: 'gaussian' } })).rejects.toThrow(/its rule is zcdp/);
+    });
+
     it('let a budget shrink to what one of them holds', async () => {
       for (let epoch = 1; epoch <= 3; epoch++) {
         await open(epoch, pure);

@@ -34,7 +34,7 @@ export interface ComposedResult {
   readonly faults: readonly string[];
 }
 
-/** `rho`, `order 8` and `pure`: as the ledger states it. `losses`: as reports do. */
+/** `rho`, `gaussian`, `order 8` and `pure`: as the ledger states it. `losses`: as reports do. */
 export type ComposedRule = typeof rules[number];
 
 /** The laws of neighbours. */
@@ -43,7 +43,7 @@ interface Pair<T = number> {
   readonly right: Law<T>;
 }
 
-const rules = ['rho', 'losses', 'order 8', 'pure'] as const;
+const rules = ['rho', 'gaussian', 'losses', 'order 8', 'pure'] as const;
 /** Every epsilon is stated for this delta. */
 export const composedDelta = 1e-6;
 /** Outcomes that are less likely are cut. */
@@ -164,6 +164,7 @@ function statedBy(rule: ComposedRule, draws: readonly Draws[], delta: number): n
   };
   switch (rule) {
     case 'rho': return ledger({ rule: 'zcdp' });
+    case 'gaussian': return cost.gaussian === null ? null : ledger({ rule: 'gaussian' });
     case 'order 8': return ledger({ rule: 'renyi', order: 8 });
     case 'pure': return cost.epsilon === null ? null : ledger({ rule: 'pure' });
     case 'losses': return lossOfReleases([{ events }])?.epsilon(delta) ?? null;

@@ -10,7 +10,8 @@ import type { BudgetRule, PrivacyCost } from './cost.js';
  * Caps are fixed when the budget is made. A release may choose its cost after seeing earlier
  * releases. For zCDP, the sums of rho and of delta under fixed caps form a privacy filter
  * (Whitehouse, Ramdas, Rogers, Wu 2023, theorem 1). The same holds for pure epsilon and for one
- * Renyi order (Rogers et al. 2016; Feldman and Zrnic 2021). So free choice costs no more than costs
+ * Renyi order (Rogers et al. 2016; Feldman and Zrnic 2021), and for squares of mu (Smith and
+ * Thakurta 2022). So free choice costs no more than costs
  * fixed in advance. The rule never looks at data.
  *
  * Beside these sums a budget of (E, D) keeps the sum of pure epsilons, and either sum pays
@@ -25,7 +26,8 @@ import type { BudgetRule, PrivacyCost } from './cost.js';
  * filter held all along, and off A the pure sum did. So on A the process M and M1 have the same
  * probabilities, off A M and M2. With Q for the neighbour, P(S) = P1(S and A) + P2(S minus A)
  * <= e^E Q1(S and A) + D + e^E Q2(S minus A) = e^E Q(S) + D.
- * Two sums that both use delta may not be joined like this: delta would double.
+ * Two sums that both use delta may not be joined like this: delta would double. So zCDP and the
+ * squares of mu (gaussian-curve) are rules of a budget, which has one of them.
  */
 export interface Balance {
   readonly rhoCap: Amount;
@@ -136,6 +138,8 @@ export function freshBalance(
  * A plan's cost in the unit of a budget's rule.
  * - zcdp: (rho, delta) as they are, and epsilon beside them if the plan is pure.
  * - pure: epsilon in the place of rho, and no delta.
+ * - gaussian: half the squared mu in the place of rho, no delta, and epsilon beside it if the plan
+ *   is pure.
  * - renyi at order a: the divergence that the plan states for that order, or else a rho, the
  *   divergence of a rho-zCDP release. delta as it is, and no pure epsilon.
  * @throws InvalidParameterError when the rule cannot express the cost.
@@ -163,6 +167,14 @@ export function chargeUnder(rule: BudgetRule, cost: PrivacyCost): Charge {
         );
       }
       return { rho: cost.epsilon, delta: zeroAmount, pure: cost.epsilon };
+    case 'gaussian':
+      if (cost.gaussian === null) {
+        throw new InvalidParameterError(
+          'this plan draws noise with a delta, such as that of thresholds, which a budget with '
+          + 'rule "gaussian" cannot hold; choose the rule "zcdp"',
+        );
+      }
+      return { rho: cost.gaussian, delta: zeroAmount, pure: pureOf(cost) };
     case 'renyi': {
       const order = ratioOfDouble(rule.order);
       const rho = amountAtLeast({

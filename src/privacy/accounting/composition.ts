@@ -7,6 +7,7 @@ import type {
   AffineMaskEvent, LaplaceEvent, MechanismEvent, WishartMaskEvent,
 } from './events.js';
 import { checkEvents, placeInMenu } from './event-check.js';
+import { halfSquareOf } from './gaussian-curve.js';
 import { rhoOfLaplace } from './laplace-rho.js';
 import { maskDivergence } from './masking.js';
 
@@ -16,8 +17,9 @@ import { maskDivergence } from './masking.js';
  * rho of Laplace noise is rounded up before, by about 2^-190.
  *
  * Neighbours: one contributor's row is replaced by anything, including nothing.
- * Unit: (rho, delta), delta-approximate rho-zCDP (Bun and Steinke 2016, definition 8.1), and pure
- * epsilon if every event is pure. Both add up under adaptive composition.
+ * Unit: (rho, delta), delta-approximate rho-zCDP (Bun and Steinke 2016, definition 8.1), pure
+ * epsilon if every event is pure, and half a squared mu if every event has one. All of them add up
+ * under adaptive composition.
  * If one of the events is a mask, there is no rho. Then the divergences at the mask's order add up.
  * An event of rho zCDP has divergence a rho at order a, outside the event's delta (Mironov 2017).
  */
@@ -26,12 +28,16 @@ interface ExactCost {
   readonly delta: Ratio;
   /** Null when the event is not pure. */
   readonly epsilon: Ratio | null;
+  /** Half a squared mu; null when the event has none. */
+  readonly gaussian: Ratio | null;
   /** Renyi divergence at the order of the masks; 0 if there are no masks. */
   readonly divergence: Ratio;
 }
 
 const nothing: Ratio = { numerator: 0n, denominator: 1n };
-const noCost: ExactCost = { rho: nothing, delta: nothing, epsilon: nothing, divergence: nothing };
+const noCost: ExactCost = {
+  rho: nothing, delta: nothing, epsilon: nothing, gaussian: nothing, divergence: nothing,
+};
 
 function ratio(numerator: bigint, denominator: bigint): Ratio {
   // Doubles have denominators that are powers of two, so a shift keeps sums of many events short.
@@ -90,7 +96,9 @@ function scaledSquare(top: number, bottom: number, factor: bigint, divisor: bigi
  * - exponential: `times` * epsilon, and `times` * epsilon^2 / 8, since its log-ratios have a range
  *   of epsilon.
  */
-function zcdpOfEvent(event: Exclude<MechanismEvent, MaskEvent>): Omit<ExactCost, 'divergence'> {
+function zcdpOfEvent(
+  event: Exclude<MechanismEvent, MaskEvent>,
+): Omit<ExactCost, 'gaussian' | 'divergence'> {
   switch (event.kind) {
     case 'gaussian':
     case 'symmetric-gaussian':
@@ -160,11 +168,14 @@ function isMask(event: MechanismEvent): event is MaskEvent {
 function costOfEvent(event: MechanismEvent, order: number | null): ExactCost {
   if (isMask(event)) {
     return {
-      rho: nothing, delta: nothing, epsilon: null, divergence: ratioOfDouble(maskDivergence(event)),
+      rho: nothing, delta: nothing, epsilon: null, gaussian: null,
+      divergence: ratioOfDouble(maskDivergence(event)),
     };
   }
   const cost = zcdpOfEvent(event);
-  return { ...cost, divergence: divergenceOf(cost.rho, order) };
+  return {
+    ...cost, gaussian: halfSquareOf(event), divergence: divergenceOf(cost.rho, order),
+  };
 }
 
 /** At the order of masks; 0 if there are none. */
@@ -175,12 +186,13 @@ function divergenceOf(rho: Ratio, order: number | null): Ratio {
 function combine(
   left: ExactCost, right: ExactCost, rule: (left: Ratio, right: Ratio) => Ratio,
 ): ExactCost {
-  const epsilon = left.epsilon === null || right.epsilon === null
-    ? null : rule(left.epsilon, right.epsilon);
+  const ofBoth = (one: Ratio | null, other: Ratio | null): Ratio | null =>
+    (one === null || other === null ? null : rule(one, other));
   return {
     rho: rule(left.rho, right.rho),
     delta: rule(left.delta, right.delta),
-    epsilon,
+    epsilon: ofBoth(left.epsilon, right.epsilon),
+    gaussian: ofBoth(left.gaussian, right.gaussian),
     divergence: rule(left.divergence, right.divergence),
   };
 }
@@ -219,6 +231,7 @@ export function costOfEvents(
     rho: amountAtLeast(total.rho),
     delta: amountAtLeast(total.delta),
     epsilon: total.epsilon === null ? null : amountAtLeast(total.epsilon),
+    gaussian: total.gaussian === null ? null : amountAtLeast(total.gaussian),
     ...(order !== null && { renyi: { order, amount: amountAtLeast(total.divergence) } }),
   };
 }
@@ -229,8 +242,8 @@ export function costOfEvents(
  * Claim. Neighbours: one contributor's rows, in at most K of the m keys, are replaced by rows in at
  * most K keys, or by none. Let a key's events cost r whatever happens to one row of the key, and a
  * if the row only comes or goes. All keys together cost the largest j r + min(2 (K - j), m - j) a
- * over j in 0..min(K, m); rho, delta, epsilon and divergence alike. That is min(2 K, m) r where a
- * is r, and K max(r, 2 a) where m is at least 2 K.
+ * over j in 0..min(K, m); rho, delta, epsilon, squared mu and divergence alike. That is min(2 K, m)
+ * r where a is r, and K max(r, 2 a) where m is at least 2 K.
  * Why: the list of keys and the choice for each key are public or released before. So the keys draw
  * independently, each from its own rows. Only keys in which the contributor is before or after
  * differ. Let j keys have it on both sides: each costs r. It is on one side only in at most K - j
@@ -296,14 +309,16 @@ function costOfPresence(event: MechanismEvent, order: number | null, cost: Exact
   const share = ratioOfDouble(event.presence ?? 1);
   const lowered = (amount: Ratio): Ratio => product(amount, share);
   const epsilon = cost.epsilon === null ? null : lowered(cost.epsilon);
+  const gaussian = cost.gaussian === null ? null : halfSquareOf(event, event.presence);
   if (event.kind === 'laplace') {
     const rho = rhoOfLaplace(epsilon!, stepsOf(event));
-    return { rho, delta: cost.delta, epsilon, divergence: divergenceOf(rho, order) };
+    return { rho, delta: cost.delta, epsilon, gaussian, divergence: divergenceOf(rho, order) };
   }
   return {
     rho: lowered(lowered(cost.rho)),
     delta: cost.delta,
     epsilon,
+    gaussian,
     divergence: lowered(lowered(cost.divergence)),
   };
 }
@@ -321,6 +336,19 @@ function orderOf(events: readonly MechanismEvent[]): number | null {
     );
   }
   return orders[0] ?? null;
+}
+
+/** What two costs come to together. Neither is known at one Renyi order only. */
+export function plusCost(left: PrivacyCost, right: PrivacyCost): PrivacyCost {
+  const sum = (one: Amount, other: Amount): Amount => (one + other) as Amount;
+  const ofBoth = (one: Amount | null, other: Amount | null): Amount | null =>
+    (one === null || other === null ? null : sum(one, other));
+  return {
+    rho: sum(left.rho, right.rho),
+    delta: sum(left.delta, right.delta),
+    epsilon: ofBoth(left.epsilon, right.epsilon),
+    gaussian: ofBoth(left.gaussian, right.gaussian),
+  };
 }
 
 /**

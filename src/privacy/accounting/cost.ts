@@ -6,11 +6,13 @@ import type { Amount } from './amount.js';
  * `rho`, `delta`: delta-approximate rho-zCDP, the ledger's default unit. Every event but a mask has
  * it.
  * `epsilon`: pure differential privacy; null if some event is not pure.
+ * `gaussian`: half the squared mu of Gaussian differential privacy; null if some event has none.
  */
 export interface PrivacyCost {
   readonly rho: Amount;
   readonly delta: Amount;
   readonly epsilon: Amount | null;
+  readonly gaussian: Amount | null;
   /**
    * Set if some event has a finite Renyi divergence only up to some order, so that the plan has no
    * zCDP cost. It is the divergence of the whole plan at one order, rounded up. `rho` then has no
@@ -29,6 +31,7 @@ export interface RenyiCost {
 export type BudgetRule =
   | { readonly rule: 'zcdp' }
   | { readonly rule: 'pure' }
+  | { readonly rule: 'gaussian' }
   | { readonly rule: 'renyi'; readonly order: number };
 
 /** How the arms of a plan add up: disjoint arms cost their maximum, all others their sum. */

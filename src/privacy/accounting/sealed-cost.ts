@@ -42,7 +42,7 @@ export function sealedCost(
 ): PrivacyCost {
   events.forEach(checkSealedEvent);
   const cost = costOfEvents(events, arms);
-  return { ...cost, rho: (cost.rho + BigInt(events.length)) as Amount };
+  return { ...cost, rho: (cost.rho + BigInt(events.length)) as Amount, gaussian: null };
 }
 
 /**

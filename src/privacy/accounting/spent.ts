@@ -1,12 +1,14 @@
 import { ln } from '../../base/elementary.js';
 import { amountToNumber, type Amount, type PureAmount } from './amount.js';
 import { epsilonOfApproximateZcdp } from './conversion.js';
+import { epsilonOfHalfSquare } from './gaussian-curve.js';
 import type { BudgetRule } from './cost.js';
 
 /**
  * The epsilon of a ledger's amounts at a total `delta`, never below the true one.
  * - pure: the amount is epsilon.
  * - zcdp: the tight conversion of delta-approximate rho-zCDP.
+ * - gaussian: the exact curve of one Gaussian number.
  * - renyi: a divergence R at order a gives R - (log((a-1) d) - a log(1 - 1/a)) / (a-1). d is the
  *   half of delta that the budget set aside for this conversion, which also made its cap.
  *
@@ -33,6 +35,8 @@ function epsilonBySum(
       return spent;
     case 'zcdp':
       return epsilonOfApproximateZcdp(spent, amountToNumber(eventDelta), delta);
+    case 'gaussian':
+      return epsilonOfHalfSquare(spent, delta);
     case 'renyi': {
       const b = rule.order - 1;
       const gain = (ln(b * (delta / 2)) + rule.order * (Math.log1p(b) - ln(b))) / b;

@@ -6,6 +6,7 @@ import { chargeOf, chargeUnder, freshBalance, releasesThatFit, type Charge } fro
 import {
   epsilonOfApproximateZcdp, pureForRho, rhoForApproximateZcdp, rhoOfPure,
 } from './conversion.js';
+import { halfSquareFor } from './gaussian-curve.js';
 import type { BudgetRule } from './cost.js';
 
 /**
@@ -152,6 +153,7 @@ export function renyiAllowance(target: PrivacyTarget): {
  * - zcdp: half of delta is for the deltas of events. The rest pays for the conversion of the whole
  *   budget.
  * - pure: epsilon, and no delta. The given delta is ignored.
+ * - gaussian: the largest half of a squared mu that is (epsilon, delta). No event has a delta.
  * - renyi: the divergence at one order, chosen here unless the rule names it, and half of delta for
  *   events.
  * @throws InvalidParameterError when a number is outside its range, or the Renyi order leaves
@@ -162,12 +164,18 @@ export function capsOf(
 ): BudgetCaps {
   checkObject(budget, 'a budget is { epsilon, delta, rule }');
   const rule = typeof budget.rule === 'string' ? budget.rule : budget.rule?.rule;
-  if (!['zcdp', 'pure', 'renyi'].includes(rule)) {
-    throw new InvalidParameterError('the rule of a budget is none of zcdp, pure, renyi: give one');
+  if (!['zcdp', 'pure', 'gaussian', 'renyi'].includes(rule)) {
+    throw new InvalidParameterError(
+      'the rule of a budget is none of zcdp, pure, gaussian, renyi: give one',
+    );
   }
   checkStatement(budget, rule === 'pure');
   const pureCap = capOf(budget.epsilon);
   if (rule === 'pure') return { rule: { rule }, rhoCap: pureCap, deltaCap: zeroAmount, pureCap };
+  if (rule === 'gaussian') {
+    const rhoCap = capOf(halfSquareFor(budget.epsilon, budget.delta));
+    return { rule: { rule }, rhoCap, deltaCap: zeroAmount, pureCap };
+  }
   const deltaCap = capOf(budget.delta / 2);
   if (rule === 'zcdp') {
     const rhoCap = capOf(rhoForApproximateZcdp(budget.epsilon, budget.delta / 2, budget.delta));
@@ -235,14 +243,14 @@ export function targetAlone(asked: Statement): PrivacyTarget {
 export function perReleaseTarget(
   privacy: Statement,
   budget: Statement,
-  rule: Exclude<BudgetRule, { rule: 'pure' }> = { rule: 'zcdp' },
+  rule: Exclude<BudgetRule, { rule: 'pure' | 'gaussian' }> = { rule: 'zcdp' },
 ): {
   readonly target: PrivacyTarget; readonly epochs: number;
   readonly binds: ReturnType<typeof releasesThatFit>['binds'];
 } {
   const caps = capsOf({ ...budget, rule });
   const charge = (rho: number, delta: number): Charge =>
-    chargeUnder(rule, { ...chargeOf(rho, delta), epsilon: null });
+    chargeUnder(rule, { ...chargeOf(rho, delta), epsilon: null, gaussian: null });
   const balance = freshBalance(caps);
   const half = privacyTarget(privacy);
   const allowedByRho = releasesThatFit(balance, charge(half.rho, 0)).count;
@@ -257,7 +265,17 @@ export function perReleaseTarget(
 }
 
 /**
- * The target of one of so many releases that a zCDP budget must last for: at most an equal part of
+ * The target of one release under a budget of rule `gaussian`: its rho stands for half a squared
+ * mu, and no event has a delta.
+ */
+export function gaussianTarget(asked: Statement): PrivacyTarget {
+  checkStatement(asked, false);
+  const { epsilon, delta } = asked;
+  return { rho: halfSquareFor(epsilon, delta), delta: 0, epsilon, deltaTotal: delta };
+}
+
+/**
+ * The target of one of so many releases that a budget must last for: at most an equal part of
  * each cap.
  */
 export function targetForReleases(

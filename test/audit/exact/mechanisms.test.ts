@@ -44,7 +44,7 @@ describe('exact laws of mechanisms', () => {
       return lawOfCall(event, Float64Array.of(shift), noiseOf(event));
     });
     const charged = (rho: number): PrivacyCost =>
-      ({ rho: amountOf(rho), delta: zeroAmount, epsilon: amountOf(1) });
+      ({ rho: amountOf(rho), delta: zeroAmount, epsilon: amountOf(1), gaussian: null });
     expect(compareLaws(left!, right!, charged(Math.exp(-1))).faults.join())
       .toMatch(/the divergence of order 1\.0078125 is 0\.46\d+, and 0\.37\d+ was charged/);
     expect(compareLaws(left!, right!, charged(Math.tanh(0.5))).faults).toEqual([]);

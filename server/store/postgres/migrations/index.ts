@@ -7,6 +7,7 @@ import { epochSlicesSchema } from './0006-epoch-slices.js';
 import { nodeProgramsSchema } from './0007-node-programs.js';
 import { peopleSchema } from './0008-people.js';
 import { pureSchema } from './0009-pure.js';
+import { gaussianRuleSchema } from './0010-gaussian-rule.js';
 import { columnComments } from './column-comments.js';
 
 /** One step of the schema. */
@@ -47,6 +48,8 @@ export const migrations: readonly Migration[] = [
   step(peopleSchema, 8),
   // Older programs would charge without the pure sum, so it would be too small.
   step(pureSchema, 9),
+  // Older programs do not know the rule, nor what its amounts are.
+  step(gaussianRuleSchema, 10),
 ];
 
 /** The version of the schema that this program writes, and its own number in `nodes.program`. */

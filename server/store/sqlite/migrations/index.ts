@@ -10,6 +10,7 @@ import { runningSchema } from './0009-running.js';
 import { keyRoomsSchema } from './0010-key-rooms.js';
 import { peopleSchema } from './0011-people.js';
 import { pureSchema } from './0012-pure.js';
+import { gaussianRuleSchema } from './0013-gaussian-rule.js';
 
 /** The step after which `fillPure` runs, in its transaction. */
 export const pureStep = pureSchema;
@@ -21,5 +22,5 @@ export const pureStep = pureSchema;
 export const migrations: readonly string[] = [
   initialSchema, windowsSchema, quarantineSchema, keyRotationsSchema, newKeysSchema,
   withdrawalsSchema, rollbacksSchema, newKeyPeriodsSchema, runningSchema, keyRoomsSchema,
-  peopleSchema, pureSchema,
+  peopleSchema, pureSchema, gaussianRuleSchema,
 ];
