@@ -121,9 +121,10 @@ export function planWithin(
   }
   if (plain.kind === 'infeasible') return pure;
   const most = attempt({ ...target, rho: target.rho * raiseMost });
-  if (most.kind === 'plan' && isLessNoise(pure, most)) return pure;
+  const isBetter = (other: Plan): boolean => isLessNoise(pure, other, facts.cohort);
+  if (most.kind === 'plan' && isBetter(most)) return pure;
   const best = raised(attempt, target, plain);
-  return isLessNoise(pure, best) ? pure : best;
+  return isBetter(best) ? pure : best;
 }
 
 type Attempt = (target: PrivacyTarget) => Plan | Infeasible;
@@ -133,11 +134,16 @@ function nearer(plain: Infeasible, pure: Infeasible): Infeasible {
   return (pure.cohortNeeded ?? Infinity) < (plain.cohortNeeded ?? Infinity) ? pure : plain;
 }
 
-/** A pure plan that also promises as much under attack, and errs less. */
-function isLessNoise(pure: Plan, other: Plan): boolean {
+/**
+ * A pure plan that also promises as much under attack, and errs less, or alone has an interval. If
+ * only the other one has an interval, that one is better.
+ */
+function isLessNoise(pure: Plan, other: Plan, cohort: number): boolean {
+  const hasInterval = ({ facts }: Plan): boolean => !(Number(facts['intervalFrom']) > cohort);
   return pure.guarantee.corruptionMax >= other.guarantee.corruptionMax
     && pure.facts['errorsAreIn'] === other.facts['errorsAreIn']
-    && pure.expectedError(0).total < other.expectedError(0).total;
+    && (hasInterval(pure) === hasInterval(other)
+      ? pure.expectedError(0).total < other.expectedError(0).total : hasInterval(pure));
 }
 
 /**

@@ -66,8 +66,10 @@ export const subjects = [
   subject('sum', 'sum, range above 0', { range: '5..10' }, 1, { landmarks: [5, 10] }),
   subject('sum', 'sum, half steps', { range: halfSteps.join('..') }, 1, { landmarks: halfSteps }),
   subject('histogram', 'histogram, bins without bounds', { column: 0, width: 1 }, 1),
+  subject('quantile', 'quantile, without intervals',
+    { column: 0, range: '-5..5', probabilities: '0.001' }, 1, { landmarks: [-5, 5, 0] }),
   subject('mean', 'mean, public range', { range: '-5..5' }, 1, { landmarks: [-5, 5] }),
-  ...['count', 'sum', 'histogram', 'share'].map((name) => subject(
+  ...['count', 'sum', 'histogram', 'share', 'quantile'].map((name) => subject(
     name, `${name}, pure`, settings[name][0], 1,
     { landmarks: settings[name][1], target: resolvePureTarget({ epsilon: 2, delta: 0 }) },
   )),

@@ -1,5 +1,5 @@
-// Mistakes that `scripts/mutations.js` puts into a copy of the sources, one at a time: three in
-// each of ten estimators. `find` stands once in the file.
+// Mistakes that `scripts/mutations.js` puts into a copy of the sources, one at a time, in ten
+// estimators. `find` stands once in the file.
 const counts = 'src/estimators/counts';
 const mean = 'src/estimators/mean';
 const stages = 'src/privacy/stages';
@@ -56,12 +56,19 @@ export const mutations = [
     'normalUpperQuantile(event.delta / event.coordinates)',
     'normalUpperQuantile(2 * event.delta / event.coordinates)'),
 
-  mutation('quantile', 'scores of half the sensitivity', `${counts}/quantile/quantile.ts`,
+  mutation('quantile', 'scores of half the sensitivity', `${counts}/quantile/design.ts`,
     'sensitivity: rankUnit,', 'sensitivity: rankUnit / 2,'),
   mutation('quantile', 'the rank from above is that from below', `${counts}/tables/rank-scores.ts`,
     'rankUnit * higher - mostHigher', 'rankUnit * higher - mostLower'),
   mutation('quantile', 'half of the ladder is missing', `${counts}/quantile/candidates.ts`,
     'places: 2 * ladderTop + 1,', 'places: ladderTop + 1,'),
+  mutation('quantile', 'the counts forget the cell that a row leaves',
+    `${counts}/quantile/design.ts`,
+    'l1: 2 * length, l2: rootAbove(2 * length)', 'l1: length, l2: rootAbove(length)'),
+  mutation('quantile', 'both ends are chosen by one uniform number',
+    'src/privacy/mechanisms/supply.ts', 'this.#waiting[this.#used] = 0;\n    this.#used += 1;', ''),
+  mutation('quantile', 'a value at an edge is below it', `${counts}/quantile/edges.ts`,
+    'if (sorted[middle]! < edge) below = middle;', 'if (sorted[middle]! <= edge) below = middle;'),
 
   mutation('mean', 'a sensitivity 2 % too small', `${stages}/clipped-mean.ts`,
     'sensitivity: 2 * ball.radius,', 'sensitivity: 1.96 * ball.radius,'),

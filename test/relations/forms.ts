@@ -158,6 +158,8 @@ function lawOf(estimator: string, d: number, sample: ComplianceSample): Law {
         ...oneColumn, ...publicPlaces, negated: 'its probabilities would have to be turned, too',
         'all columns times a power of two':
           'its candidates are numbers of few digits, and double one is not always such a number',
+        'shifted by thousands and millions':
+          'its candidates lie most densely about zero, which is a public place',
         'shifted by up to 1e15': 'cells of a range so far out are no longer distinct numbers',
       },
     };

@@ -59,8 +59,8 @@ describe('counting queries err as much as they are charged for (DKW, false failu
     const plan =
       planOf('quantile', { range: '0..4', probabilities: [0.25, 0.5] }, facts);
     const choice = plan.events.find((event) => event.kind === 'exponential')!;
-    // Two choices share 95 % of rho.
-    const epsilon = Math.sqrt((8 * 0.95 * facts.target.rho) / 2);
+    // Four choices, two for each interval, share two thirds of rho.
+    const epsilon = Math.sqrt((8 * 2 / 3 * facts.target.rho) / 4);
     expect(choice.epsilon).toBeCloseTo(epsilon, 9);
     // The quartile of 40 is in the upper cell; the lower one is five contributors short.
     const counts = Float64Array.of(5, 35);

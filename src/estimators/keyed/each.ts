@@ -92,14 +92,22 @@ export function planEach(
     dimension: dimension - 1, participation: facts.participation,
     target: partOf(target, { moved, times }),
   });
-  const times = timesOf(plannerFor(moved)(protocolLimits.cohortMax), keys, moved);
   const takesRange = estimator.parameters.some(({ name }) => name === 'range');
-  const choices = ladderOf(plannerFor(times), {
+  const asked = {
     cohort, keys, spread: spreadOf(sizes),
     others: `${takesRange && parameters['range'] === undefined ? 'a range, ' : ''}fewer keys, `
       + 'or a larger epsilon',
-  });
-  if ('kind' in choices) return choices;
+  };
+  const largest = plannerFor(moved)(protocolLimits.cohortMax);
+  let times = largest.kind === 'infeasible' ? moved : timesOf([largest], keys, moved);
+  let choices = ladderOf(plannerFor(times), asked);
+  for (;;) {
+    if ('kind' in choices) return choices;
+    const own = timesOf(choices.map(({ plan }) => plan), keys, moved);
+    if (own <= times) break;
+    times = own;
+    choices = ladderOf(plannerFor(times), asked);
+  }
   return planOf(estimator, facts, keys, sizes, choices);
 }
 
@@ -110,17 +118,22 @@ export function planEach(
 const spreadOf = (sizes: CountNoise): number => 2 * sizes.upperQuantile(failure);
 
 /**
- * How many times the cost of one key all keys together cost, in rho or in pure epsilon: `moved`, or
- * less where an event has a `presence`. Such events have the same share of every target, up to the
- * rounding that the margin covers.
+ * How many times the cost of one key all keys together cost, in rho or in pure epsilon, if each may
+ * have any of these plans: `moved`, or less where an event has a `presence`. A kind of plan has the
+ * same share of every target, up to the rounding that the margin covers.
  */
-function timesOf(plan: Plan | Infeasible, keys: PublicKeys, moved: number): number {
-  if (plan.kind === 'infeasible') return moved;
-  if (plan.events.every(({ presence }) => presence === undefined)) return moved;
-  const together = costOfEvents(keyedEvents([{ size: 0, plan }], keys), { disjoint: [] });
-  const [all, one] = plan.cost.epsilon === null
-    ? [together.rho, plan.cost.rho] : [together.epsilon!, plan.cost.epsilon];
-  return Math.min(moved, (Number(all) / Number(one)) * (1 + 2 ** -20));
+function timesOf(plans: readonly Plan[], keys: PublicKeys, moved: number): number {
+  if (plans.every(({ events }) => events.every(({ presence }) => presence === undefined))) {
+    return moved;
+  }
+  const together =
+    costOfEvents(keyedEvents(plans.map((plan) => ({ size: 0, plan })), keys), { disjoint: [] });
+  const isPure = plans.every(({ cost }) => cost.epsilon !== null);
+  const [all, ones] = isPure
+    ? [together.epsilon!, plans.map(({ cost }) => cost.epsilon!)]
+    : [together.rho, plans.map(({ cost }) => cost.rho)];
+  const one = Math.max(...ones.map(Number));
+  return Math.min(moved, (Number(all) / one) * (1 + 2 ** -20));
 }
 
 /**

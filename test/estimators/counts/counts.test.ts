@@ -297,20 +297,27 @@ describe('quantile', () => {
   const skewed = (data: DataSource): number => -Math.log(1 - data.uniform());
   const probabilities = [0.1, 0.5, 0.9, 0.99];
 
-  it('comes within the stated rank error of skewed data, in order', async () => {
-    const plan = planOf('quantile', { range: '0..20', probabilities }, factsOf(1, 8_000));
+  it.each([
+    ['without an interval', probabilities], ['with one', probabilities.slice(0, 3)],
+  ])('comes within the stated rank error of skewed data, in order: %s', async (_, asked) => {
+    const plan =
+      planOf('quantile', { range: '0..20', probabilities: asked }, factsOf(1, 8_000));
+    const off95 = plan.facts['rankErrorShare95'] ?? plan.facts['intervalReachShare'];
     for (let round = 0; round < 5; round++) {
       const data = dataSource(`skewed ${round}`);
       const values = Array.from({ length: 8_000 }, () => skewed(data))
         .sort((left, right) => left - right);
       const { estimate, uncertainty, interval95 } = await answerOf(plan, values, `skewed ${round}`);
       expect([...estimate].sort((left, right) => left - right)).toEqual(estimate);
-      expect([uncertainty, interval95]).toEqual([{ kind: 'none' }, undefined]);
+      expect(uncertainty).toEqual({ kind: 'none' });
+      expect(interval95 === undefined).toBe(asked.length === 4);
       estimate.forEach((value, i) => {
+        expect(interval95?.low[i] ?? -Infinity).toBeLessThanOrEqual(value);
+        expect(interval95?.high[i] ?? Infinity).toBeGreaterThanOrEqual(value);
         const below = values.filter((entry) => entry < value).length / 8_000;
         const notAbove = values.filter((entry) => entry <= value).length / 8_000;
-        const off = Math.max(0, below - probabilities[i]!, probabilities[i]! - notAbove);
-        expect(off).toBeLessThan(2 * (plan.facts['rankErrorShare95'] as number));
+        const off = Math.max(0, below - asked[i]!, asked[i]! - notAbove);
+        expect(off).toBeLessThan(2 * (off95 as number));
       });
     }
   });
@@ -337,12 +344,17 @@ describe('quantile', () => {
     }
   });
 
-  it('refuses when far fewer came than planned, without drawing a quantile', async () => {
+  it('refuses when far fewer came than planned, without drawing an answer', async () => {
     const values = Array.from({ length: 300 }, (_, i) => (i % 40) / 10);
-    const plan = planOf('quantile', { range: '0..4' }, factsOf(1, 4_000));
-    expect(await releaseOf(plan, 1, rowsOf(values), 'few'))
-      .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
-    expect([...(await givenTo(plan, values)).keys()]).toEqual(['present']);
+    const planAt = (probabilities: readonly number[]): Plan =>
+      planOf('quantile', { range: '0..4', probabilities }, factsOf(1, 4_000));
+    for (const [plan, drawn] of [
+      [planAt([0.99]), ['present']], [planAt([0.25, 0.5]), ['choice', 'cells']],
+    ] as const) {
+      expect(await releaseOf(plan, 1, rowsOf(values), 'few'))
+        .toMatchObject({ kind: 'refused', reason: 'participation-below-plan' });
+      expect([...(await givenTo(plan, values)).keys()]).toEqual(drawn);
+    }
   });
 
   it('refuses ranges that make no cells', () => {

@@ -147,7 +147,7 @@ describe('an answer for each key', () => {
     const choiceOf = (facts: StudyFacts, probabilities: string): number => {
       const plan = planned('quantile', { range: '0..1', probabilities }, facts, 5, 2);
       expect(chargeFits(plan.cost, facts.target)).toBe(true);
-      // Of the largest keys, whose number present is drawn.
+      // Of the largest keys, whose answers have intervals.
       const choice = plan.events.findLast(({ name }) => /^each@\d+\/choice$/.test(name));
       if (choice?.kind !== 'exponential') throw new Error('no choice');
       return choice.epsilon;
@@ -155,12 +155,12 @@ describe('an answer for each key', () => {
     for (const facts of [
       factsOf(2, 400_000), { ...factsOf(2, 400_000), target },
     ]) {
-      // Of rho the dearer of K r and 2 K r (.95 max(p, 1 - p)^2 + .05), of pure epsilon without
-      // squares; .001 is nearly the cost of a row that is replaced.
+      // The dearer of K r and 2 K r max(p, 1 - p), with squares for rho, of which a row that comes
+      // or goes also moves counts by 1 / sqrt 2; .001 is nearly the cost of one that is replaced.
       const gain = choiceOf(facts, '0.5') / choiceOf(facts, '0.001');
       const isPure = facts.target.isPure === true;
-      const far = 2 * (0.95 * (isPure ? 0.999 : 0.999 ** 2) + 0.05);
-      const near = isPure ? 2 * (0.95 / 2 + 0.05) : 1;
+      const far = 2 * (isPure ? 0.999 : 0.999 ** 2);
+      const near = 1;
       expect(gain).toBeCloseTo(isPure ? far / near : Math.sqrt(far / near), 3);
     }
   });

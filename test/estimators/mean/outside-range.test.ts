@@ -184,12 +184,14 @@ describe('a quantile', () => {
 
   it('says that it is at a bound, and costs nothing more', async () => {
     for (const far of [11, -11]) {
-      expect((await answer(() => far)).findings)
-        .toEqual([{ reason: 'values-clipped', columns: [0], amounts: [] }]);
+      const { findings, interval95 } = await answer(() => far);
+      expect(findings![0]).toEqual({ reason: 'values-clipped', columns: [0], amounts: [] });
+      expect(findings!.slice(1).map(({ reason }) => reason)).toEqual(['end-unseen', 'end-unseen']);
+      expect(interval95![far > 0 ? 'high' : 'low']).toEqual([far, far].map((at) => at * Infinity));
     }
     expect((await answer((i) => (i % 4 === 0 ? -1 : 0.5))).findings).toBeDefined();
     expect((await answer((i) => (i % 100) / 100)).findings).toBeUndefined();
-    expect(plan.events.map(({ name }) => name)).toEqual(['choice', 'present']);
+    expect(plan.events.map(({ name }) => name)).toEqual(['choice', 'cells']);
     expect(plan.guarantee.assumptions.join()).toContain('outside the range counts as at its bound');
   });
 });

@@ -1,7 +1,9 @@
 import type { ScoreRuns } from '../../../random/samplers/choice.js';
-import { rankRuns } from '../tables/rank-scores.js';
+import { rankRuns, type RankedPlaces } from '../tables/rank-scores.js';
 import { shortAt, shortBelow, shortCount } from './decimals.js';
-import { ladderStep, ladderTop, octaveSteps, shortestOnStep } from './ladder.js';
+import { nextAbove } from './doubles.js';
+import type { Place } from './edges.js';
+import { ladderEdges, ladderStep, ladderTop, octaveSteps, shortestOnStep } from './ladder.js';
 
 /** Equal steps that a public range is cut into, beside the steps of the ladder in it. */
 const equalSteps = 2 ** 40;
@@ -17,6 +19,7 @@ interface Kind {
    */
   readonly placeOf: (value: number) => number;
   readonly valueAt: (place: number) => number;
+  readonly edgesAt: (place: number) => Place;
   /** Of candidates that are numbers, not steps: only a value equal to one is at its place. */
   readonly isAt?: (value: number, place: number) => boolean;
 }
@@ -47,11 +50,13 @@ export class Candidates {
   }
 
   /**
-   * The scores of all candidates for the quantile at `probability`, in runs: see `rankRuns`.
-   * @param sorted - ascending. @param reach - see `rankRuns`.
+   * The scores of all candidates for the rank that is aimed at, in runs: see `rankRuns`.
+   * @param sorted - ascending.
    */
-  runs(sorted: Float64Array, probability: number, reach: number): ScoreRuns {
-    const all = this.#kinds.map((kind) => rankRuns(sorted, { ...kind, probability, reach }));
+  runs(
+    sorted: Float64Array, aim: Pick<RankedPlaces, 'probability' | 'offset' | 'reach'>,
+  ): ScoreRuns {
+    const all = this.#kinds.map((kind) => rankRuns(sorted, { ...kind, ...aim }));
     return {
       lengths: joined(all.map(({ lengths }) => lengths)),
       scores: joined(all.map(({ scores }) => scores)),
@@ -60,9 +65,21 @@ export class Candidates {
 
   /** The value of a candidate. */
   valueAt(index: number): number {
+    const { kind, place } = this.#find(index);
+    return kind.valueAt(place);
+  }
+
+  /** Values between these edges are those at the place of a candidate. */
+  edgesAt(index: number): Place {
+    const { kind, place } = this.#find(index);
+    return kind.edgesAt(place);
+  }
+
+  #find(index: number): { readonly kind: Kind; readonly place: number } {
     let rest = index;
-    for (const { places, times, valueAt } of this.#kinds) {
-      if (rest < places * times) return valueAt(Math.floor(rest / times));
+    for (const kind of this.#kinds) {
+      const { places, times } = kind;
+      if (rest < places * times) return { kind, place: Math.floor(rest / times) };
       rest -= places * times;
     }
     throw new RangeError('there is no such candidate');
@@ -73,10 +90,12 @@ const ladder: Kind = {
   places: 2 * ladderTop + 1,
   placeOf: (value) => ladderStep(value) + ladderTop,
   valueAt: (place) => shortestOnStep(place - ladderTop),
+  edgesAt: (place) => ladderEdges(place - ladderTop),
 };
 
 const shortNumbers: Kind = {
   places: shortCount, placeOf: shortBelow, valueAt: shortAt,
+  edgesAt: (place) => [shortAt(place), nextAbove(shortAt(place))],
   isAt: (value, place) => shortAt(place) === value,
 };
 
@@ -92,8 +111,10 @@ function kindsIn([low, high]: readonly [number, number]): readonly Kind[] {
     places: ladderStep(high) - from + 1,
     placeOf: (value) => ladderStep(within(value)) - from,
     valueAt: (place) => within(shortestOnStep(from + place)),
+    edgesAt: (place) => ladderEdges(from + place),
   }, {
     places: equalSteps, placeOf: stepOf,
+    edgesAt: (place) => [low + place * width, low + (place + 1) * width],
     valueAt: (place) => {
       const middle = within(low + (place + 0.5) * width);
       for (let digits = 1; digits < 17; digits++) {
@@ -107,6 +128,7 @@ function kindsIn([low, high]: readonly [number, number]): readonly Kind[] {
     isAt: (value, place) => shortAt(lowest + place) === within(value),
     placeOf: (value) => shortBelow(within(value)) - lowest,
     valueAt: (place) => shortAt(lowest + place),
+    edgesAt: (place) => [shortAt(lowest + place), nextAbove(shortAt(lowest + place))],
   }];
 }
 

@@ -1,3 +1,5 @@
+import { nextAbove } from './doubles.js';
+
 /**
  * The ladder: the doubles with 40 bits of mantissa and an exponent from -64 to 63, of both signs,
  * and zero. Its steps are whole numbers in the order of the values: as many in each octave, 2^40,
@@ -43,6 +45,14 @@ export function ladderValue(step: number): number {
   bits.setUint32(4, (place - upper * 2 ** 20) * 2 ** 12);
   const size = bits.getFloat64(0);
   return step < 0 ? -size : size;
+}
+
+/** The lowest value on a step, and the lowest above it. */
+export function ladderEdges(step: number): readonly [from: number, below: number] {
+  const value = ladderValue(step);
+  if (Math.abs(step) === ladderTop) return [value, nextAbove(value)];
+  if (step > 0) return [value, ladderValue(step + 1)];
+  return [nextAbove(ladderValue(step - 1)), step === 0 ? ladderValue(1) : nextAbove(value)];
 }
 
 /**

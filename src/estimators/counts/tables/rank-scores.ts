@@ -77,6 +77,8 @@ export interface RankedPlaces {
    */
   readonly isAt?: (value: number, place: number) => boolean;
   readonly probability: number;
+  /** Aims at so many ranks above the quantile, or below it. A public whole number. Default: 0. */
+  readonly offset?: number;
   /** Scores are not below minus this many contributors. Public, a whole number. */
   readonly reach: number;
 }
@@ -88,20 +90,24 @@ export interface RankedPlaces {
  * side.
  *
  * Claim: the score of a place is that of `rankScores` for the numbers of people below it, at it and
- * above it, or -reach if that is more. One contributor replaced moves L and R of a place by at most
+ * above it, or -reach if that is more. With an offset h it is that of the rank p N + h: minus the
+ * largest of 0, L - p N - h and R - (1 - p) N + h. A public h moves no difference of scores between
+ * neighbours. One contributor replaced moves L and R of a place by at most
  * 1 each, and the larger of a score and a public number moves by no more than the score. So the
  * sensitivity is the same, and so is `presenceOfRanks`.
  * Cost: O(reach log people). How many runs there are, of length 0 at the end, is public.
  * @param sorted - the values of the contributors, ascending.
  */
 export function rankRuns(
-  sorted: Float64Array, { places, times, placeOf, isAt, probability, reach }: RankedPlaces,
+  sorted: Float64Array,
+  { places, times, placeOf, isAt, probability, offset = 0, reach }: RankedPlaces,
 ): ScoreRuns {
   const present = sorted.length;
   const size = 4 * reach + 11;
   const runs = { lengths: new Float64Array(size), scores: new Float64Array(size) };
   const share = Math.round(probability * rankUnit);
-  const [mostLower, mostHigher] = [share * present, (rankUnit - share) * present];
+  const mostLower = share * present + rankUnit * offset;
+  const mostHigher = (rankUnit - share) * present - rankUnit * offset;
   let [run, next] = [0, 0];
   const add = (length: number, lower: number, higher: number): void => {
     const missing = Math.max(0, rankUnit * lower - mostLower, rankUnit * higher - mostHigher);
