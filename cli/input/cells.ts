@@ -13,7 +13,10 @@ export type TypedCell = string | number | bigint | boolean | null;
 
 /** One column of some consecutive rows. */
 export type CellColumn = ArrayLike<TypedCell> & {
-  /** Where no cell is empty: its texts, of which a cell is the one at its place. */
+  /**
+   * Where no cell is empty: its texts, of which a cell is the one at its place. A column that
+   * `CellRows.isCounted` may have these and its length alone.
+   */
   readonly coded?: { readonly texts: readonly string[]; readonly places: Float64Array };
 };
 
@@ -63,6 +66,12 @@ export class CellRows {
     return isOfNumbers(this.types[data.indexOf(column)]);
   }
 
+  /** Whether nothing but how many rows each text of a column has is asked. */
+  isCounted(column: number): boolean {
+    const { data, contributor, group } = this.selection;
+    return column === group && column !== contributor && data.length === 0 && contributor < 0;
+  }
+
   /**
    * Adds rows.
    * @param columns - by the column's index in the file; each has at least `count` cells.
@@ -81,7 +90,7 @@ export class CellRows {
       }
       const isFilled = this.fillColumns(cells, from, to);
       if (isFilled && contributors === undefined && groups === undefined) {
-        this.builder.endRows(this.row + 1, to - from);
+        this.builder.endRows(to - from);
         this.row += to - from;
         from = to;
         continue;
@@ -128,6 +137,11 @@ export class CellRows {
       const type = this.types[i] ?? plainNumber;
       if (!isOfNumbers(type)) return false;
       const isWhole = type.type === 'integer';
+      if (column instanceof Float64Array) {
+        return fillNumbers(column.subarray(from, to), isWhole, {
+          target, at: offset + i, step: cells.length,
+        });
+      }
       const mayBeEmpty = type.optional === true || this.options.missing !== 'refuse';
       for (let row = from, at = offset + i; row < to; row++, at += cells.length) {
         const cell = column[row];
@@ -212,6 +226,20 @@ export class CellRows {
     const { data, names } = this.selection;
     return { row: this.row, column: data[i]! + 1, name: names[i]! };
   }
+}
+
+/** As `fillColumns` for one column without empty cells. */
+function fillNumbers(
+  column: Float64Array, isWhole: boolean,
+  { target, at, step }: { readonly target: Float64Array; at: number; readonly step: number },
+): boolean {
+  const { valueMax } = factsLimits;
+  for (let row = 0; row < column.length; row++, at += step) {
+    const value = column[row]!;
+    if (!(Math.abs(value) <= valueMax) || (isWhole && !Number.isSafeInteger(value))) return false;
+    target[at] = value;
+  }
+  return true;
 }
 
 function isEmpty(cell: TypedCell): cell is null | string {

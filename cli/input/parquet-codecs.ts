@@ -1,16 +1,13 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { snappyUncompress, type Compressors } from 'hyparquet';
+import type { Compressors } from 'hyparquet';
 import { lz4Block } from './lz4.js';
+import { snappyBlock } from './snappy.js';
 import { zstdFrames } from './zstd.js';
 
 /** Decompression that writes no more bytes than the page's header states. */
 export const pageDecoders = {
   UNCOMPRESSED: (input: Uint8Array) => input,
-  SNAPPY: (input: Uint8Array, length: number) => {
-    const output = new Uint8Array(length);
-    snappyUncompress(input, output);
-    return output;
-  },
+  SNAPPY: snappyBlock,
   GZIP: (input: Uint8Array, length: number) =>
     gunzipSync(input, { maxOutputLength: Math.max(1, length) }),
   BROTLI: (input: Uint8Array, length: number) =>

@@ -81,10 +81,15 @@ export class TextPages {
     }, chunk, source, where);
   }
 
-  /** The next rows, as the library returns them. @throws InvalidInputError as `NumberPages`. */
-  read(count: number): CellColumn {
+  /**
+   * The next rows, as the library returns them.
+   * @param isCounted - the column may be without its cells; see `CellColumn`.
+   * @throws InvalidInputError as `NumberPages`.
+   */
+  read(count: number, isCounted: boolean): CellColumn {
     const places = this.#places.read(count);
     const texts = this.#texts;
+    if (isCounted && !Array.isArray(places)) return { length: count, coded: { texts, places } };
     const cells = new Array<string | null>(count);
     for (let i = 0; i < count; i++) {
       const place = places[i]!;

@@ -121,6 +121,7 @@ export async function* readParquetBytes(
   const groups = groupsOf(metadata, rows.used.map((index) => tops[index]!), source);
   const columns = new GroupColumns(file, metadata, {
     tops, used: rows.used, source, isNumber: (index) => rows.isNumber(index),
+    isCounted: (index) => rows.isCounted(index),
   });
   let start = 0;
   for (const group of groups) {
@@ -166,6 +167,8 @@ class GroupColumns {
       readonly source: string;
       /** Whether of a column nothing but numbers is asked. */
       readonly isNumber: (index: number) => boolean;
+      /** Whether of a column nothing but how many rows each text has is asked. */
+      readonly isCounted: (index: number) => boolean;
     },
   ) {
     const columns = of.used.map((index) => of.tops[index]!.element.name);
@@ -190,7 +193,7 @@ class GroupColumns {
       const where = placeOf(group, name);
       const own = this.own.get(name);
       if (own !== undefined) {
-        columns.set(index, own.read(to - from));
+        columns.set(index, own.read(to - from, this.of.isCounted(index)));
         continue;
       }
       const data = await decoded(this.of.source, where, async () => {

@@ -58,15 +58,15 @@ export interface RowBatch {
   readonly values: Float64Array;
   /** For each column its texts; null for other types. Undefined if no column is a text. */
   readonly texts?: readonly (readonly string[] | null)[];
-  /** Lines from 1 (CSV, NDJSON), rows from 1 (Parquet, Arrow) or rows from 0 (npy). */
-  readonly positions: Float64Array;
+  /**
+   * Lines from 1 (CSV, NDJSON), or rows from 1 (Parquet, Arrow); null without contributors, whom
+   * alone messages about two rows concern.
+   */
+  readonly positions: Float64Array | null;
   /** One per row; null if no such column was requested. */
   readonly contributors: readonly string[] | null;
   readonly groups: readonly string[] | null;
-  /**
-   * How many rows each group has, in place of `groups` and `positions`, where nothing else is asked
-   * about a row.
-   */
+  /** How many rows each group has, in place of `groups`, where nothing else is asked of a row. */
   readonly groupCounts?: ReadonlyMap<string, number>;
 }
 
@@ -82,7 +82,7 @@ export const isOfNumbers = ({ type }: ColumnType = plainNumber): boolean =>
 /** Collects rows into batches, so that a million rows do not need an object each. */
 export class BatchBuilder {
   private values: Float64Array;
-  private positions = new Float64Array(rowsPerBatch);
+  private positions: Float64Array | null;
   private contributors: string[] = [];
   private groups: string[] = [];
   private groupCounts = new Map<string, number>();
@@ -102,6 +102,7 @@ export class BatchBuilder {
   ) {
     this.countsGroups = keeps.groups && !keeps.contributors && columns.length === 0;
     this.values = new Float64Array(rowsPerBatch * columns.length);
+    this.positions = keeps.contributors ? new Float64Array(rowsPerBatch) : null;
     this.texts = this.noTexts();
   }
 
@@ -130,7 +131,7 @@ export class BatchBuilder {
   /** Ends the row that was written at `target`. */
   endRow(position: number, contributor: string, group: string): void {
     if (this.countsGroups) return this.endGroup(group, 1);
-    this.positions[this.count] = position;
+    if (this.positions !== null) this.positions[this.count] = position;
     if (this.keeps.contributors) this.contributors.push(contributor);
     if (this.keeps.groups) this.groups.push(group);
     this.count += 1;
@@ -144,12 +145,8 @@ export class BatchBuilder {
     if (this.count === rowsPerBatch) this.cut();
   }
 
-  /**
-   * Ends rows that were written at `target`, at most `room`, which have neither ids nor groups.
-   * @param position - of the first one.
-   */
-  endRows(position: number, count: number): void {
-    for (let i = 0; i < count; i++) this.positions[this.count + i] = position + i;
+  /** Ends rows that were written at `target`, at most `room`, which have neither ids nor groups. */
+  endRows(count: number): void {
     this.count += count;
     if (this.count === rowsPerBatch) this.cut();
   }
@@ -169,7 +166,7 @@ export class BatchBuilder {
       columns: this.columns,
       count: this.count,
       values: this.values.subarray(0, this.count * this.columns.length),
-      positions: this.positions.subarray(0, this.count),
+      positions: this.positions?.subarray(0, this.count) ?? null,
       contributors: this.keeps.contributors ? this.contributors : null,
       groups: this.keeps.groups && !this.countsGroups ? this.groups : null,
       ...(this.countsGroups && { groupCounts: this.groupCounts }),
@@ -178,7 +175,7 @@ export class BatchBuilder {
     });
     this.texts = this.noTexts();
     this.values = new Float64Array(rowsPerBatch * this.columns.length);
-    this.positions = new Float64Array(rowsPerBatch);
+    if (this.keeps.contributors) this.positions = new Float64Array(rowsPerBatch);
     this.contributors = [];
     this.groups = [];
     this.groupCounts = new Map();

@@ -104,6 +104,10 @@ class SeparateRows {
     this.#parts.push(this.#part.subarray(0, this.#at));
     let [to, isWhole] = [0, true];
     for (const part of this.#parts.splice(0)) {
+      if (copyWhole(part, values, to)) {
+        to += part.length;
+        continue;
+      }
       for (let at = 0; at < part.length; at += dimension) {
         let sum = 0;
         for (let i = at; i < at + dimension; i++) {
@@ -120,6 +124,17 @@ class SeparateRows {
     }
     return { values, isWhole };
   }
+}
+
+/** As the loop above, of a part without an empty cell. False: there is one. */
+function copyWhole(part: Float64Array, values: Float64Array, to: number): boolean {
+  let sum = 0;
+  for (let i = 0; i < part.length; i++) {
+    const value = part[i]! + 0;
+    values[to + i] = value;
+    sum += 0 * value;
+  }
+  return sum === 0;
 }
 
 const nullRow = -1;
@@ -244,7 +259,7 @@ class TableBuilder {
     for (let row = 0; row < batch.count; row++) {
       const group = this.places === null ? 0 : this.places.get(batch.groups?.[row] ?? '');
       if (group === undefined) continue;
-      const index = this.indexOf(contributors[row]!, group, batch.positions[row]!);
+      const index = this.indexOf(contributors[row]!, group, batch.positions![row]!);
       this.groups[group]!.fold(index, batch, row);
     }
   }

@@ -63,7 +63,7 @@ export async function runOffline(run: OfflineRun): Promise<Outcome> {
     return (await plan.release(finished, mechanisms, run.compute ?? inlineCompute())).value;
   }
   const filling = fillGroups(plan, dimension, assignmentHashes);
-  if (isOwned(rows)) filling.add(rows.values, rows.count);
+  if (isOwned(rows)) filling.add(rows.values, rows.count, rows.isWhole);
   else await eachBlock(rows, dimension, (values, count) => filling.add(values, count));
   return releaseGroups(plan, filling.groups, run);
 }

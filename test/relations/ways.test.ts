@@ -35,7 +35,7 @@ const bitsOf = (list: Iterable<ArrayLike<number>>): readonly string[] => Array.f
 
 /** Groups of which there is one, which takes rows without a hash. */
 interface OneGroup {
-  addToFirst(row: Float64Array): void;
+  addToFirst(values: Float64Array, count: number, isWhole: boolean): void;
 }
 
 let seen: Float64Array[] = [];
@@ -70,9 +70,10 @@ beforeAll(() => {
   const add = unwatched.add.value as Groups['add'];
   const addToFirst = unwatched.addToFirst.value as OneGroup['addToFirst'];
   const of = unwatched.of.value as typeof Sensitive.of;
-  summaries.addToFirst = function watched(this: Groups & OneGroup, row) {
-    look(row);
-    addToFirst.call(this, row);
+  summaries.addToFirst = function watched(this: Groups & OneGroup, values, count, isWhole) {
+    const columns = values.length / count;
+    for (let i = 0; i < count; i++) look(values.subarray(i * columns, (i + 1) * columns));
+    addToFirst.call(this, values, count, isWhole);
   };
   summaries.add = function watched(this: Groups, hash, row) {
     look(row);

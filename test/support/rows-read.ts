@@ -22,7 +22,7 @@ export async function rowsRead(
     // Also tells 0 from -0.
     values: batches.flatMap(({ values }) =>
       [...values].map((value) => (Object.is(value, -0) ? '-0' : value))),
-    positions: batches.flatMap(({ positions }) => [...positions]),
+    positions: batches.flatMap(({ positions }) => [...positions ?? []]),
     contributors: batches.flatMap(({ contributors }) => contributors ?? []),
     groups: batches.flatMap(({ groups }) => groups ?? []),
   };

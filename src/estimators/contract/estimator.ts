@@ -218,6 +218,11 @@ export interface Summary<State = unknown> {
   /** `row` has the study's dimension (a pair: the scaled difference). Copies what it keeps. */
   add(state: State, row: Float64Array, tag: bigint): State;
   /**
+   * As `add` for each of `count` rows side by side, all finite, of a summary that is `untagged`: it
+   * changes the state. Where absent, rows come one by one.
+   */
+  addRows?(state: State, values: Float64Array, count: number): void;
+  /**
    * A summary of rows at hand that takes over their memory, for pooled rows: no copy is made, and
    * the state is finished once. All rows are finite.
    * @param draw - fills in tags, fresh and independent of the rows.
@@ -244,6 +249,8 @@ export interface SummaryTable<State = unknown> {
    * @param assignmentHash - the contributor's.
    */
   add(group: number, row: Float64Array, assignmentHash: Uint8Array): void;
+  /** See `Summary.addRows`. */
+  addRows?(group: number, values: Float64Array, count: number): void;
   /** The state of one group: for `finish`, `encode` and `merge`, which do not change it. */
   state(group: number): State;
   /** Adds another state's rows to a group's; `state` stays as it is. */

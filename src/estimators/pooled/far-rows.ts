@@ -1,3 +1,5 @@
+import { assert } from '../../base/assert.js';
+import { highWord } from '../../base/byte-order.js';
 import { ln, pow } from '../../base/elementary.js';
 import { deviations95, normalUpperQuantile } from '../../numerics/normal.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
@@ -15,7 +17,8 @@ import type { RowBlock } from '../../privacy/stages/rows.js';
  * Why. The cell of a row is a function of this row and of the centre, which is released. All else,
  * radius, windows, open ends and findings, is made of released counts, the public cost and a
  * released number of rows, so it is post-processing. Never give it true counts.
- * Work. Each row is compared with every edge, so no time depends on the rows.
+ * Work. The first bits of a distance leave one edge that it may be beyond, so each row is compared
+ * with one edge, and no time depends on the rows.
  *
  * What it cannot do. No private interval is finite and holds the mean of every table: one row
  * moves a mean as far as it likes. So the interval assumes that no group of fewer than
@@ -39,6 +42,32 @@ const highs = lows.map((low, cell) => lows[cell + 1] ?? 2 * low);
 const middles = lows.map((low, cell) => (low + highs[cell]!) / 2);
 /** Mean square of rows that fill a cell evenly. */
 const squares = lows.map((low, cell) => (low ** 2 + low * highs[cell]! + highs[cell]! ** 2) / 3);
+
+/** Parts of an octave by the first two bits of a number after its leading one. */
+const partsOfOctave = 4;
+/** What the first bits of the double 1 are: its exponent, and two bits more. */
+const firstBitsOfOne = 1023 * partsOfOctave;
+/**
+ * Numbers by their first bits: at place 0 those below 1, at the last one those of the open cell. A
+ * number is in the cell of `cellAtLeast`, or in the next one from `edgeAt` on.
+ */
+const { cellAtLeast, edgeAt } = placesByBits();
+
+function placesByBits(): { readonly cellAtLeast: Uint8Array; readonly edgeAt: Float64Array } {
+  const length = 2 + partsOfOctave * quarters[open]! / 4;
+  const startOf = (place: number): number => (place === 0 ? 0
+    : pow(2, Math.floor((place - 1) / partsOfOctave))
+      * (1 + ((place - 1) % partsOfOctave) / partsOfOctave));
+  const edgeAt = new Float64Array(length).fill(Infinity);
+  const cellAtLeast = Uint8Array.from({ length }, (_, place) => {
+    const [start, end] = [startOf(place), place === length - 1 ? Infinity : startOf(place + 1)];
+    const inside = lows.filter((low) => low > start && low < end);
+    assert(inside.length <= 1, 'numbers of the same first bits are in two cells at most');
+    edgeAt[place] = inside[0] ?? Infinity;
+    return lows.filter((low) => low <= start).length - 1;
+  });
+  return { cellAtLeast, edgeAt };
+}
 
 /** How many spreads out the open cell begins. */
 export const farthest = lows[open]!;
@@ -78,17 +107,21 @@ export function intervalFrom(sigma: number): number {
 }
 
 /**
- * The rows in each cell. Rows that are not finite are in none. O(rows * cells).
+ * The rows in each cell. Rows that are not finite are in none. O(rows).
  * @param centre - released, in the rows' units, which are spreads.
  */
 export function farCounts({ count, values }: RowBlock, centre: number): Float64Array {
-  const edges = Float64Array.from(lows);
   const counts = new Float64Array(farCells);
+  const last = edgeAt.length - 1;
+  const number = new Float64Array(1);
+  const words = new Uint32Array(number.buffer);
   for (let i = 0; i < count; i++) {
     const moved = values[i]! - centre;
     const size = Math.abs(moved);
-    let cell = Number(moved < 0) * cellsOfSide;
-    for (let edge = 1; edge < cellsOfSide; edge++) cell += Number(size >= edges[edge]!);
+    number[0] = size;
+    const place = Math.min(last, Math.max(0, (words[highWord]! >>> 18) - firstBitsOfOne + 1));
+    const cell = Number(moved < 0) * cellsOfSide + cellAtLeast[place]!
+      + Number(size >= edgeAt[place]!);
     counts[cell]! += Number(Number.isFinite(size));
   }
   return counts;

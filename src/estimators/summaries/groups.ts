@@ -104,8 +104,9 @@ export interface Filling {
   /**
    * As `Groups.add` for each of `count` rows side by side, with a fresh assignment hash each. A row
    * without data uses up its hash, too.
+   * @param isWhole - every row has data, as whoever read them saw; default: they are looked at.
    */
-  add(values: Float64Array, count: number): void;
+  add(values: Float64Array, count: number, isWhole?: boolean): void;
 }
 
 /**
@@ -114,22 +115,28 @@ export interface Filling {
  */
 export function fillGroups(plan: Plan, dimension: number, hashes: ByteSource): Filling {
   const groups = new GroupsOfPlan(plan, dimension);
+  if (groups.isOfOneSum) {
+    return {
+      groups,
+      add: (values, count, isWhole = false) => groups.addToFirst(values, count, isWhole),
+    };
+  }
   const next = hashesFrom(hashes);
   const row = new Float64Array(dimension);
-  const addRow = groups.isOfOneSum
-    ? (): void => groups.addToFirst(row) : (): void => groups.add(next(), row);
   return {
     groups,
     add(values, count) {
       for (let i = 0, at = 0; i < count; i++) {
         for (let j = 0; j < dimension; j++) row[j] = values[at++]!;
-        addRow();
+        groups.add(next(), row);
       }
     },
   };
 }
 
 const noHash = new Uint8Array(assignmentHashBytes);
+/** Rows that a summary is given at once. */
+const rowsAtOnce = 1024;
 /** Assignment hashes that are drawn at a time. */
 const hashesAtOnce = 1024;
 
@@ -191,12 +198,37 @@ class GroupsOfPlan implements Groups {
     else pairs[group]!.add(slotOf(assignmentHash, plan.slots ?? 1), tagOf(assignmentHash), row);
   }
 
-  /** Like `add`, where `isOfOneSum` holds. */
-  addToFirst(row: Float64Array): void {
-    if (!allFinite(row)) return;
+  /** Like `add` for each of some rows side by side, where `isOfOneSum` holds. */
+  addToFirst(values: Float64Array, count: number, isWhole: boolean): void {
+    const { dimension } = this;
     const { rows, table } = this.#arms[0]!;
-    rows[0]! += 1;
-    table.add(0, row, noHash);
+    if (isWhole && table.addRows !== undefined) {
+      rows[0]! += count;
+      table.addRows(0, values, count);
+      return;
+    }
+    const most = table.addRows === undefined ? 1 : Math.min(count, rowsAtOnce);
+    const block = new Float64Array(most * dimension);
+    let held = 0;
+    const pass = (): void => {
+      rows[0]! += held;
+      if (table.addRows === undefined) table.add(0, block, noHash);
+      else table.addRows(0, block, held);
+      held = 0;
+    };
+    for (let row = 0, from = 0; row < count; row++) {
+      let sum = 0;
+      for (let to = held * dimension; to < (held + 1) * dimension; to++) {
+        const value = values[from++]!;
+        block[to] = value;
+        // Zero times a number is zero, and times one that is not finite is NaN.
+        sum += 0 * value;
+      }
+      if (sum !== 0) continue;
+      held += 1;
+      if (held === most) pass();
+    }
+    if (held > 0) pass();
   }
 
   progress(): GroupsProgress {

@@ -9,6 +9,10 @@ export function statesTable<State>(summary: Summary<State>, groups: number): Sum
     add(group, row, assignmentHash) {
       states[group] = summary.add(states[group]!, row, isTagged ? tagOf(assignmentHash) : 0n);
     },
+    ...(summary.addRows !== undefined && {
+      addRows: (group: number, values: Float64Array, count: number) =>
+        summary.addRows!(states[group]!, values, count),
+    }),
     state: (group) => states[group]!,
     merge(group, state) {
       states[group] = summary.merge(states[group]!, state);

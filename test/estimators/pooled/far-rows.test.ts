@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { pow } from '../../../src/base/elementary.js';
 import {
   clusterSeenFrom, farCells, farCounts, farRadius, farthest, intervalFrom, readFarRows,
   type FarRows,
@@ -37,6 +38,34 @@ describe('the cells of one column', () => {
     const half = farCells / 2;
     expect([counts[0], counts[half], counts[1], counts[half - 1], counts[farCells - 1]])
       .toEqual([2, 1, 1, 1, 1]);
+  });
+
+  it('begin at their edges, to the last bit', () => {
+    // Quarters of an octave from 1 to 8, then halves to 16, then octaves: 27 cells on each side.
+    const quarters = [
+      ...Array.from({ length: 9 }, (_, quarter) => quarter), 10, 12, 14,
+      ...Array.from({ length: 14 }, (_, octave) => 16 + 4 * octave),
+    ];
+    const edges = quarters.map((quarter) => pow(2, quarter / 4));
+    expect(edges.length).toBe(farCells / 2 - 1);
+    const bits = (value: number, step: bigint): number => {
+      const view = new BigUint64Array(Float64Array.of(value).buffer);
+      view[0]! += step;
+      return new Float64Array(view.buffer)[0]!;
+    };
+    const places = edges.flatMap((edge) => [
+      bits(edge, -1n), edge, bits(edge, 1n), edge * 1.1, edge * 1.3,
+    ]);
+    for (const place of [0, 1e-320, 1e-9, 0.5, 1e300, Number.MAX_VALUE, ...places]) {
+      const cell = edges.filter((edge) => place >= edge).length;
+      for (const side of [0, 1]) {
+        const counts = farCounts(
+          { count: 1, dimension: 1, values: Float64Array.of(side === 0 ? place : -place) }, 0,
+        );
+        const isBelow = side === 1 && place > 0;
+        expect(counts.indexOf(1), `${place}`).toBe(cell + (isBelow ? farCells / 2 : 0));
+      }
+    }
   });
 
   it('move by at most one up and one down if a row is replaced, comes or goes', () => {

@@ -25,6 +25,7 @@ describe('groups that are filled with rows at hand', () => {
 
   it.each([
     ['populous-mean', { spread: 1 }], ['sum', { cap: 1 }], ['count', {}],
+    ['histogram', { edges: '0,0.5,1', column: 0 }], ['quantile', { range: '0..1', column: 1 }],
   ])('have the rows that %s has one by one', async (name, parameters) => {
     const plan = planned(name, parameters);
     const groups = createGroups(plan, 2);

@@ -1,5 +1,6 @@
 import { assert } from '../../../base/assert.js';
 import type { Sensitive } from '../../../base/brands.js';
+import { sortNumbers } from '../../../numerics/sorting.js';
 import type { FinishedSummaries, Summary } from '../../contract/estimator.js';
 import { onlyStatistic } from '../../contract/finished.js';
 import { readState, writerOf } from '../../summaries/codec.js';
@@ -25,7 +26,9 @@ export function valuesSummary(
   const sorted = ({ count, values }: ValuesState): Float64Array => {
     const all = new Float64Array(columns.length * count);
     for (const [j, own] of values.entries()) {
-      all.set(own.slice(0, count).sort(), j * count);
+      const part = all.subarray(j * count, (j + 1) * count);
+      part.set(own.subarray(0, count));
+      sortNumbers(part);
     }
     return all;
   };
@@ -43,6 +46,19 @@ export function valuesSummary(
       }
       state.count += 1;
       return state;
+    },
+    addRows(state, rows, count) {
+      const due = state.count + count;
+      for (const [j, column] of columns.entries()) {
+        let room = state.values[j]!.length;
+        while (room < due) room *= 2;
+        if (room > state.values[j]!.length) state.values[j] = enlarged(state.values[j]!, room);
+        const own = state.values[j]!;
+        for (let i = 0, at = column; i < count; i++, at += dimension) {
+          own[state.count + i] = rows[at]!;
+        }
+      }
+      state.count = due;
     },
     merge(left, right) {
       const count = left.count + right.count;

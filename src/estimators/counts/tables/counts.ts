@@ -39,6 +39,16 @@ export function countsSummary(dimension: number, bins: number, binOf: BinOf): Su
       state.counts[bin]! += 1;
       return state;
     },
+    addRows({ counts }, values, count) {
+      const row = new Float64Array(dimension);
+      for (let i = 0, at = 0; i < count; i++) {
+        for (let j = 0; j < dimension; j++) row[j] = values[at++]!;
+        const bin = binOf(row);
+        if (bin === null) continue;
+        assert(Number.isInteger(bin) && bin >= 0 && bin < bins, 'a row is in one of the bins');
+        counts[bin]! += 1;
+      }
+    },
     merge: (left, right) =>
       ({ counts: left.counts.map((count, bin) => count + right.counts[bin]!) }),
     finish: ({ counts }) =>

@@ -36,6 +36,14 @@ export function wholeSumsSummary(
       state.rows += 1;
       return state;
     },
+    addRows(state, values, count) {
+      const row = new Float64Array(dimension);
+      for (let i = 0, at = 0; i < count; i++) {
+        for (let j = 0; j < dimension; j++) row[j] = values[at++]!;
+        addWhole(row, state.sums);
+      }
+      state.rows += count;
+    },
     merge: (left, right) => ({
       sums: left.sums.map((sum, i) => sum + right.sums[i]!), rows: left.rows + right.rows,
     }),

@@ -74,7 +74,7 @@ export type MoreFindings = (released: {
   readonly present: number;
 }) => readonly Finding[];
 
-/** Draws the histogram, then the mean. O(rows * cells). */
+/** Draws the histogram, then the mean. O(rows). */
 export function releaseOneColumn(
   design: OneColumn, moreFindings: MoreFindings,
 ): PooledDesign['release'] {
