@@ -43,6 +43,7 @@ export type {
 } from '../src/base/questions.js';
 export type { ParameterValue, ParameterValues, Participation } from '../src/base/facts.js';
 export type { Signer, Signing, Verifier } from '../src/signing/contract.js';
+export type { BudgetRuleName } from '../src/base/budget-rules.js';
 export type { ColumnType } from '../src/base/columns.js';
 export type { CellOf, ColumnInput, ColumnsInput, RowOf } from '../src/base/row-types.js';
 export type { ColumnFormat, ColumnWords } from '../src/base/study-words.js';

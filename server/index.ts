@@ -18,6 +18,7 @@ export type {
   ByInput, ColumnName, Duration, EstimatorInput, ParametersInput, QuestionInput, StudyFacts,
   StudyInput, TestInput, WhereInput,
 } from './study-file/study-input.js';
+export type { BudgetRuleName } from '../src/base/budget-rules.js';
 export type { CellOf, ColumnInput, ColumnsInput, RowOf } from '../src/base/row-types.js';
 export type {
   EstimatorName, EstimatorParameters, ParametersOf, PerColumn,

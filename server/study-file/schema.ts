@@ -109,10 +109,9 @@ const windowAbout = 'The budget renews: what a release costs counts for this lon
 
 const rule = oneOf(...budgetRuleNames);
 const ruleAbout = 'How costs are added up. zcdp suits nearly every study. gaussian has 7 % less '
-  + 'noise, and takes only noise without a delta: counts, sums and means with a range or a spread '
-  + 'and no centre to find. pure adds up epsilons '
-  + 'and takes only estimators with pure noise, with delta 0. renyi is for estimators whose cost '
-  + 'is known at one Renyi order.';
+  + 'noise, and takes only noise without a delta: counts, sums, quantiles and means with a range. '
+  + 'pure adds up epsilons and takes only estimators with pure noise, with delta 0. renyi is for '
+  + 'estimators whose cost is known at one Renyi order.';
 
 const unlessShared = 'must be given, unless population is';
 

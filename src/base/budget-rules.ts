@@ -1,6 +1,7 @@
 /** The rules of budgets: the unit in which costs are added up. */
 export const budgetRuleNames = ['zcdp', 'pure', 'gaussian', 'renyi'] as const;
 
+/** The unit in which a budget adds up costs; `zcdp` suits nearly every study. */
 export type BudgetRuleName = typeof budgetRuleNames[number];
 
 /**
