@@ -8,8 +8,8 @@ import type {
 } from './estimators/contract/estimator.js';
 import { parseParameters } from './estimators/contract/parameters.js';
 import {
-  count, covariance, distribution, gaussian, histogram, mean, mixture, mixture1d, primeHeavy,
-  quantile, ratio, robustMean, share, stableCovariance, sum,
+  count, covariance, distribution, gaussian, histogram, mean, median, mixture, mixture1d,
+  primeHeavy, quantile, ratio, robustMean, share, stableCovariance, sum,
 } from './estimators/index.js';
 import { planWithin, type PlanOptions } from './plan.js';
 import { targetAlone } from './privacy/accounting/target.js';
@@ -82,14 +82,16 @@ interface Contender {
   readonly lacks?: (known: Known) => string | null;
   /** Parameters that follow from the known facts. */
   readonly parameters?: (known: Known) => Readonly<Record<string, unknown>>;
+  /** It answers something near to the question, where nothing else has an answer. */
+  readonly standsIn?: true;
   /** Whether `parameters` reads a `range`, which the estimator itself does not take. */
   readonly readsRange?: true;
 }
 
 /** Named one by one, so that a page that plans bundles no other estimator. */
 const contending: readonly Estimator[] = [
-  count, covariance, distribution, gaussian, histogram, mean, mixture, mixture1d, primeHeavy,
-  quantile, ratio, robustMean, share, stableCovariance, sum,
+  count, covariance, distribution, gaussian, histogram, mean, median, mixture, mixture1d,
+  primeHeavy, quantile, ratio, robustMean, share, stableCovariance, sum,
 ];
 
 const estimatorOf = (name: string): Estimator => contending.find((each) => each.name === name)!;
@@ -135,8 +137,13 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     parameters: ({ given }) => ('range' in given ? { edges: edgesOf(rangeOf(given)) } : {}),
     readsRange: true,
   }],
+  median: [{
+    name: 'median', suits: 'Which value of each column has half the people below it?',
+    needs: 'nothing; a `range` for values near one another and far from zero, such as years',
+    liars: 'a share moves the rank by that share',
+  }],
   quantile: [{
-    name: 'quantile', suits: 'What is the median, or the upper tenth?',
+    name: 'quantile', suits: 'What is the upper tenth, or several quantiles at once?',
     needs: 'nothing; a `range` for values near one another and far from zero, such as years',
     liars: 'a share moves the rank by that share',
   }],
@@ -158,6 +165,12 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
       name: 'mean', suits: 'The same, where nobody has a reason to lie.',
       needs: 'nothing; a `spread` helps with few people',
       liars: 'not promised: each moves the mean',
+    },
+    {
+      name: 'median',
+      suits: 'The same with too few people for a mean: the value that half of them are below.',
+      needs: 'nothing; a `range` for values near one another and far from zero, such as years',
+      liars: 'a share moves the rank by that share', standsIn: true,
     },
   ],
   covariance: [
@@ -265,22 +278,36 @@ export function chooseWithin(
   const rated = contenders.map((contender) => rate(contender, known, facts));
   const eligible = rated.filter(({ candidate: { plan, excluded } }) =>
     plan !== null && excluded === null);
-  const [first] = eligible;
-  if (first === undefined) return noneOf(question, rated);
-  const best = eligible.filter(({ candidate }) =>
+  const best = bestOf(eligible);
+  if (best === null) return noneOf(question, rated);
+  return {
+    kind: 'choice', estimator: best.candidate.estimator, parameters: best.candidate.parameters!,
+    plan: best.candidate.plan!,
+    why: reasons(best, eligible.filter(({ standsIn }) => standsIn === best.standsIn).length, known),
+    assumes: best.candidate.estimator.assumption,
+    candidates: rated.map(({ candidate, standsIn }) =>
+      (standsIn && candidate !== best.candidate
+        ? { ...candidate, excluded: candidate.excluded ?? standsInWhere } : candidate)),
+  };
+}
+
+const standsInWhere = 'it is another number, for where no mean can be found';
+
+/** The one of least error; one that stands in where there is no other. */
+function bestOf(eligible: readonly Rated[]): Rated | null {
+  const proper = eligible.filter(({ standsIn }) => !standsIn);
+  const [first] = proper;
+  if (first === undefined) return eligible[0] ?? null;
+  return proper.filter(({ candidate }) =>
     candidate.errorsAreIn === first.candidate.errorsAreIn)
     .reduce((least, each) =>
       (each.candidate.expectedError! <= least.candidate.expectedError! ? each : least));
-  return {
-    kind: 'choice', estimator: best.candidate.estimator, parameters: best.candidate.parameters!,
-    plan: best.candidate.plan!, why: reasons(best.candidate, eligible.length, known),
-    assumes: best.candidate.estimator.assumption, candidates: rated.map((each) => each.candidate),
-  };
 }
 
 interface Rated {
   readonly candidate: Candidate;
   readonly infeasible: Infeasible | null;
+  readonly standsIn: boolean;
 }
 
 function knownFacts(
@@ -322,10 +349,11 @@ function knownFacts(
 
 function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
   const estimator = estimatorOf(contender.name);
+  const { standsIn = false } = contender;
   let parameters: ParameterValues | null = null;
   const none = { estimator, expectedError: null, errorsAreIn: 'spreads', plan: null };
   const without = (excluded: string, infeasible: Infeasible | null = null): Rated =>
-    ({ candidate: { ...none, excluded, parameters }, infeasible });
+    ({ candidate: { ...none, excluded, parameters }, infeasible, standsIn });
   const lacking = contender.lacks?.(known) ?? null;
   if (lacking !== null) return without(lacking);
   const { corruption } = known;
@@ -354,14 +382,16 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
   const excluded = plan.guarantee.corruptionMax >= corruption ? null : promisesNothing;
   const expectedError = plan.expectedError(corruption).total;
   const candidate = { estimator, expectedError, errorsAreIn, excluded, parameters, plan };
-  return { candidate, infeasible: null };
+  return { candidate, infeasible: null, standsIn };
 }
 
 function percent(share: number): string {
   return `${Number((100 * share).toPrecision(3))} %`;
 }
 
-function reasons(best: Candidate, eligible: number, known: Known): readonly string[] {
+function reasons(
+  { candidate: best, standsIn }: Rated, eligible: number, known: Known,
+): readonly string[] {
   const { estimator, expectedError, errorsAreIn } = best;
   const liars = known.isUnprotected
     ? 'Nothing that takes rows of any shape resists people who lie here. Say shape=light if '
@@ -375,7 +405,10 @@ function reasons(best: Candidate, eligible: number, known: Known): readonly stri
     : `Only ${estimator.name} fits what is known: ${error}.`;
   const spread = best.parameters!['spread'] === 'auto'
     ? ['No spread is given, so it is found privately; that takes a part of the budget.'] : [];
-  return [liars, compared, ...spread];
+  const near = standsIn
+    ? ['No mean can be found with so few people. This is the median: half of them are below it; in '
+      + 'a skewed column the mean is elsewhere.'] : [];
+  return [liars, compared, ...spread, ...near];
 }
 
 /** The advice of the first estimator that has some, else what each lacks. */

@@ -25,9 +25,9 @@ export const init = defineCommand({
     + 'study is named after the file. An existing file is never changed, and nothing is written '
     + 'unless "keelson plan" accepts the study.',
     'Questions: mean of each column; skewed-mean, the same where some honest values are far out '
-    + 'on one side, such as incomes, which needs ranges; total of each column; share of people '
-    + 'from some value on; '
-    + 'histogram of a column; quantile, such as the median, of a column; distribution, the whole '
+    + 'on one side, such as incomes, which needs ranges; median of each column; total of each '
+    + 'column; share of people from some value on; histogram of a column; quantile, such as the '
+    + 'upper tenth, of a column; distribution, the whole '
     + 'spread of a column; covariance of columns. These are about the names in a column, and '
     + '--group-by says which: count-by-group, how many people there are under each name; '
     + 'running-total, how many there were in all epochs so far, such as weeks; median-by-group, '

@@ -17,7 +17,7 @@ export const autoName = 'auto';
 
 /** Estimators whose releases are made of sums and counts alone. */
 const withoutPasses: ReadonlySet<string> = new Set([
-  'count', 'sum', 'share', 'ratio', 'histogram', 'quantile', 'distribution',
+  'count', 'sum', 'share', 'ratio', 'histogram', 'median', 'quantile', 'distribution',
 ]);
 
 /** True if a release may pass over all rows once more, so that threads help. */

@@ -43,9 +43,9 @@ const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
 const ofNoColumn: ReadonlySet<Question> = new Set<Question>([
   'count-by-group', 'running-total', 'unknown-groups',
 ]);
-/** No estimator of these finds the spread by itself. */
+/** The others need no public range. */
 const needRanges: ReadonlySet<Question> = new Set<Question>([
-  ...ofOneColumn, 'skewed-mean', 'total',
+  ...[...ofOneColumn].filter((each) => each !== 'quantile'), 'skewed-mean', 'total',
 ]);
 
 /**
@@ -226,7 +226,7 @@ function checkedNames(names: readonly string[], whose: string): readonly string[
   return names;
 }
 
-/** Null if the ranges are not known. A mean and a covariance do not need them. */
+/** Null if the ranges are not known. See `needRanges`. */
 async function askRanges(
   flags: InitFlags, columns: readonly string[], question: Question, asker: Asker,
 ): Promise<readonly Range[] | null> {

@@ -1,6 +1,6 @@
 /** The questions that a new study file can ask. */
 export const questions = [
-  'mean', 'skewed-mean', 'total', 'share', 'histogram', 'quantile', 'distribution',
+  'mean', 'skewed-mean', 'median', 'total', 'share', 'histogram', 'quantile', 'distribution',
   'covariance', 'count-by-group', 'running-total', 'median-by-group', 'unknown-groups', 'several',
 ] as const;
 export type Question = typeof questions[number];
@@ -38,7 +38,10 @@ export interface Answers {
   readonly by: string | null;
   /** The public list of these names; null where nobody has one. */
   readonly keys: readonly string[] | null;
-  /** One for each column; null if they are not known, for a mean or a covariance. */
+  /**
+   * One for each column; null if they are not known, for a mean, a median, a quantile or a
+   * covariance.
+   */
   readonly ranges: readonly Range[] | null;
   /** For a share: it counts people whose value is at least this. */
   readonly threshold: number | null;

@@ -87,7 +87,7 @@ contribution: { reduce: ${reduce}, rowsMax: 64 }
 ${wrap(`It assumes: ${findEstimator(estimator).assumption}`, 90).map((line) => `# ${line}\n`).join('')
 }estimator: ${estimator}
 
-${remarks.map((line) => `# ${line}\n`).join('')}parameters: { ${parameters} }
+${remarks.map((line) => `# ${line}\n`).join('')}parameters: ${parameters === '' ? '{}' : `{ ${parameters} }`}
 `,
   };
 }
@@ -103,6 +103,7 @@ const reduceWords = {
 const titles: Readonly<Record<PlainQuestion, string>> = {
   mean: 'A mean of each column.',
   'skewed-mean': 'A mean of each column, where some honest values are far out on one side.',
+  median: 'The median of each column.',
   total: 'The total of each column over all people.',
   share: 'The share of people from some value on.',
   histogram: 'How many people are in each bin of values.',
@@ -147,16 +148,30 @@ function choiceFor(question: PlainQuestion, answers: Answers): Choice {
         parameters: `range: ${low}..${high}, cells: 256`,
       };
     }
-    case 'quantile': {
-      const { low, high } = answers.ranges![0]!;
-      return {
-        estimator: 'quantile',
-        remarks: ['Values outside the range count as at the nearer end.',
-          'probabilities says which quantiles: 0.5 is the median.'],
-        parameters: `range: ${low}..${high}, probabilities: [0.25, 0.5, 0.75]`,
-      };
-    }
+    case 'median': return {
+      estimator: 'median',
+      remarks: [rangeRemark(answers)],
+      parameters: rangesText(answers),
+    };
+    case 'quantile': return {
+      estimator: 'quantile',
+      remarks: [rangeRemark(answers), 'probabilities says which quantiles: 0.5 is the median.'],
+      parameters: [rangesText(answers), 'probabilities: [0.25, 0.5, 0.75]']
+        .filter((part) => part !== '').join(', '),
+    };
   }
+}
+
+function rangesText({ ranges }: Answers): string {
+  if (ranges === null) return '';
+  const texts = ranges.map(({ low, high }) => `${low}..${high}`);
+  return `range: ${texts.length === 1 ? texts[0]! : `[${texts.join(', ')}]`}`;
+}
+
+function rangeRemark({ ranges }: Answers): string {
+  return ranges === null
+    ? 'range: LOW..HIGH is needed for values near one another and far from zero, such as years.'
+    : 'Values outside the range count as at the nearer end.';
 }
 
 function meanChoice(estimator: string, { ranges }: Answers): Choice {

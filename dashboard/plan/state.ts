@@ -49,8 +49,8 @@ export const limits = {
 export type Slider = keyof typeof limits;
 
 const wholeOnes: readonly string[] = ['people', 'columns', 'epochs'];
-const names = ['mean', 'count', 'sum', 'share', 'ratio', 'quantile', 'histogram', 'distribution',
-  'covariance'] as const satisfies readonly QuestionName[];
+const names = ['mean', 'count', 'sum', 'share', 'ratio', 'median', 'quantile', 'histogram',
+  'distribution', 'covariance'] as const satisfies readonly QuestionName[];
 
 /** Whether a slider may have this value. */
 export function isWithin(name: Slider, value: number): boolean {
@@ -73,7 +73,8 @@ export function takes(
     case 'ratio': return 'cap';
     case 'share': return 'threshold';
     case 'count': return 'nothing';
-    case 'sum': case 'quantile': case 'histogram': case 'distribution': return 'range';
+    case 'sum': case 'median': case 'quantile': case 'histogram': case 'distribution':
+      return 'range';
   }
 }
 

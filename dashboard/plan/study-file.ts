@@ -7,7 +7,8 @@ const titles: Readonly<Record<QuestionName, string>> = {
   mean: 'A mean of each column', count: 'How many people take part',
   sum: 'The total of each column', share: 'The share of people from some value on',
   ratio: 'How much of one column there is for each unit of another',
-  quantile: 'Quantiles of a column', histogram: 'How many people are in each bin of values',
+  median: 'The median of each column', quantile: 'Quantiles of a column',
+  histogram: 'How many people are in each bin of values',
   distribution: 'How the values of a column are spread',
   covariance: 'How the columns vary together',
 };

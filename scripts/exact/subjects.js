@@ -12,6 +12,7 @@ const settings = {
   share: [{ column: 0 }, [0, 1]],
   ratio: [{ cap: 5 }, [5, 1]],
   histogram: [{ column: 0, edges: '-1,0,1' }, [-1, 0, 1]],
+  median: [{ range: '-5..5' }, [-5, 5, 0]],
   quantile: [{ column: 0, range: '-5..5' }, [-5, 5, 0]],
   distribution: [{ column: 0, range: '-5..5', cells: 16 }, [-5, 5, 0]],
   covariance: [{ 'variance-low': 0.01, 'variance-high': 100 }],

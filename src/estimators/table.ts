@@ -30,6 +30,7 @@ export const table = [
   { name: 'share', folder: 'counts', part: 'counts' },
   { name: 'ratio', folder: 'counts', part: 'counts' },
   { name: 'histogram', folder: 'counts', part: 'counts' },
+  { name: 'median', folder: 'counts', part: 'counts' },
   { name: 'quantile', folder: 'counts', part: 'counts' },
   { name: 'distribution', folder: 'counts', part: 'counts' },
   { name: 'stable-covariance', folder: 'covariance', describe: 'describeCovariance' },

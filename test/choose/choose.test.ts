@@ -69,7 +69,21 @@ describe('the choice of an estimator', () => {
       ['robust-mean', null],
       ['prime-heavy', 'it needs a spread'],
       ['mean', 'it promises nothing when 5 % of the contributors lie'],
+      ['median', 'it is another number, for where no mean can be found'],
     ]);
+  });
+
+  it('is the median where no mean can be found, and says so', () => {
+    const of = (cohort: number, columns: number, parameters = {}): string => {
+      const choice = chosen({ cohort, columns, parameters });
+      expect(choice.why.join(' ').includes('This is the median'))
+        .toBe(choice.estimator.name === 'median');
+      return choice.estimator.name;
+    };
+    expect(of(500, 1)).toBe('median');
+    expect(of(2_000, 3)).toBe('median');
+    expect(of(50_000, 3)).toBe('robust-mean');
+    expect(of(500, 1, { corruption: 0, range: '0..120' })).toBe('mean');
   });
 
   it('says what is missing where none fits, and names no cohort that would not help', () => {

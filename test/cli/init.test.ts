@@ -101,6 +101,13 @@ describe('keelson init', () => {
     expect(await written('median.yaml', ...median)).toMatchObject({
       estimator: 'quantile', parameters: { range: '0..120', probabilities: [0.25, 0.5, 0.75] },
     });
+    const two = ['--columns', 'age,income', '--cohort', '2000'];
+    expect(await written('medians.yaml', '--question', 'median', ...two)).toMatchObject({
+      estimator: 'median', columns: ['age', 'income'], parameters: {},
+    });
+    const ranges = ['--range', 'age=0..120', '--range', 'income=0..1e6'];
+    expect(await written('ranged.yaml', '--question', 'median', ...ranges, ...two))
+      .toMatchObject({ parameters: { range: ['0..120', '0..1000000'] } });
     const spread = ['--question', 'distribution', '--range', 'age=0..120', ...age];
     expect(await written('spread.yaml', ...spread)).toMatchObject({
       estimator: 'distribution', parameters: { range: '0..120', cells: 256 },
@@ -284,7 +291,8 @@ describe('wrong flags of keelson init', () => {
     ['a huge threshold', [...share, '--threshold', '1e20'],
       '--threshold is a number from -2^64 up to 2^64 (1.8e19)'],
     ['a range of a share', [...share, '--range', '0..1'], 'give --threshold'],
-    ['no range for quantiles', ['--question', 'quantile', '--columns', 'a'], '--range is missing'],
+    ['no range for a distribution', ['--question', 'distribution', '--columns', 'a'],
+      '--range is missing'],
     ['no range for a total', ['--question', 'total', '--columns', 'a'], '--range is missing'],
     ['no range for a skewed mean', [...skewed, '--columns', 'a'], '--range is missing'],
     ['half a range', [...mean, '--range', '0..'], '--range is a number'],
@@ -350,18 +358,18 @@ describe('keelson init in a terminal', () => {
 
   it('asks for everything without a flag, and asks again after a wrong answer', async () => {
     const answers = [
-      'meen', 'quantile', 'a,b', 'age', '', '120', '0..120', '', 'some', '500', '', '',
+      'meen', 'distribution', 'a,b', 'age', '', '120', '0..120', '', 'some', '500', '', '',
     ];
     const run = await keelson(['init', at('typed.yaml'), '--every', '1h'], {
       typed: true, stdin: answers.join('\n'),
     });
     expect(run.status).toBe(0);
     expect(await accepted('typed.yaml')).toMatchObject({
-      estimator: 'quantile', columns: ['age'], cohort: 500, privacy: { epsilon: 1 },
+      estimator: 'distribution', columns: ['age'], cohort: 500, privacy: { epsilon: 1 },
       epoch: { every: '1h' },
     });
     for (const words of [
-      'What do you want to know', 'did you mean "mean"?', 'a quantile is about one column',
+      'What do you want to know', 'did you mean "mean"?', 'a distribution is about one column',
       'an answer is needed', 'a range is two numbers', '--cohort is a whole number',
       'as epsilon? Less is more private. [1]',
     ]) expect(run.stderr).toContain(words);

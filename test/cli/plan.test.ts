@@ -184,7 +184,7 @@ describe('keelson plan auto', () => {
     };
     expect(result).toMatchObject({ estimator: 'robust-mean', corruption: 0.1 });
     expect(result.choice.candidates.map(({ estimator }) => estimator))
-      .toEqual(['robust-mean', 'prime-heavy', 'mean']);
+      .toEqual(['robust-mean', 'prime-heavy', 'mean', 'median']);
   });
 
   it('says what is missing', async () => {

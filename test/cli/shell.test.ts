@@ -36,10 +36,10 @@ describe('the command line', () => {
       ['restore', 'docs/operating/operations.md'], ['keygen', ': write "keys new"'],
       ['backup', ': write "store backup"'],
     ] as const) expect((await keelson([typed])).stderr).toContain(remedy);
-    expect((await keelson(['estimate', 'auto', 'x.csv', '--question', 'median'])).stderr)
-      .toContain('not "median": write quantile');
+    expect((await keelson(['estimate', 'auto', 'x.csv', '--question', 'percentile'])).stderr)
+      .toContain('not "percentile": write quantile');
     for (const command of ['plan', 'init']) {
-      const { status, stderr } = await keelson([command, 'auto', '--question', 'median']);
+      const { status, stderr } = await keelson([command, 'auto', '--question', 'percentile']);
       expect([status, stderr]).toEqual([2, expect.stringContaining(': write quantile')]);
     }
     expect((await keelson(['--jsn'])).stderr).toContain('unknown flag --jsn before the command');

@@ -54,6 +54,12 @@ export const countsSamples: Readonly<Record<string, ComplianceSample>> = {
     truth: (_, rows) => [0.25, 0.5, 0.8, ...Array.from({ length: 21 }, (__, i) =>
       rows.filter(([value = NaN]) => value < i / 20).length), rows.length],
   },
+  median: {
+    parameters: { range: `${low}..${high}` },
+    dimension: 2, cohort, unit: high - low, location: false,
+    honest: (data) => Float64Array.from({ length: 2 }, () => low + (high - low) * data.uniform()),
+    truth: () => [(low + high) / 2, (low + high) / 2],
+  },
   quantile: {
     parameters: { range: `${low}..${high}`, probabilities },
     dimension: 1, cohort, unit: high - low, location: false,

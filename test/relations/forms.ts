@@ -117,6 +117,9 @@ const sumMoves = {
   'shifted by thousands and millions': 'a total moves by the shift of all who came',
   'shifted by up to 1e15': 'a total moves by the shift of all who came',
 } as const;
+const ofDigits =
+  'its candidates are numbers of few digits, and double one is not always such a number';
+const ofLadder = 'its candidates lie most densely about zero, which is a public place';
 const ofMedian = 'it is a median, which of as many 0 as 1 is anything between';
 const manySpreads =
   'its groups are told apart to 2^-20 spreads, so that rows are to be within 2^32 '
@@ -151,15 +154,23 @@ function lawOf(estimator: string, d: number, sample: ComplianceSample): Law {
       exact: truth,
       exempt: { ...oneColumn, ...publicPlaces, negated: countsMoveOnly },
     };
+    case 'median': return {
+      terms: columnsOf(d).map((j) => placed(d, j)), exact: truth,
+      exempt: {
+        ...publicPlaces,
+        'all columns times a power of two': ofDigits,
+        'the first column times a power of two': ofDigits,
+        'shifted by thousands and millions': ofLadder,
+        'shifted by up to 1e15': 'cells of a range so far out are no longer distinct numbers',
+      },
+    };
     case 'quantile': return {
       terms: Array.from({ length: 3 }, (_, i) => ({ ...placed(d, 0), of: `q${i}` })),
       exact: truth,
       exempt: {
         ...oneColumn, ...publicPlaces, negated: 'its probabilities would have to be turned, too',
-        'all columns times a power of two':
-          'its candidates are numbers of few digits, and double one is not always such a number',
-        'shifted by thousands and millions':
-          'its candidates lie most densely about zero, which is a public place',
+        'all columns times a power of two': ofDigits,
+        'shifted by thousands and millions': ofLadder,
         'shifted by up to 1e15': 'cells of a range so far out are no longer distinct numbers',
       },
     };

@@ -11,6 +11,7 @@ const samples: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   sum: { cap: 5 },
   share: { column: 0 },
   ratio: { cap: 5 },
+  median: { range: '-5..5' },
   quantile: { column: 1, range: '-5..5' },
   'mixture-1d': { column: 0, components: 1 },
   mixture: { components: 1 },
