@@ -102,11 +102,11 @@ describe('keelson init', () => {
       estimator: 'quantile', parameters: { range: '0..120', probabilities: [0.25, 0.5, 0.75] },
     });
     const two = ['--columns', 'age,income', '--cohort', '2000'];
-    expect(await written('medians.yaml', '--question', 'median', ...two)).toMatchObject({
+    expect(await written('two-medians.yaml', '--question', 'median', ...two)).toMatchObject({
       estimator: 'median', columns: ['age', 'income'], parameters: {},
     });
     const ranges = ['--range', 'age=0..120', '--range', 'income=0..1e6'];
-    expect(await written('ranged.yaml', '--question', 'median', ...ranges, ...two))
+    expect(await written('ranged-medians.yaml', '--question', 'median', ...ranges, ...two))
       .toMatchObject({ parameters: { range: ['0..120', '0..1000000'] } });
     const spread = ['--question', 'distribution', '--range', 'age=0..120', ...age];
     expect(await written('spread.yaml', ...spread)).toMatchObject({

@@ -64,7 +64,8 @@ describe('keelson simulate', () => {
     const one = ['--columns', 'minutes', '--range', '0..240'];
     const names = ['--group-by', 'region', '--groups', 'north,south'];
     const offered: Readonly<Record<Question, readonly string[]>> = {
-      mean: one, 'skewed-mean': one, total: one, histogram: one, quantile: one, distribution: one,
+      mean: one, 'skewed-mean': one, median: one, total: one, histogram: one, quantile: one,
+      distribution: one,
       share: ['--columns', 'minutes', '--threshold', '60'],
       covariance: ['--columns', 'minutes,kilometres'],
       'count-by-group': names, 'running-total': names, 'median-by-group': [...one, ...names],
