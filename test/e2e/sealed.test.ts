@@ -241,7 +241,9 @@ contribution: { rowsMax: 1 }`,
     expect(await verifyReleaseLog(logLines([bytes]), { signing, serverKey }))
       .toMatchObject({ authentic: true, count: 1, firstFault: null });
     const [minutes, means] = await stage.answers(0);
-    if (minutes?.kind !== 'value' || means?.kind !== 'value') throw new Error(JSON.stringify([minutes, means]));
+    if (minutes?.kind !== 'value' || means?.kind !== 'value') {
+      throw new Error(JSON.stringify([minutes, means]));
+    }
     const given = rows.flatMap(({ minutes: own }) => (own === undefined ? [] : [Number(own)]));
     // Noise has a deviation of about 0.6 minutes and 0.4 people: a failure in 10^6 runs at most.
     expect(Math.abs(minutes.estimate[0]! - given.reduce((sum, own) => sum + own) / given.length))
