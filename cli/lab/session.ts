@@ -298,7 +298,7 @@ function checkedSetting({ attack, corruption, strength }: Setting): Setting {
   if (!attackNames.includes(attack)) findAttack(String(attack));
   if (!(typeof corruption === 'number' && corruption >= 0 && corruption < 0.5)) {
     throw new InvalidParameterError(
-      'the fraction of liars is a number of at least 0 and below 0.5', { corruption },
+      'corruption is the fraction of liars, a number of at least 0 and below 0.5', { corruption },
     );
   }
   if (strength !== undefined

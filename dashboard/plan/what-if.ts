@@ -143,11 +143,11 @@ function knownOf({ question, hostile, spread, low, high }: Asked): Record<string
   }
 }
 
-/** The choice at the asked numbers. */
+/** The choice at the asked numbers. All lines are of one number, so none may stand in. */
 function chosen(asked: Asked, target: PrivacyTarget): Choice | NoChoice {
   return chooseWithin(asked.question, knownOf(asked), {
     dimension: asked.columns, cohort: asked.people, participation: 'secret', target,
-  });
+  }, { standIns: false });
 }
 
 const plannerFor = (

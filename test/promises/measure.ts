@@ -75,7 +75,7 @@ function leftOutOf({ findings = [] }: ValueOutcome): number {
 
 /** Counts and what is made of them have less noise where they are asked alone. */
 const ofCounts: ReadonlySet<string> =
-  new Set(['count', 'share', 'histogram', 'quantile', 'sum', 'ratio']);
+  new Set(['count', 'share', 'histogram', 'median', 'quantile', 'sum', 'ratio']);
 
 /**
  * Those of `ofCounts` are planned as one release alone, as `estimate` does; others as a release of

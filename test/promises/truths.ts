@@ -192,6 +192,8 @@ function countsTruth(cell: Cell, { values }: MadeRows): Truth {
         people);
     case 'sum': return countedTruth(Array.from({ length: columns }, (_, j) => total(j)), people);
     case 'ratio': return countedTruth([total(0) / total(1)], 1);
+    case 'median': return countedTruth(
+      Array.from({ length: columns }, (_, j) => quantilesOf(column(j), [0.5])[0]!), 1);
     case 'quantile': return countedTruth(quantilesOf(column(0), [0.25, 0.5, 0.75]), 1);
     default: return distributionTruth(cell, column(0));
   }
@@ -200,8 +202,8 @@ function countsTruth(cell: Cell, { values }: MadeRows): Truth {
 /** What an answer to this cell about these rows should be. */
 export function truthOf(cell: Cell, made: MadeRows): Truth {
   switch (cell.estimator) {
-    case 'count': case 'share': case 'histogram': case 'sum': case 'ratio': case 'quantile':
-    case 'distribution': return countsTruth(cell, made);
+    case 'count': case 'share': case 'histogram': case 'sum': case 'ratio': case 'median':
+    case 'quantile': case 'distribution': return countsTruth(cell, made);
     case 'auto': case 'covariance': case 'stable-covariance': case 'subsample-covariance':
       return covarianceTruth(cell, made);
     case 'gaussian': return gaussianTruth(cell, made);

@@ -182,7 +182,8 @@ describePostgres('releases of rows that several servers took', (server) => {
   });
 
   /** Estimators whose contributors are summarised on several nodes. */
-  const together = ['count', 'distribution', 'histogram', 'quantile', 'ratio', 'share', 'sum'];
+  const together =
+    ['count', 'distribution', 'histogram', 'median', 'quantile', 'ratio', 'share', 'sum'];
 
   it('are shared among nodes where summaries add up exactly', () => {
     expect(Object.entries(samples).flatMap(([name, sample]) =>
