@@ -71,8 +71,8 @@ describePostgres('keelson store', (server) => {
     await psql(url, `update keelson.meta set value = ${ownVersion + 1} where name != 'store_id'`);
     for (const words of [['store', 'init', url], ['store', 'migrate', url],
       ['ledger', '--store', url]]) {
-      expect(await refusal(words)).toMatch(new RegExp(
-        `schema ${ownVersion + 1}, .* ${ownVersion + 1} and later.* of ${ownVersion}: install the newer`));
+      expect(await refusal(words)).toMatch(new RegExp(`schema ${ownVersion + 1}, .* `
+        + `${ownVersion + 1} and later.* of ${ownVersion}: install the newer`));
     }
   });
 
