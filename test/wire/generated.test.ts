@@ -102,6 +102,6 @@ describe('generated wire code', () => {
     // 62.2 KB today, of which the messages between sealed servers take 3, and the descriptions of
     // answers 6: the log works them out, and a release states them. A jump means that the
     // reflection build, or something like it, came in.
-    expect(gzipSync(text).length).toBeLessThan(62.5 * 1024);
+    expect(gzipSync(text).length).toBeLessThan(62.75 * 1024);
   });
 });
