@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
 import type { SharedStore } from '../../server/store/shared.js';
+import { ownVersion } from '../../server/store/postgres/migrations/index.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { Connections } from '../../server/store/postgres/connection.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
@@ -246,10 +247,10 @@ describePrivatePostgres('opening a PostgreSQL store', (server) => {
 
   it('refuses a schema of another version, and another program\'s', async () => {
     const url = await server().createDatabase();
-    const status = { schema: 'keelson', version: 9, supported: 9 };
+    const status = { schema: 'keelson', version: ownVersion, supported: ownVersion };
     expect(await migrateSchema({ url })).toEqual(status);
     expect(await migrateSchema({ url })).toEqual(status);
-    await psql(url, 'update keelson.meta set value = 10');
+    await psql(url, `update keelson.meta set value = ${ownVersion + 1}`);
     await refusal(url).toMatchObject({ code: 'schema-too-new' });
     await expect(migrateSchema({ url })).rejects.toMatchObject({ code: 'schema-too-new' });
     await psql(url, 'delete from keelson.meta');
