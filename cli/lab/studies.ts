@@ -96,15 +96,16 @@ function labStudy(facts: LabFacts, estimator: Estimator): StudyDefinition {
   }
   const { plan } = definition.questions[0];
   const isInSpreads = plan.facts['errorsAreIn'] === undefined;
-  if (!isInSpreads || !answersAreRows(definition)) throw notAMean(name);
+  if (!answersAreRows(definition)) throw notAMean(name);
+  if (!isInSpreads) throw notAMean(name, 'not a mean');
   return definition;
 }
 
 const remedy = 'leave it out, or choose a mean such as mean, robust-mean or populous-mean';
 
-function notAMean(name: string): InvalidParameterError {
+function notAMean(name: string, what = 'not one number for each column'): InvalidParameterError {
   return new InvalidParameterError(
-    `the lab compares means, and an answer of ${name} is not one number for each column: ${remedy}`,
+    `the lab compares means, and an answer of ${name} is ${what}: ${remedy}`,
   );
 }
 

@@ -7,7 +7,6 @@ import { table } from './table.js';
 
 /** Common words for a question, and what to write for them. */
 const otherWords: Readonly<Record<string, string>> = {
-  median: 'quantile with probabilities [0.5]',
   percentile: 'quantile',
   average: 'mean or robust-mean',
   total: 'sum',

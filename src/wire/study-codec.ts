@@ -327,8 +327,14 @@ export function runningFault(
   if (budget.perMs !== undefined) {
     return ['budget.per', 'a running total needs a budget that does not renew', 'leave per out'];
   }
-  return budget.rule === 'pure' || budget.rule === 'gaussian'
-    ? ['budget.rule', 'a running total has a cost in zCDP only', 'leave rule out'] : null;
+  switch (budget.rule) {
+    case 'pure':
+      return ['budget.rule', 'a running total has Gaussian noise, which is not pure',
+        'leave rule out'];
+    case 'gaussian':
+      return ['budget.rule', 'a running total has a cost in zCDP only', 'leave rule out'];
+    default: return null;
+  }
 }
 
 function readEpoch(epoch: Members): StudyDocument['epoch'] {

@@ -11,7 +11,7 @@ describe('loadEstimator', () => {
   });
 
   it('refuses other names as the registry does', async () => {
-    for (const name of ['medain', 'median', 'toString', '', undefined as never]) {
+    for (const name of ['medain', 'medians', 'toString', '', undefined as never]) {
       const refused = (): unknown => findEstimator(name);
       expect(refused).toThrow();
       const loaded = loadEstimator(name);

@@ -116,9 +116,8 @@ describe('the questions of a study file', () => {
     ['no estimator', asked('part: 5'), 'questions.q.estimator is missing; give a name'],
     ['an estimator that is none', asked('estimator: cuont'),
       'questions.q.estimator cannot be used: there is no estimator "cuont": did you mean "count"?'],
-    ['a common word for one', asked('estimator: median'),
-      'questions.q.estimator cannot be used: there is no estimator "median": write quantile with '
-      + 'probabilities [0.5]'],
+    ['a common word for one', asked('estimator: percentile'),
+      'questions.q.estimator cannot be used: there is no estimator "percentile": write quantile'],
     ['a wrong parameter', mean('part: 5').replace('spread: 40', 'spread: 40, spred: 3'),
       'questions.q.parameters.spred cannot be used'],
     ['a parameter that is missing', asked('estimator: histogram', 'columns: [minutes]'),
