@@ -96,6 +96,12 @@ const contending: readonly Estimator[] = [
 
 const estimatorOf = (name: string): Estimator => contending.find((each) => each.name === name)!;
 
+/** The needs of quantiles, and the power of liars over them. */
+const ofRanks = {
+  needs: 'nothing; a `range` for values near one another and far from zero, such as years',
+  liars: 'a share moves the rank by that share',
+} as const;
+
 const ofNormalRows = ({ shape }: Known): string | null =>
   (shape === 'light' ? null : 'it needs shape light');
 
@@ -139,13 +145,11 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
   }],
   median: [{
     name: 'median', suits: 'Which value of each column has half the people below it?',
-    needs: 'nothing; a `range` for values near one another and far from zero, such as years',
-    liars: 'a share moves the rank by that share',
+    ...ofRanks,
   }],
   quantile: [{
     name: 'quantile', suits: 'What is the upper tenth, or several quantiles at once?',
-    needs: 'nothing; a `range` for values near one another and far from zero, such as years',
-    liars: 'a share moves the rank by that share',
+    ...ofRanks,
   }],
   mean: [
     {
@@ -169,8 +173,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     {
       name: 'median',
       suits: 'The same with too few people for a mean: the value that half of them are below.',
-      needs: 'nothing; a `range` for values near one another and far from zero, such as years',
-      liars: 'a share moves the rank by that share', standsIn: true,
+      ...ofRanks, standsIn: true,
     },
   ],
   covariance: [

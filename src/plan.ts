@@ -247,7 +247,7 @@ export function smallestPlan(planFor: PlanFor): number | null {
 }
 
 /**
- * The smallest cohort whose expected error is at most `error`, with a corruption `corruption`;
+ * The smallest cohort whose expected error is at most `error`, with this `corruption`;
  * null when even the largest supported one errs more.
  * @param minimum - the smallest cohort with a plan, where the search starts.
  */

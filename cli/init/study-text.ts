@@ -140,12 +140,11 @@ function choiceFor(question: PlainQuestion, answers: Answers): Choice {
       parameters: `edges: [${edgesOf(answers.ranges![0]!).join(', ')}]`,
     };
     case 'distribution': {
-      const { low, high } = answers.ranges![0]!;
       return {
         estimator: 'distribution',
         remarks: ['Values outside the range are counted as beyond it.',
           'The range is cut into this many cells. More cells need little more noise.'],
-        parameters: `range: ${low}..${high}, cells: 256`,
+        parameters: `${rangesText(answers)}, cells: 256`,
       };
     }
     case 'median': return {

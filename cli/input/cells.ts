@@ -66,7 +66,7 @@ export class CellRows {
     return isOfNumbers(this.types[data.indexOf(column)]);
   }
 
-  /** Whether nothing but how many rows each text of a column has is asked. */
+  /** True for a column of which only the number of rows with each text is asked. */
   isCounted(column: number): boolean {
     const { data, contributor, group } = this.selection;
     return column === group && column !== contributor && data.length === 0 && contributor < 0;

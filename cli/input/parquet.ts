@@ -167,7 +167,7 @@ class GroupColumns {
       readonly source: string;
       /** Whether of a column nothing but numbers is asked. */
       readonly isNumber: (index: number) => boolean;
-      /** Whether of a column nothing but how many rows each text has is asked. */
+      /** True for a column of which only the number of rows with each text is asked. */
       readonly isCounted: (index: number) => boolean;
     },
   ) {

@@ -5,7 +5,7 @@ export const budgetRuleNames = ['zcdp', 'pure', 'gaussian', 'renyi'] as const;
 export type BudgetRuleName = typeof budgetRuleNames[number];
 
 /**
- * Whether a budget of this rule keeps a sum of pure epsilons beside its own. If it also states its
+ * True if a budget of this rule keeps a sum of pure epsilons beside its own. If it also states its
  * releases, the facts say which noise was chosen for them.
  */
 export function keepsTwoSums(rule: BudgetRuleName): boolean {

@@ -104,7 +104,7 @@ export interface Filling {
   /**
    * As `Groups.add` for each of `count` rows side by side, with a fresh assignment hash each. A row
    * without data uses up its hash, too.
-   * @param isWhole - every row has data, as whoever read them saw; default: they are looked at.
+   * @param isWhole - the caller knows that every row has data. Default: each row is checked.
    */
   add(values: Float64Array, count: number, isWhole?: boolean): void;
 }

@@ -65,6 +65,11 @@ function larger(left: Ratio, right: Ratio): Ratio {
   return left.numerator * right.denominator >= right.numerator * left.denominator ? left : right;
 }
 
+function quotient(top: number, bottom: number): Ratio {
+  const [over, under] = [ratioOfDouble(top), ratioOfDouble(bottom)];
+  return ratio(over.numerator * under.denominator, over.denominator * under.numerator);
+}
+
 function product(left: Ratio, right: Ratio): Ratio {
   return ratio(left.numerator * right.numerator, left.denominator * right.denominator);
 }
@@ -106,9 +111,7 @@ function zcdpOfEvent(
         rho: scaledSquare(event.sensitivity, event.sigma, 1n, 2n), delta: nothing, epsilon: null,
       };
     case 'laplace': {
-      const over = ratioOfDouble(event.sensitivity);
-      const under = ratioOfDouble(event.scale);
-      const epsilon = ratio(over.numerator * under.denominator, over.denominator * under.numerator);
+      const epsilon = quotient(event.sensitivity, event.scale);
       return { rho: rhoOfLaplace(epsilon, stepsOf(event)), delta: nothing, epsilon };
     }
     case 'gaussian-threshold':
@@ -154,8 +157,7 @@ function zcdpOfEvent(
 
 /** The grid in scales. */
 function stepsOf({ grid, scale }: LaplaceEvent): Ratio {
-  const [over, under] = [ratioOfDouble(grid), ratioOfDouble(scale)];
-  return ratio(over.numerator * under.denominator, over.denominator * under.numerator);
+  return quotient(grid, scale);
 }
 
 type MaskEvent = WishartMaskEvent | AffineMaskEvent;
@@ -186,13 +188,11 @@ function divergenceOf(rho: Ratio, order: number | null): Ratio {
 function combine(
   left: ExactCost, right: ExactCost, rule: (left: Ratio, right: Ratio) => Ratio,
 ): ExactCost {
-  const ofBoth = (one: Ratio | null, other: Ratio | null): Ratio | null =>
-    (one === null || other === null ? null : rule(one, other));
   return {
     rho: rule(left.rho, right.rho),
     delta: rule(left.delta, right.delta),
-    epsilon: ofBoth(left.epsilon, right.epsilon),
-    gaussian: ofBoth(left.gaussian, right.gaussian),
+    epsilon: ofBoth(left.epsilon, right.epsilon, rule),
+    gaussian: ofBoth(left.gaussian, right.gaussian, rule),
     divergence: rule(left.divergence, right.divergence),
   };
 }
@@ -341,14 +341,17 @@ function orderOf(events: readonly MechanismEvent[]): number | null {
 /** What two costs come to together. Neither is known at one Renyi order only. */
 export function plusCost(left: PrivacyCost, right: PrivacyCost): PrivacyCost {
   const sum = (one: Amount, other: Amount): Amount => (one + other) as Amount;
-  const ofBoth = (one: Amount | null, other: Amount | null): Amount | null =>
-    (one === null || other === null ? null : sum(one, other));
   return {
     rho: sum(left.rho, right.rho),
     delta: sum(left.delta, right.delta),
-    epsilon: ofBoth(left.epsilon, right.epsilon),
-    gaussian: ofBoth(left.gaussian, right.gaussian),
+    epsilon: ofBoth(left.epsilon, right.epsilon, sum),
+    gaussian: ofBoth(left.gaussian, right.gaussian, sum),
   };
+}
+
+/** A cost that is known where it is known on both sides. */
+function ofBoth<T>(left: T | null, right: T | null, rule: (left: T, right: T) => T): T | null {
+  return left === null || right === null ? null : rule(left, right);
 }
 
 /**

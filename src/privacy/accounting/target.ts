@@ -1,3 +1,4 @@
+import { budgetRuleNames } from '../../base/budget-rules.js';
 import { ln, pow } from '../../base/elementary.js';
 import { InvalidParameterError } from '../../base/errors.js';
 import { checkObject } from '../../base/given.js';
@@ -164,9 +165,9 @@ export function capsOf(
 ): BudgetCaps {
   checkObject(budget, 'a budget is { epsilon, delta, rule }');
   const rule = typeof budget.rule === 'string' ? budget.rule : budget.rule?.rule;
-  if (!['zcdp', 'pure', 'gaussian', 'renyi'].includes(rule)) {
+  if (!budgetRuleNames.includes(rule)) {
     throw new InvalidParameterError(
-      'the rule of a budget is none of zcdp, pure, gaussian, renyi: give one',
+      `the rule of a budget is one of ${budgetRuleNames.join(', ')}: give one of these`,
     );
   }
   checkStatement(budget, rule === 'pure');

@@ -33,7 +33,7 @@ export function marginAt(
   },
 ): number {
   const [left, right] = [1 - probability, probability];
-  const ofNoise = noise.standardDeviation ** 2 * (left ** 2 * below + right ** 2 * above);
+  const ofNoise = noise.standardDeviation ** 2 * cellsOfNoise(probability, below, above);
   const variance = Math.max(0, people) * left * right + ofNoise;
   const parts = noise.standardDeviation ** 2 / variance;
   const fourth = noise.event.kind === 'gaussian' ? 0 : laplaceExcess * parts ** 2
@@ -46,8 +46,12 @@ export function marginAt(
 export function noiseAt(
   { standardDeviation }: CountNoise, probability: number, below: number, above: number,
 ): number {
-  return standardDeviation
-    * Math.sqrt((1 - probability) ** 2 * below + probability ** 2 * above);
+  return standardDeviation * Math.sqrt(cellsOfNoise(probability, below, above));
+}
+
+/** The variance of the noise of D at an edge, in that of one cell. */
+function cellsOfNoise(probability: number, below: number, above: number): number {
+  return (1 - probability) ** 2 * below + probability ** 2 * above;
 }
 
 /**
@@ -108,8 +112,8 @@ function crossingOf(edges: Float64Array, ranks: Float64Array): number {
 }
 
 /**
- * What is said of an end that is open: how many people noise and chance hide, the side, and the
- * other end, if there is one. For nothing: all of it is released.
+ * The finding about an open end: how many people noise and chance hide, the side, and the other
+ * end, if there is one. For nothing: all of it is released.
  */
 export function openEnds(
   { low, high }: CertifiedQuantile, column: number, hidden: number,

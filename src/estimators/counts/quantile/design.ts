@@ -54,7 +54,7 @@ export interface Cells {
   readonly noise: CountNoise;
   /** How many cells a column has. */
   readonly ofColumn: number;
-  /** Of each choice of an end. */
+  /** The cost of each choice of an end. */
   readonly epsilon: number;
 }
 
@@ -91,7 +91,7 @@ export function smallestIntervals(asked: Asked, facts: StudyFacts): number {
   });
 }
 
-/** Whether answers without an interval go astray seldom enough. */
+/** True where answers without an interval go astray seldom enough. */
 export function isEnough(design: Design): boolean {
   return design.facts.cohort >= cohortFor(design);
 }
@@ -194,7 +194,7 @@ export function aimsOf(
   return [-distance(first), distance(last)];
 }
 
-/** Whether no chosen end goes astray, but for one in a hundred. */
+/** True where a chosen end goes astray once in a hundred times at most. */
 function hasRoom({ facts: { cohort }, asked: { probabilities }, columns, cells }: Design): boolean {
   return columns.every((column) => {
     const room = (2 / column.choice.epsilon) * ln(oddsOf(column) / astray);

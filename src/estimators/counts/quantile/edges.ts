@@ -1,10 +1,11 @@
 import { pow } from '../../../base/elementary.js';
+import { firstNot } from '../tables/rank-scores.js';
 import { nextAbove } from './doubles.js';
 
 /**
  * Public or released edges of cells for the values of one column. A value is left of an edge if it
- * is below it. What is chosen for a quantile is a place of two edges, in which a value is alone or
- * with others of the same 12 digits: so the people below it, at it and above it are told apart.
+ * is below it. A choice for a quantile is a place between two edges. It holds one value, or values
+ * that are the same to 12 digits, so people below, at and above it are in different cells.
  */
 
 /** Between the two ends that are chosen for a quantile there are so many equal steps. */
@@ -61,22 +62,12 @@ export function countsBetween(sorted: Float64Array, edges: Float64Array): Float6
   let before = 0;
   const counts = new Float64Array(edges.length + 1);
   for (const [cell, edge] of edges.entries()) {
-    const left = countBelow(sorted, edge);
+    const left = firstNot(sorted, before, (value) => value < edge);
     counts[cell] = left - before;
     before = left;
   }
   counts[edges.length] = sorted.length - before;
   return counts;
-}
-
-function countBelow(sorted: Float64Array, edge: number): number {
-  let [below, above] = [-1, sorted.length];
-  while (above - below > 1) {
-    const middle = (below + above) >>> 1;
-    if (sorted[middle]! < edge) below = middle;
-    else above = middle;
-  }
-  return above;
 }
 
 /** Equal steps, or equal factors; the one nearest to zero is zero where it is between the ends. */

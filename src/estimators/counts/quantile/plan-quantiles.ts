@@ -207,14 +207,13 @@ function releasePoints(
     mechanisms.exponential(choice.name, values.map((all) =>
       candidates.runs(all[j]!, { probability, reach: reachOf(choice) })))));
   return Released.all<readonly number[]>(chosen).map((list): Outcome => {
-    const estimate = columns.flatMap(({ candidates }, j) =>
+    const found = columns.map(({ candidates }, j) =>
       list.slice(j * probabilities.length, (j + 1) * probabilities.length)
         .map((index) => candidates.valueAt(index)).sort((left, right) => left - right));
     const findings = columns.flatMap(({ column, range }, j) => (
-      estimate.slice(j * probabilities.length, (j + 1) * probabilities.length)
-        .some((value) => isAtBound(value, range)) ? answerAtBound(column) : []));
+      found[j]!.some((value) => isAtBound(value, range)) ? answerAtBound(column) : []));
     return {
-      kind: 'value', estimate, shape: outputShape, uncertainty: { kind: 'none' },
+      kind: 'value', estimate: found.flat(), shape: outputShape, uncertainty: { kind: 'none' },
       // For nothing: the chosen candidates are released.
       ...findings.length > 0 && { findings },
     };

@@ -115,27 +115,17 @@ export function rankRuns(
     runs.scores[run] = 0 - Math.min(missing, rankUnit * reach);
     run += 1;
   };
-  /** The first contributor from `from` on for whom this no longer holds; it never holds again. */
-  const firstNot = (from: number, holds: (value: number) => boolean): number => {
-    let [below, above] = [from - 1, present];
-    while (above - below > 1) {
-      const middle = (below + above) >>> 1;
-      if (holds(sorted[middle]!)) below = middle;
-      else above = middle;
-    }
-    return above;
-  };
   const middle = mostLower / rankUnit;
   // In front of this contributor too many others are behind: all those places are out of reach.
   const first = Math.max(0, Math.floor(middle - reach));
   const firstPlace = first < present ? placeOf(sorted[first]!) : places;
-  let lower = firstNot(0, (value) => placeOf(value) < firstPlace);
+  let lower = firstNot(sorted, 0, (value) => placeOf(value) < firstPlace);
   while (lower < present && lower - middle < reach) {
     const place = placeOf(sorted[lower]!);
-    const end = firstNot(lower, (value) => placeOf(value) <= place);
+    const end = firstNot(sorted, lower, (value) => placeOf(value) <= place);
     if (place >= 0) {
       const at = isAt === undefined ? end
-        : firstNot(lower, (value) => isAt(value, place) && placeOf(value) <= place);
+        : firstNot(sorted, lower, (value) => isAt(value, place) && placeOf(value) <= place);
       add(place - next, lower, present - lower);
       add(1, lower, present - at);
       next = place + 1;
@@ -153,4 +143,20 @@ export function rankRuns(
 export function presenceOfRanks(probabilities: readonly number[]): number {
   const shares = probabilities.map((probability) => Math.round(probability * rankUnit));
   return Math.max(...shares.map((share) => Math.max(share, rankUnit - share))) / rankUnit;
+}
+
+/**
+ * The first place from `from` on whose value this no longer holds of; it never holds again.
+ * @param sorted - the values, ascending.
+ */
+export function firstNot(
+  sorted: Float64Array, from: number, holds: (value: number) => boolean,
+): number {
+  let [below, above] = [from - 1, sorted.length];
+  while (above - below > 1) {
+    const middle = (below + above) >>> 1;
+    if (holds(sorted[middle]!)) below = middle;
+    else above = middle;
+  }
+  return above;
 }
