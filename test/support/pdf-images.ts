@@ -23,13 +23,16 @@ export function imagesOf(file: Uint8Array): {
 } {
   const text = Buffer.from(file).toString('latin1');
   const width = Number(/\/MediaBox ?\[0 0 ([\d.]+)/.exec(text)![1]);
+  // Whatever is half transparent is drawn by `Do` as well, as a form.
+  const pictures = new Set([...text.matchAll(/(\d+) 0 obj\s*<<[^>]*\/Subtype\s*\/Image/g)]
+    .map(([, number]) => `/X${number}`));
   const images = [...text.matchAll(/FlateDecode[^>]*>>\s*stream\r?\n/g)].flatMap((found) => {
     // Pixels and fonts are no commands, whatever their bytes look like.
     const head = text.slice(text.lastIndexOf(' obj', found.index), found.index + found[0].length);
     if (/\/Subtype\s*\/Image|\/Length1/.test(head)) return [];
     const from = found.index + found[0].length;
     const packed = file.subarray(from, text.indexOf('endstream', from));
-    return drawnBy(unpacked(packed), width);
+    return drawnBy(unpacked(packed), width, pictures);
   });
   return { width, images };
 }
@@ -43,7 +46,9 @@ function unpacked(bytes: Uint8Array): string {
 }
 
 /** Follows the transformations and clips of one stream of drawing commands. */
-function drawnBy(commands: string, paper: number): readonly PrintedImage[] {
+function drawnBy(
+  commands: string, paper: number, pictures: ReadonlySet<string>,
+): readonly PrintedImage[] {
   const images: PrintedImage[] = [];
   const kept: (readonly [Matrix, number])[] = [];
   let [matrix, shown]: readonly [Matrix, number] = [[1, 0, 0, 1, 0, 0], paper];
@@ -62,6 +67,7 @@ function drawnBy(commands: string, paper: number): readonly PrintedImage[] {
         }
         break;
       case 'Do':
+        if (!pictures.has(words[0]!)) break;
         images.push({
           left: matrix[4]!, right: matrix[4]! + matrix[0]!, tall: Math.abs(matrix[3]!), shown,
         });

@@ -187,7 +187,7 @@ export const tinyRuns: readonly TinyRun[] = [
   },
   {
     file: 'scripts/promises.js', words: ['--tiny', 'FOLDER/promises.md'],
-    lines: [/^10 rows measured, 0 not as the table says$/],
+    lines: [/^[1-9]\d* rows measured, 0 not as the table says$/],
   },
   {
     file: 'scripts/decision-table.js', words: ['FOLDER/page.md'],
