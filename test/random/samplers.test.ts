@@ -137,6 +137,23 @@ describe('a choice by one uniform number', () => {
     expect([at(0n), at(edge), at(edge + 1n), at((1n << 128n) - 1n)]).toEqual([0, 1, 2, 4]);
   });
 
+  it('does so where doubles put the losses in the wrong order', () => {
+    const heavy = 2n ** 60n + 1n;
+    const tiny: Losses = {
+      of: (score) => [
+        { numerator: 0n, denominator: 1n }, { numerator: heavy, denominator: 2n ** 60n },
+        { numerator: 1n, denominator: 1n },
+      ][score]!,
+      near: (score) => Math.min(1, score),
+    };
+    const whole = 1n << 448n;
+    const [second, third] = [expOf(fraction(-heavy, 2n ** 60n)), expOf(fraction(-1n))];
+    const edge = ((whole + second.low) << 128n) / (whole + second.low + third.low);
+    const at = (uniform: bigint): number =>
+      chooseByLoss(exactly(uniform), runsOf([1, 1, 1], [0, 1, 2]), tiny);
+    expect([at(edge), at(edge + 1n)]).toEqual([1, 2]);
+  });
+
   it('takes more bits where the first ones do not decide', () => {
     // Two candidates of weight e^-1 beside one of weight 1 on each side: the middle is an edge that
     // no enclosure decides by itself.

@@ -82,25 +82,22 @@ function sumsOf({ lengths, scores }: ScoreRuns, losses: Losses, bits: number): S
     ends.push({ low, high });
     before += length;
   };
-  const known = new Map<number, Enclosure>();
   // exp(-loss) is below 2^-bits from a loss of bits ln 2 on.
   const heaviest = bits * Math.LN2 * (1 + 2 ** -30);
+  const isLight = (score: number): boolean => losses.near(score) > heaviest;
+  const known = weightsOf(scores.filter((score, i) => lengths[i]! > 0 && !isLight(score)),
+    losses, bits);
   for (let i = 0; i < lengths.length; i++) {
     const length = lengths[i]!;
     const score = scores[i]!;
     if (length === 0) continue;
-    if (losses.near(score) > heaviest) {
+    if (isLight(score)) {
       light += length;
       continue;
     }
     if (light > 0) close(light, tooLight);
     light = 0;
-    let weight = known.get(score);
-    if (weight === undefined) {
-      weight = expOfMinus(losses.of(score), bits);
-      known.set(score, weight);
-    }
-    close(length, weight);
+    close(length, known.get(score)!);
   }
   if (light > 0) close(light, tooLight);
   assert(low > 0n, 'a choice has a candidate, and the best one loses nothing');
@@ -109,6 +106,52 @@ function sumsOf({ lengths, scores }: ScoreRuns, losses: Losses, bits: number): S
 
 const tooLight: Enclosure = { low: 0n, high: 1n };
 const nothing: Enclosure = { low: 0n, high: 0n };
+
+/**
+ * Enclosures of exp(-loss) in units of 2^-bits.
+ *
+ * Scores are mostly ranks, whose losses differ by the same few steps, and the exponential of a step
+ * costs much more than a product. So the weights are made from the heaviest to the lightest, each
+ * from the one before it and the exponential of the step between them. A product of enclosures of
+ * numbers up to 1 is as wide as both together, and a unit more: the guard bits take 2^50 of them.
+ */
+function weightsOf(
+  scores: Float64Array, losses: Losses, bits: number,
+): ReadonlyMap<number, Enclosure> {
+  const unit = BigInt(bits) + guardBits;
+  const steps = new Map<string, Enclosure>();
+  const known = new Map<number, Enclosure>();
+  let before: Rational = { numerator: 0n, denominator: 1n };
+  let weight: Enclosure = { low: 1n << unit, high: 1n << unit };
+  const heaviestFirst = [...new Set(scores)].sort((a, b) => losses.near(a) - losses.near(b));
+  for (const score of heaviestFirst) {
+    const loss = losses.of(score);
+    const step = difference(loss, before);
+    // Losses that are equal in doubles may be in the wrong order.
+    if (step.numerator >= 0n) {
+      const key = `${step.numerator}/${step.denominator}`;
+      const factor = steps.get(key) ?? guardedExpOfMinus(step, unit);
+      steps.set(key, factor);
+      weight = {
+        low: (weight.low * factor.low) >> unit, high: roundedUp(weight.high * factor.high, unit),
+      };
+    } else {
+      weight = guardedExpOfMinus(loss, unit);
+    }
+    known.set(score, withoutGuard(weight));
+    before = loss;
+  }
+  return known;
+}
+
+function difference(larger: Rational, smaller: Rational): Rational {
+  return larger.denominator === smaller.denominator
+    ? { numerator: larger.numerator - smaller.numerator, denominator: larger.denominator }
+    : {
+      numerator: larger.numerator * smaller.denominator - smaller.numerator * larger.denominator,
+      denominator: larger.denominator * smaller.denominator,
+    };
+}
 
 /** The candidate at the uniform number with these first bits; null if these do not decide. */
 function candidateAt(
@@ -140,11 +183,18 @@ const guardBits = 64n;
  * are rounded down and high ends up. A squaring doubles the width at most, and adds a unit: after s
  * of them it is below 2^s times some tens of units, which the guard bits take.
  */
-export function expOfMinus({ numerator, denominator }: Rational, bits: number): Enclosure {
+export function expOfMinus(loss: Rational, bits: number): Enclosure {
+  return withoutGuard(guardedExpOfMinus(loss, BigInt(bits) + guardBits));
+}
+
+const withoutGuard = ({ low, high }: Enclosure): Enclosure =>
+  ({ low: low >> guardBits, high: roundedUp(high, guardBits) });
+
+/** An enclosure of exp(-loss) in units of 2^-unit. */
+function guardedExpOfMinus({ numerator, denominator }: Rational, unit: bigint): Enclosure {
   assert(numerator >= 0n && denominator > 0n, 'a loss is not negative');
-  if (numerator === 0n) return { low: 1n << BigInt(bits), high: 1n << BigInt(bits) };
+  if (numerator === 0n) return { low: 1n << unit, high: 1n << unit };
   const halvings = BigInt(Math.max(0, bitsOf(numerator) - bitsOf(denominator) + 9));
-  const unit = BigInt(bits) + guardBits;
   const scaled = numerator << unit;
   const divisor = denominator << halvings;
   let { low, high } = seriesOfMinus(
@@ -154,7 +204,7 @@ export function expOfMinus({ numerator, denominator }: Rational, bits: number): 
     low = (low * low) >> unit;
     high = roundedUp(high * high, unit);
   }
-  return { low: low >> guardBits, high: roundedUp(high, guardBits) };
+  return { low, high };
 }
 
 /** The series of exp(-y), y at most 2^-8, in units of 2^-unit. */
