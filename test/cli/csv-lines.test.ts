@@ -57,10 +57,10 @@ describe('CSV that is read from its bytes', () => {
     },
   ];
 
-  // A quote in the first line sends the whole file to the parser, which is the oracle.
-  it('gives what the parser gives', () => {
-    const data = dataSource('csv lines');
-    return Promise.all(Array.from({ length: 1000 }, async (_, i) => {
+  /** A quote in the first line sends the whole file to the parser, which is the oracle. */
+  const compare = (files: number): Promise<unknown> => {
+    const data = dataSource(`csv lines ${files}`);
+    return Promise.all(Array.from({ length: files }, async (_, i) => {
       const text = body(data, i % 4 !== 0);
       const of = options[data.below(options.length)]!;
       const chunk = 1 + data.below(i % 2 === 0 ? 40 : 4000);
@@ -69,7 +69,9 @@ describe('CSV that is read from its bytes', () => {
       expect(found, JSON.stringify(text))
         .toEqual(await read(utf8(`"id",a,b${ending}${text}`), of, 1 << 20));
     }));
-  });
+  };
+  it('gives what the parser gives', { tags: ['long'] }, () => compare(200));
+  it('gives what the parser gives for many files', { tags: ['slow'] }, () => compare(1000));
 
   it('gives what the parser gives where lines have one cell', async () => {
     const data = dataSource('one cell');

@@ -16,7 +16,7 @@ const quickly = (bytes: Buffer): Buffer =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 
 describe('the sample data', () => {
-  it('is what the extraction packs from the installed package', { tags: ['long'] }, () => {
+  it('is what the extraction packs from the installed package', { tags: ['slow'] }, () => {
     const again = join(scratch, 'again.bin.br');
     execFileSync(process.execPath, ['scripts/extract-flights.js', again], { cwd: root });
     // The compressor of another version of Node may choose other bytes.

@@ -69,7 +69,9 @@ describe('a private centre inside public bounds', () => {
     expect(Number(cost) / 2 ** 64).toBeGreaterThan(rho * (1 - 1e-5));
   });
 
-  it('changes its counts by no more than was charged when one row changes', async () => {
+  it('changes its counts by no more than was charged when one row changes', {
+    tags: ['slow'],
+  }, async () => {
     const data = dataSource('one row');
     const entry = (): number =>
       [-30, 50, 900, 100, NaN, 1e300, -Infinity, 80 * data.normals(1)[0]!][data.below(8)]!;

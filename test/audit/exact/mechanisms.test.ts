@@ -10,7 +10,7 @@ import type { MechanismEvent } from '../../../src/privacy/accounting/events.js';
 import { suppliesOf } from '../../../src/privacy/mechanisms/supply.js';
 
 /** Seconds each: `npm run check:exact` and the slow tests have them. */
-const many = /two|2 x 2|sealed|key|exponential|histogram|mask/;
+const many = /two|2 x 2|sealed|group|exponential|histogram|mask/;
 const runOf = (name: string): CaseResult =>
   mechanismChecks.find((check) => check.name === name)!.run();
 
@@ -27,7 +27,9 @@ describe('exact laws of mechanisms', () => {
     },
   );
 
-  it('use up the charge where it is tight, so that no smaller one would do', () => {
+  it('use up the charge where it is tight, so that no smaller one would do', {
+    tags: ['slow'],
+  }, () => {
     expect(runOf('gaussian, whole deviation').share).toBeCloseTo(1, 12);
     for (const name of ['whole counts', 'fine grid', 'one entry']) {
       const { share } = runOf(`laplace, ${name}`);

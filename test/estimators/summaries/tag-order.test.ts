@@ -59,7 +59,7 @@ describe('rows in order of tags', () => {
   );
 
   it('are the same where all tags are of one bucket that is too large for keys', {
-    tags: ['long'],
+    tags: ['slow'],
   }, () => {
     const count = 2 ** 21 + 100;
     const tags = BigUint64Array.from({ length: count }, (_, i) => BigInt((i * 7919) % count));
