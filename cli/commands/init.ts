@@ -55,6 +55,8 @@ export const init = defineCommand({
     threshold: text('x', 'of a share: people with at least this value count'),
     cohort: text('n', 'about how many people take part in each epoch'),
     epsilon: text('e', 'privacy loss bound of each release (default 1)'),
+    releases: text('n', 'for how many releases the budget must last: fewer have less noise each '
+      + '(default: as many as it can pay)'),
     every: text('duration', 'length of an epoch (default 1d)'),
   },
   repeatable: ['range'],
@@ -106,7 +108,7 @@ interface Accepted {
  */
 async function acceptedStudy(flags: InitFlags, file: string, asker: Asker): Promise<Accepted> {
   const rest = await askStudy(flags, file, asker);
-  let asked: Pick<InitFlags, 'cohort' | 'epsilon'> = flags;
+  let asked: Parameters<typeof askSize>[0] = flags;
   for (;;) {
     const size = await askSize(asked, asker);
     const content = studyText({ ...rest, ...size }, file, schemaFor(file));

@@ -25,11 +25,12 @@ export interface InitFlags {
   readonly groups?: string | undefined;
   readonly cohort?: string | undefined;
   readonly epsilon?: string | undefined;
+  readonly releases?: string | undefined;
   readonly every?: string | undefined;
 }
 
 /** Values that a plan may refuse as too small, so that a person is asked again. */
-export type Size = Pick<Answers, 'cohort' | 'epsilon'>;
+export type Size = Pick<Answers, 'cohort' | 'epsilon' | 'releases'>;
 
 /** Columns that a message names at most. */
 const columnsShown = 8;
@@ -85,9 +86,9 @@ export async function askStudy(
   return { study, title: titleOf(flags), question, columns, by, keys, ranges, threshold, every };
 }
 
-/** Asks for the number of people, and for the privacy. */
+/** Asks for the number of people, for the privacy, and for how long the budget must last. */
 export async function askSize(
-  flags: Pick<InitFlags, 'cohort' | 'epsilon'>, asker: Asker,
+  flags: Pick<InitFlags, keyof Size>, asker: Asker,
 ): Promise<Size> {
   const people = { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true };
   const cohort = await asker.ask({
@@ -100,7 +101,14 @@ export async function askSize(
     question: 'How much may a release reveal about a person, as epsilon? Less is more private.',
     parse: (text) => numberFlag(text, '--epsilon', epsilonRange),
   });
-  return { cohort, epsilon };
+  const many = { atLeast: 1, atMost: protocolLimits.budgetReleasesMax, whole: true };
+  const releases = await asker.ask({
+    flag: 'releases', given: flags.releases, fallback: '',
+    question: 'For how many answers must the budget last? Fewer have less noise each. Leave it '
+      + 'empty for as many as it can pay.',
+    parse: (text) => (text === '' ? null : numberFlag(text, '--releases', many)),
+  });
+  return { cohort, epsilon, releases };
 }
 
 function titleOf({ title }: InitFlags): string | null {

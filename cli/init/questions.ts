@@ -47,6 +47,8 @@ export interface Answers {
   readonly threshold: number | null;
   readonly cohort: number;
   readonly epsilon: number;
+  /** For how many answers the budget must last; null where nobody said so. */
+  readonly releases: number | null;
   /** A duration in the form of a study file. */
   readonly every: string;
 }

@@ -26,7 +26,8 @@ const bins = 10;
  *   such line.
  */
 export function studyText(answers: Answers, file: string, schema: string | undefined): string {
-  const { study, title, cohort, epsilon, every, question } = answers;
+  const { study, title, cohort, epsilon, releases, every, question } = answers;
+  const lasting = releases === null ? '' : `, releases: ${releases}`;
   const digits = deltaDigits(cohort);
   const whole = rounded(Math.min(8 * epsilon, epsilonRange.atMost), 6);
   const { columns, asked } = isKeyed(question)
@@ -57,11 +58,12 @@ privacy: { epsilon: ${epsilon}, delta: 1e-${digits} }
 
 ${question === 'running-total'
     ? `# What all epochs in which a person counts may cost it. Running totals need the scope contributor.
-budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: contributor }
+budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: contributor${lasting} }
 `
     : `# What all releases together may cost. The study ends when it is used up.
-# "per: 30d" in it would make it renew.
-budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study }
+# "per: 30d" in it would make it renew. "releases: 8" says for how many answers it must last: fewer
+# have less noise each.
+budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study${lasting} }
 `}`;
 }
 

@@ -72,6 +72,17 @@ describe('keelson init', () => {
     });
   });
 
+  it('says for how many answers the budget must last, where that is said', async () => {
+    const flags = ['--question', 'share', '--columns', 'minutes', '--threshold', '30', ...people];
+    expect((await written('lasting.yaml', ...flags))['budget']).not.toHaveProperty('releases');
+    expect(await written('few.yaml', ...flags, '--releases', '8'))
+      .toMatchObject({ budget: { epsilon: 8, releases: 8 } });
+    const run = await keelson(['init', at('printed.yaml'), ...flags, '--releases', '8']);
+    expect(run.stdout).toContain('its budget of epsilon 8 pays for 8 releases');
+    expect(await refused([at('wrong.yaml'), ...flags, '--releases', '0.5']))
+      .toMatch(/--releases/);
+  });
+
   it('asks for a mean of skewed columns', async () => {
     const flags = ['--question', 'skewed-mean', '--columns', 'income', '--range', '0..240000'];
     expect(await written('income.yaml', ...flags, '--cohort', '800')).toMatchObject({
@@ -341,7 +352,7 @@ describe('keelson init in a terminal', () => {
   it('asks for names where the question needs them', async () => {
     const answers = [
       'median-by-group', 'minutes', '0..240', 'minutes', 'region', 'north,other', 'north,south',
-      '', '2000', '', '',
+      '', '2000', '', '', '',
     ];
     const run = await keelson(['init', at('typed-keys.yaml')], {
       typed: true, stdin: answers.join('\n'),
@@ -358,7 +369,7 @@ describe('keelson init in a terminal', () => {
 
   it('asks for everything without a flag, and asks again after a wrong answer', async () => {
     const answers = [
-      'meen', 'distribution', 'a,b', 'age', '', '120', '0..120', '', 'some', '500', '', '',
+      'meen', 'distribution', 'a,b', 'age', '', '120', '0..120', '', 'some', '500', '', 'few', '8',
     ];
     const run = await keelson(['init', at('typed.yaml'), '--every', '1h'], {
       typed: true, stdin: answers.join('\n'),
@@ -366,12 +377,14 @@ describe('keelson init in a terminal', () => {
     expect(run.status).toBe(0);
     expect(await accepted('typed.yaml')).toMatchObject({
       estimator: 'distribution', columns: ['age'], cohort: 500, privacy: { epsilon: 1 },
+      budget: { releases: 8 },
       epoch: { every: '1h' },
     });
     for (const words of [
       'What do you want to know', 'did you mean "mean"?', 'a distribution is about one column',
       'an answer is needed', 'a range is two numbers', '--cohort is a whole number',
-      'as epsilon? Less is more private. [1]',
+      'as epsilon? Less is more private. [1]', 'For how many answers must the budget last?',
+      '--releases is a whole number',
     ]) expect(run.stderr).toContain(words);
     expect(run.stderr).not.toContain('How long does an epoch last');
   });
@@ -379,7 +392,7 @@ describe('keelson init in a terminal', () => {
   it('shows the columns of a file, and has defaults for empty answers', async () => {
     const csv = csvFile('typed.csv', 'minutes,"a, b"\n1,2\n');
     const run = await keelson(['init', at('default.yaml'), '--csv', csv], {
-      typed: true, stdin: 'mean\n\n\n\n5000\n\n',
+      typed: true, stdin: 'mean\n\n\n\n5000\n\n\n',
     });
     expect(run.stderr).toContain('columns of the file: minutes, a, b');
     expect(await accepted('default.yaml')).toMatchObject({
@@ -390,7 +403,7 @@ describe('keelson init in a terminal', () => {
   it('asks again for people and privacy where there is no plan', async () => {
     const flags = ['--question', 'mean', '--columns', 'a', '--every', '1d', '--range', '0..9'];
     const run = await keelson(['init', at('again.yaml'), ...flags, '--cohort', '20'], {
-      typed: true, stdin: '\n5000\n2\n',
+      typed: true, stdin: '\n\n5000\n2\n\n',
     });
     expect(run.stderr).toMatch(/cannot be planned[^]*So once more:/);
     expect(await accepted('again.yaml')).toMatchObject({ cohort: 5000, privacy: { epsilon: 2 } });
