@@ -39,7 +39,7 @@ export function Budget({ followed }: { readonly followed: Followed }): VNode {
       <div><dt>All of them</dt>
       <dd>ε ${amount(state.epsilonCap)}, δ ${amount(budget.delta)}</dd></div>
     </dl>${windowWords(state)}
-    ${budget.rule !== 'pure'
+    ${history.last.ledger.rule !== 'pure'
       && html`<p class="quiet small">The shares are of rho, in which the costs of releases
       add up. ε grows with the square root of rho, so it looks more spent than it is.</p>`}
     </section>`;
