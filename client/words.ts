@@ -1,6 +1,6 @@
 /**
- * Descriptions of the numbers of an answer, and the words for its findings, groups and totals, for
- * programs and pages that show answers. It is a separate entry, since other programs need none of
+ * Descriptions of the numbers of an answer, their intervals, comparisons of groups, and the words
+ * for findings, groups and totals, for programs and pages that show answers. It is a separate entry, since other programs need none of
  * it.
  *
  * @module keelson/client/words
@@ -16,6 +16,7 @@
  * }
  */
 export { answerKeys, describeAnswer, type Described } from '../src/answers/describe.js';
+export { compareGroups, intervalOf, type GroupDifference } from '../src/answers/intervals.js';
 export { leftOutText } from '../src/answers/left-out.js';
 export { findingText, ifFalseText } from '../src/base/findings.js';
 export type {

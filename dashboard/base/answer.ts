@@ -1,9 +1,10 @@
 import type { ValueOutcome } from '../../client/index.js';
 import type { NumberInfo } from '../../client/words.js';
 import { describeNumbers } from '../../src/answers/describe.js';
+import { intervalOf } from '../../src/answers/intervals.js';
 import { exact } from './format.js';
 import { keyedOf, type KeyedPicture } from './keys.js';
-import { chartsMax, intervalOf, type Asked } from './model.js';
+import { chartsMax, type Asked } from './model.js';
 
 type Value = ValueOutcome;
 type Placed = NumberInfo & { readonly place: number };

@@ -1,7 +1,8 @@
 import { describeNumbers } from '../../src/answers/describe.js';
+import { intervalOf } from '../../src/answers/intervals.js';
 import { isDistribution, pictureOf } from './answer.js';
 import { binText } from './format.js';
-import { intervalOf, type Asked, type KeptAnswer, type ValueOutcome } from './model.js';
+import type { Asked, KeptAnswer, ValueOutcome } from './model.js';
 import {
   numberText, peopleWords, shownNumber, wordsOfAll, type NumberWords,
 } from './number-words.js';

@@ -1,6 +1,7 @@
 import type { ValueOutcome } from '../../client/index.js';
 import { type KeyDoubt, keyDoubts, quotedText } from '../../client/words.js';
-import { intervalOf, numberAt, type Asked } from './model.js';
+import { intervalOf, numberAt } from '../../src/answers/intervals.js';
+import type { Asked } from './model.js';
 import { wordsOfAll, type NumberWords } from './number-words.js';
 
 /** The answer of each key. */

@@ -1,8 +1,8 @@
 import {
-  deviationsAsNormal, type ColumnType, type ColumnWords, type Interval95,
-  type Measured, type Question, type RefusedOutcome, type ReleaseBody, type StudyDocument,
-  type ValueOutcome,
+  deviationsAsNormal, type ColumnType, type ColumnWords, type Measured, type Question,
+  type RefusedOutcome, type ReleaseBody, type StudyDocument, type ValueOutcome,
 } from '../../client/index.js';
+import { intervalOf, numberAt } from '../../src/answers/intervals.js';
 
 /** The number of whole answers that a page keeps, for pictures over time. */
 const answersKept = 150;
@@ -143,41 +143,10 @@ export interface Row {
 
 export type { ValueOutcome };
 
-/**
- * One number of an estimate; null if it has none there, or if it belongs to a key without an
- * answer.
- */
-export function numberAt(
-  { estimate, groups, answered }: ValueOutcome, place: number,
-): number | null {
-  const size = estimate.length / (groups?.length ?? 1);
-  return answered?.[Math.floor(place / size)] === false ? null : estimate[place] ?? null;
-}
-
-/**
- * The interval of one number of an estimate: the release's own, or that of its noise; null if there
- * is neither, or if the release states that nothing is known. An open end is infinite.
- */
-export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
-  const { interval95: interval, uncertainty } = outcome;
-  const value = numberAt(outcome, place);
-  if (value === null) return null;
-  if (interval !== undefined) return endsOf(interval, place);
-  const deviation = deviationsAsNormal(uncertainty)?.[place];
-  if (deviation === undefined) return null;
-  return [value - 1.96 * deviation, value + 1.96 * deviation];
-}
-
 /** Standard deviation of the noise in one number; 0 if the release does not state it. */
 function deviationOf({ uncertainty }: ValueOutcome, place: number): number {
   const deviation = deviationsAsNormal(uncertainty)?.[place] ?? 0;
   return Number.isFinite(deviation) ? deviation : 0;
-}
-
-/** The two ends; null if the release states that nothing is known. An open end is infinite. */
-export function endsOf({ low, high }: Interval95, place: number): readonly [number, number] | null {
-  const [from, to] = [low[place], high[place]];
-  return Number.isFinite(from) || Number.isFinite(to) ? [from!, to!] : null;
 }
 
 /** An end for a series, which has none where an interval is open. */

@@ -1,8 +1,9 @@
 import { ifFalseText } from '../../client/words.js';
+import { endsOf } from '../../src/answers/intervals.js';
 import { halfOf } from '../../client/base/digits.js';
 import { clockTime, rangeText, whole } from './format.js';
 import {
-  endsOf, intervalBetween, newestIn, reasonInWords, type Series, type ValueOutcome,
+  intervalBetween, newestIn, reasonInWords, type Series, type ValueOutcome,
 } from './model.js';
 import { numberText, shownNumber, unitText, type NumberWords } from './number-words.js';
 

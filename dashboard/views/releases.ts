@@ -1,7 +1,8 @@
 import { Component, type VNode } from 'preact';
+import { intervalOf } from '../../src/answers/intervals.js';
 import { clockTime, counted, whole } from '../base/format.js';
 import { html } from '../base/html.js';
-import { chartsMax, intervalOf, reasonInWords, type History, type Row } from '../base/model.js';
+import { chartsMax, reasonInWords, type History, type Row } from '../base/model.js';
 import { numbersOf, type NamedNumber } from '../base/numbers.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 import { NumberCell } from './number-cell.js';

@@ -1,14 +1,13 @@
 import type { VNode } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { findingText, leftOutText, runningText } from '../../client/words.js';
+import { intervalOf, numberAt } from '../../src/answers/intervals.js';
 import { isDistribution, pictureOf, type Picture } from '../base/answer.js';
 import { clockTime, counted, sentence, spoken, whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { later } from '../base/later.js';
 import { keyName } from '../base/keys.js';
-import {
-  chartsMax, intervalOf, numberAt, reasonInWords, type ValueOutcome,
-} from '../base/model.js';
+import { chartsMax, reasonInWords, type ValueOutcome } from '../base/model.js';
 import { useNotes, type StudyNote } from '../base/notes.js';
 import { possible } from '../base/number-words.js';
 import { numbersOf, type NamedNumber } from '../base/numbers.js';

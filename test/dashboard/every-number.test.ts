@@ -2,8 +2,9 @@ import { describe, expect, it } from 'vitest';
 import { isDistribution, pictureOf } from '../../dashboard/base/answer.js';
 import { cellsOf } from '../../dashboard/base/heat.js';
 import {
-  askedIn, History, intervalOf, numberAt, type Asked, type ValueOutcome,
+  askedIn, History, type Asked, type ValueOutcome,
 } from '../../dashboard/base/model.js';
+import { intervalOf, numberAt } from '../../src/answers/intervals.js';
 import {
   cellTexts, unitText, wordsOfAll, type NumberWords,
 } from '../../dashboard/base/number-words.js';

@@ -5,8 +5,9 @@ import {
   amount, compact, duration, exact, percent, roundTicks, shown, spoken,
 } from '../../dashboard/base/format.js';
 import {
-  History, intervalOf, questionsAsked, reasonInWords, routeOf, type Asked, type StudyEntry,
+  History, questionsAsked, reasonInWords, routeOf, type Asked, type StudyEntry,
 } from '../../dashboard/base/model.js';
+import { intervalOf } from '../../src/answers/intervals.js';
 import { wordsOfAll } from '../../dashboard/base/number-words.js';
 import { numbersOf } from '../../dashboard/base/numbers.js';
 import { pairsOf, summaryOf } from '../../dashboard/base/summary.js';
