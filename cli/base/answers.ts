@@ -7,19 +7,21 @@ import type { NamedPart } from '../../src/base/parts.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
 import { tablesOf } from './matrices.js';
-import { formatNumber, lineText, numberText, type Output } from './output.js';
+import { formatNumber, lineText, numberText, type NumberText, type Output } from './output.js';
 
 /** An answer in the form that `estimate`, `verify` and `watch` show. */
 
 /** One interval as text, with `or more` where an end is open; empty where the answer has none. */
-export function intervalText(interval: Interval95 | undefined, index: number): string {
+export function intervalText(
+  interval: Interval95 | undefined, index: number, text: NumberText = formatNumber,
+): string {
   if (interval === undefined) return '';
   const [low, high] = [interval.low[index]!, interval.high[index]!];
   if (isUnbounded(low, high)) return 'no interval';
-  if (low === -Infinity) return `${formatNumber(high)} or less`;
-  if (high === Infinity) return `${formatNumber(low)} or more`;
+  if (low === -Infinity) return `${text(high, null)} or less`;
+  if (high === Infinity) return `${text(low, null)} or more`;
   const half = (high - low) / 2;
-  return `${formatNumber(low, half)} to ${formatNumber(high, half)}`;
+  return `${text(low, half)} to ${text(high, half)}`;
 }
 
 /** An answer that begins with quantiles, and the name of each of its numbers. */
@@ -75,13 +77,15 @@ export interface AnswerContext {
   /** Names of the numbers, one for each; others are not used. */
   readonly labels?: readonly string[] | undefined;
   readonly columns: readonly string[];
+  /** How each number is written; undefined: as a number. */
+  readonly texts?: readonly (NumberText | undefined)[] | undefined;
   /** The estimator's parameters. */
   readonly parameters: Readonly<Record<string, unknown>>;
 }
 
 /** The numbers of an answer with both intervals, in tables, then a note for each finding. */
 export function printAnswer(
-  answer: ShownAnswer, { labels: given, columns, parameters }: AnswerContext, output: Output,
+  answer: ShownAnswer, { labels: given, columns, parameters, texts }: AnswerContext, output: Output,
 ): void {
   const { estimate, shape, parts, interval95, intervalIfFalse95: ifFalse } = answer;
   // The columns do not name the numbers of a matrix.
@@ -98,9 +102,9 @@ export function printAnswer(
     output.table(
       ifFalse === undefined ? heads : [...heads, ifFalseText(parameters)],
       estimate.map((value, i) => [
-        lineText(labels?.[i] ?? labelOf(shape, columns, i)), numberText(value, interval95, i),
-        intervalText(interval95, i),
-        ...(ifFalse === undefined ? [] : [intervalText(ifFalse, i)]),
+        lineText(labels?.[i] ?? labelOf(shape, columns, i)),
+        numberText(value, interval95, i, texts?.[i]), intervalText(interval95, i, texts?.[i]),
+        ...(ifFalse === undefined ? [] : [intervalText(ifFalse, i, texts?.[i])]),
       ]),
     );
   }

@@ -77,12 +77,15 @@ export function formatNumber(value: number, half: number | null = null): string 
   return Number(value.toFixed(decimalsFor(value, half))).toString();
 }
 
+/** Writes a number as exactly as half of its 95 % interval supports; null: there is none. */
+export type NumberText = (value: number, half: number | null) => string;
+
 /** One number with the digits that its interval supports. */
 export function numberText(
-  value: number, interval: Interval95 | undefined, index: number,
+  value: number, interval: Interval95 | undefined, index: number, text: NumberText = formatNumber,
 ): string {
-  if (interval === undefined) return formatNumber(value);
-  return formatNumber(value, halfOf(value, [interval.low[index]!, interval.high[index]!]));
+  if (interval === undefined) return text(value, null);
+  return text(value, halfOf(value, [interval.low[index]!, interval.high[index]!]));
 }
 
 /** A name in one line: as it is, or in quotes with escapes if it holds what cannot be seen. */

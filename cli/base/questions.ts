@@ -109,7 +109,8 @@ export type SplitAnswer =
  */
 export function printKeys(
   { estimate, keys, answered, interval95, findings }: SplitAnswer,
-  { labels = [], columns }: Pick<AnswerContext, 'labels' | 'columns'>, output: Output,
+  { labels = [], columns, texts }: Pick<AnswerContext, 'labels' | 'columns' | 'texts'>,
+  output: Output,
 ): void {
   if (keys.length === 0) {
     output.text('no key was found that enough people have');
@@ -127,9 +128,10 @@ export function printKeys(
   else output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
     const key = Math.floor(i / stride);
     const name = keyText(key, nameOf(i % stride));
+    const text = texts?.[i % stride];
     return answered?.[key] === false
       ? [name, 'no answer', '']
-      : [name, numberText(value, interval95, i), intervalText(interval95, i)];
+      : [name, numberText(value, interval95, i, text), intervalText(interval95, i, text)];
   }));
   if (doubts.some((doubt) => doubt !== null)) {
     wrap('note: a look-alike differs from another key only in capitals or in the form of its '

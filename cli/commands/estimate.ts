@@ -8,7 +8,7 @@ import type {
 } from '../../src/estimators/contract/estimator.js';
 import { isEstimator } from '../../src/estimators/by-name.js';
 import { questionNames } from '../../src/question-names.js';
-import { printAnswer, printNotes } from '../base/answers.js';
+import { printAnswer, printNotes, type AnswerContext } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
@@ -18,6 +18,7 @@ import { estimateRows, type EstimateResult, type TimedResult } from '../estimate
 import { notesOn, readsCells, tableRequest, type InputFlags } from '../estimate/request.js';
 import { csvArgument } from '../input/csv-flag.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
+import { checkBins, checkTimes, notesOnTimes, timeTexts } from '../estimate/times.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns, type Io } from '../base/io.js';
@@ -63,8 +64,8 @@ const inputArguments = {
   },
   where: {
     type: 'string', valueHint: 'test',
-    description: 'rows that count: column=value, column!=value, column>=number, and >, < or <=; '
-      + 'may be repeated; needs --cohort',
+    description: 'rows that count: column=value, column!=value, column>=number or a date, and '
+      + '>, < or <=; may be repeated; needs --cohort',
   },
 } satisfies ArgsDef;
 
@@ -109,7 +110,9 @@ export const estimate = defineCommand({
     type: {
       type: 'string', valueHint: 'column=type',
       description: 'instead of a study file: number, integer, boolean, text, text:64 (its most '
-        + 'bytes) or category:a,b (its names); may be repeated',
+        + 'bytes) or category:a,b (its names); for dates and times, also beside a study file: '
+        + 'time, hour, day, week, month, or with a first and last, day:2026-12-01..2026-12-31; '
+        + 'may be repeated',
     },
     cohort: {
       type: 'string',
@@ -171,6 +174,7 @@ export const estimate = defineCommand({
       asked: name === autoName ? args.question ?? name : name,
       readsCells: readsCells(name, args.question, given),
     }, output);
+    checkBins(name, request);
     const randomness = openRandomness(io);
     const pool = createComputePool(availableParallelism());
     const tables = await readRequested(request, makesPasses(name) ? pool : null, io, output);
@@ -189,13 +193,16 @@ export const estimate = defineCommand({
       return refuse(resolved, output);
     }
     const { estimator, parameters } = resolved;
+    const about = { estimator: estimator.name, parameters, columns: tables[0]!.columns, types };
+    checkTimes(about, request);
     const timed = await answersTo(tables, {
       estimator, parameters, target, cohort, participation, randomness, types,
       monotonicMs: () => io.monotonicMs(),
     }, pool);
     const results = timed.map(({ result }) => result);
-    const notes = notesOn(cohort, request);
-    report(results, { tables, resolved, request, notes, randomness }, output);
+    const notes = [...notesOn(cohort, request), ...notesOnTimes(about.columns, request)];
+    const texts = timeTexts(about, request);
+    report(results, { tables, resolved, request, notes, randomness, texts }, output);
     noteTime(timed);
     // The noise is drawn. A failure from here on must not lose the answer.
     await pool.close();
@@ -229,7 +236,8 @@ function presenceOf(given: string | undefined, cohort: number | undefined): Part
 /** Prints the answer for each table. */
 function report(
   results: readonly EstimateResult[],
-  { tables, resolved: { estimator, parameters, choice }, request, notes, randomness }: {
+  { tables, resolved: { estimator, parameters, choice }, request, notes, randomness, texts }: {
+    readonly texts: AnswerContext['texts'];
     readonly tables: readonly RowTable[];
     readonly resolved: Resolved;
     readonly request: TableRequest;
@@ -247,7 +255,7 @@ function report(
     ...(randomness.insecure ? { insecure: true } : {}),
   });
   if (choice !== null) printChoice(choice, output);
-  results.forEach((result, i) => print(result, { group: groupOf(i), parameters, output }));
+  results.forEach((result, i) => print(result, { group: groupOf(i), parameters, texts, output }));
   printNotes(notes, output);
 }
 
@@ -333,16 +341,18 @@ function noteTiming(timed: readonly TimedResult[], seconds: number, output: Outp
 interface PrintOptions {
   readonly group: string | null;
   readonly parameters: ParameterValues;
+  readonly texts: AnswerContext['texts'];
   readonly output: Output;
 }
 
-function print(result: EstimateResult, { group, parameters, output }: PrintOptions): void {
+function print(result: EstimateResult, { group, parameters, texts, output }: PrintOptions): void {
   if (group !== null) output.text(`group ${group}`);
   if (result.outcome === 'refused') {
     output.text(`refused: ${result.reason}: ${result.text}`);
     if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
   } else {
-    printAnswer(result, { labels: result.labels, columns: result.columns, parameters }, output);
+    const { labels, columns } = result;
+    printAnswer(result, { labels, columns, parameters, texts }, output);
     wrap(`assumes: ${result.assumes}`, terminalColumns).forEach((line) => output.text(line));
   }
   const { epsilon, delta, rho, neighbours } = result.privacy;

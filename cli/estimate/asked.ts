@@ -9,12 +9,17 @@ import { textLimits } from '../../src/base/text-form.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { participationOf, targetOfFlags, type PrivacyFlags } from '../base/privacy-flags.js';
+import { csvFlag } from '../input/csv-flag.js';
+import type { RowOptions } from '../input/rows.js';
 import type { TypedColumns } from '../input/study-columns.js';
+import { binExamples } from '../input/typed-columns.js';
+import { checkBins, timeTest } from './times.js';
 
 /** The flags that make one question, as a study file asks it. */
 export interface AskedFlags extends PrivacyFlags {
   readonly participation?: string | undefined;
   readonly columns?: string | undefined;
+  readonly csv?: string | undefined;
   readonly cohort?: string | undefined;
   readonly contributor?: string | undefined;
   readonly reduce?: string | undefined;
@@ -26,7 +31,7 @@ export interface AskedFlags extends PrivacyFlags {
 /** One question, planned, and how its file is read. */
 export interface AskedQuestion {
   readonly definition: StudyDefinition;
-  readonly input: Required<Pick<TypedColumns, 'columns' | 'types'>>;
+  readonly input: Pick<RowOptions, 'columns' | 'types' | 'times'>;
 }
 
 const typeUsual: ColumnType = { type: 'number' };
@@ -43,8 +48,9 @@ const typeUsual: ColumnType = { type: 'number' };
  */
 export function askedQuestion(
   name: string, flags: AskedFlags, where: readonly string[],
-  parameters: Readonly<Record<string, unknown>>, { types = new Map(), reduce }: TypedColumns,
+  parameters: Readonly<Record<string, unknown>>, typed: TypedColumns,
 ): AskedQuestion {
+  const { types = new Map<string, ColumnType>(), reduce, times } = typed;
   const cohort = numberFlag(
     flags.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
   );
@@ -53,9 +59,11 @@ export function askedQuestion(
       + 'rows count, so give the public number of contributors');
   }
   const participation = participationOf(flags.participation, true, 'secret');
-  const tests = where.map((text) => testOf(text, types));
+  const tests = where.map((text) => testOf(text, typed, csvFlag(flags.csv)));
   const by = byOf(flags);
+  if (by !== null && times?.get(by.column) === 'time') throw timesOfGroup(by.column);
   const own = listFlag(flags.columns, '--columns') ?? [];
+  checkBins(name, { ...typed, columns: own });
   const names = [...new Set([
     ...own, ...tests.map(({ column }) => column), ...(by === null ? [] : [by.column]),
   ])];
@@ -78,7 +86,10 @@ export function askedQuestion(
   });
   return {
     definition,
-    input: { columns: names, types: new Map(names.map((column) => [column, typeOf(column)])) },
+    input: {
+      columns: names, types: new Map(names.map((column) => [column, typeOf(column)])),
+      ...(times && { times }),
+    },
   };
 }
 
@@ -130,12 +141,23 @@ const testKeys = {
   '=': 'is', '!=': 'not', '>=': 'at-least', '>': 'at-least', '<': 'below', '<=': 'below',
 } as const;
 
-/** `late=true`, `region!=north`, `minutes>=5` or `minutes<60`. */
-function testOf(text: string, types: ReadonlyMap<string, ColumnType>): Test {
+function timesOfGroup(column: string): UsageError {
+  return new UsageError(`--group-by ${column} would make a group of each time: say which bins, as `
+    + `in --type ${column}=day:${binExamples.day}`);
+}
+
+/** `late=true`, `region!=north`, `minutes>=5`, `minutes<60` or `started<2026-12-31`. */
+function testOf(
+  text: string, { types = new Map(), times }: TypedColumns,
+  form: Pick<RowOptions, 'zone' | 'dates'>,
+): Test {
   const [, column, sign, value] = /^(.*?)\s*(!=|>=|<=|=|>|<)\s*(.*)$/.exec(text.trim()) ?? [];
   if (column === undefined || column === '' || value === '') {
     throw new UsageError(`--where ${text} is no test: write column=value, column!=value, or `
       + 'column and a number with >=, >, < or <= between');
+  }
+  if (times?.get(column) === 'time') {
+    return { column, test: timeTest(column, sign!, value!, form) };
   }
   const key = testKeys[sign as keyof typeof testKeys];
   const type = types.get(column);

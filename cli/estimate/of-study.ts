@@ -2,6 +2,8 @@ import { availableParallelism } from 'node:os';
 import { createComputePool } from '../../server/compute/pool.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { epochLength } from '../../server/study-file/durations.js';
+import { describedQuestion, describedQuestions } from '../../src/answers/describe.js';
+import { printNotes } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
 import { rhoIn } from '../base/privacy-flags.js';
@@ -9,11 +11,11 @@ import { openRandomness } from '../base/noise.js';
 import type { Output } from '../base/output.js';
 import { whileReading } from '../base/progress.js';
 import { readStudies } from '../base/study-files.js';
-import { columnsOfStudy } from '../input/study-columns.js';
 import { readTypes } from '../input/typed-columns.js';
 import { askedQuestion, rowsOfFile, type AskedFlags } from './asked.js';
 import { autoName } from './chosen.js';
 import { inputFlags, inputPath, type InputFlags } from './request.js';
+import { checkTimes, notesOnTimes, timeTexts } from './times.js';
 import { estimateStudy, printStudy, studyJson, type StudyEstimate } from './study.js';
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
@@ -33,7 +35,7 @@ export async function answerFile(
     readonly output: Output;
   },
 ): Promise<0 | 1> {
-  const extra = ['set', 'type', 'where'].find((name) => (repeated[name] ?? []).length > 0)
+  const extra = ['set', 'where'].find((name) => (repeated[name] ?? []).length > 0)
     ?? flagsOfEstimators.find((name) => args[name] !== undefined);
   if (extra !== undefined) {
     throw new UsageError(`--${extra} is given with a study file and no estimator: change the file `
@@ -50,7 +52,8 @@ export async function answerFile(
   return answerStudy({
     definition, only: args.question as string | undefined,
     input: {
-      path, flags: ['missing', 'csv', 'contributor'], ...columnsOfStudy(file),
+      path, flags: ['missing', 'csv', 'contributor'],
+      ...await readTypes(undefined, file, repeated['type'] ?? [], '--study'),
       ...inputFlags(args, output),
     },
   }, io, output);
@@ -83,14 +86,23 @@ export async function answerFlags(
 async function answerStudy(
   asked: Pick<StudyEstimate, 'definition' | 'only' | 'input'>, io: Io, output: Output,
 ): Promise<0 | 1> {
+  const { document } = asked.definition;
+  const questions = describedQuestions(document);
+  questions.forEach((question) => checkTimes(question, asked.input));
+  const notes = notesOnTimes(document.columns, asked.input);
   const randomness = openRandomness(io);
   const compute = createComputePool(availableParallelism());
   try {
     const answers = await whileReading(io, output, (onProgress) => estimateStudy({
       ...asked, input: { ...asked.input, onProgress }, stdin: io.stdin, randomness, compute,
     }));
-    output.json({ ...studyJson(answers), ...(randomness.insecure ? { insecure: true } : {}) });
-    printStudy(answers, asked.definition, output);
+    output.json({
+      ...studyJson(answers), ...(notes.length === 0 ? {} : { notes }),
+      ...(randomness.insecure ? { insecure: true } : {}),
+    });
+    printStudy(answers, asked.definition, output, (question) =>
+      timeTexts(describedQuestion(question, document), asked.input));
+    printNotes(notes, output);
     return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
   } finally {
     await compute.close();

@@ -7,7 +7,7 @@ import { flightsName } from '../data/flights.js';
 import { csvFlag } from '../input/csv-flag.js';
 import type { TableRequest } from '../input/table.js';
 import type { TypedColumns } from '../input/study-columns.js';
-import { readTypes } from '../input/typed-columns.js';
+import { readTypes, timeOfFlag, type TimeType } from '../input/typed-columns.js';
 import { autoName } from './chosen.js';
 
 const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
@@ -59,8 +59,8 @@ export async function tableRequest(
   args: InputFlags, types: readonly string[],
   about: { readonly asked: string; readonly readsCells: boolean }, output: Output,
 ): Promise<TableRequest> {
-  const { reduce: ofStudy, ...typed } = await columnsOfValues(args, types);
-  const groups = listFlag(args.groups, '--groups');
+  const { reduce: ofStudy, binned, ...typed } = await columnsOfValues(args, types);
+  const groups = listFlag(args.groups, '--groups') ?? binned;
   const group = args['group-by'];
   if (/^\s*discover\s*(:|$)/.test(args.groups ?? '')) {
     throw new UsageError('--groups discover needs --groups-max and --cohort: say in how many '
@@ -93,7 +93,8 @@ export async function tableRequest(
   }
   return {
     path: inputPath(args),
-    ...(about.readsCells || args.columns !== undefined ? typed : { columns: [] }),
+    ...(about.readsCells || args.columns !== undefined ? typed
+      : { columns: [], ...(typed.times && { times: typed.times }) }),
     reduce: reduce === 'sum' ? 'sum' : 'mean',
     ...inputFlags(args, output),
     ...(group === undefined || groups === undefined ? {} : { group, groups }),
@@ -102,28 +103,47 @@ export async function tableRequest(
 
 /**
  * The columns that hold values, and their types: without those of groups and contributors, which
- * are compared as they are written.
- * @throws UsageError for a type of such a column, and as `readTypes`.
+ * are compared as they are written. A group may be a bin of a time: `binned` has the bins that the
+ * type of its column lists.
+ * @throws UsageError for another type of such a column, and as `readTypes`.
  */
 async function columnsOfValues(
   args: InputFlags, types: readonly string[],
-): Promise<TypedColumns> {
+): Promise<TypedColumns & { readonly binned?: readonly string[] }> {
   const flags = (['group-by', 'contributor'] as const)
     .filter((flag) => args[flag] !== undefined);
+  const typeOf = (flag: (typeof flags)[number]): string | undefined =>
+    types.find((text) => text.startsWith(`${args[flag]}=`));
+  const ofGroup = flags.includes('group-by') ? typeOf('group-by') : undefined;
+  const bin = ofGroup === undefined ? null : binOfGroup(args['group-by']!, ofGroup);
   for (const flag of flags) {
-    const type = types.find((text) => text.startsWith(`${args[flag]}=`));
-    if (type === undefined) continue;
+    const type = typeOf(flag);
+    if (type === undefined || (flag === 'group-by' && bin !== null)) continue;
+    const bins = flag === 'group-by' ? ', or write hour, day, week or month for times' : '';
     throw new UsageError(`--type gives ${args[flag]} a type, and --${flag} takes its values as `
-      + `they are written: leave --type ${type} out`);
+      + `they are written: leave --type ${type} out${bins}`);
   }
-  const typed = await readTypes(args.columns, args.study, types, '--study');
-  if (args.study === undefined || args.columns !== undefined) return typed;
+  const others = types.filter((text) => text !== ofGroup);
+  const typed = await readTypes(args.columns, args.study, others, '--study');
+  const times = bin === null ? typed.times
+    : new Map([...typed.times ?? [], [args['group-by']!, bin.unit] as const]);
+  const all = {
+    ...typed, ...(times && { times }),
+    ...(bin?.type.type === 'category' && { binned: bin.type.of }),
+  };
+  if (args.study === undefined || args.columns !== undefined) return all;
   const names = flags.map((flag) => args[flag]!);
   const columns = typed.columns!.filter((name) => !names.includes(name));
   return {
-    ...typed, columns,
+    ...all, columns,
     ...(typed.types && { types: new Map(columns.map((name) => [name, typed.types!.get(name)!])) }),
   };
+}
+
+/** The bins of times by which an answer is split; null for another type. */
+function binOfGroup(column: string, text: string): TimeType | null {
+  const found = timeOfFlag(column, text.slice(column.length + 1));
+  return found?.unit === 'time' ? null : found;
 }
 
 /** True if the answer depends on the values in the rows. That of a plain count does not. */

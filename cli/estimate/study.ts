@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import type { Question } from '../../src/base/questions.js';
 import { leftOutText } from '../../src/answers/left-out.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { answeredNumbers } from '../../src/base/parts.js';
@@ -15,7 +16,7 @@ import { StudyReduction, type Contribution } from '../../src/questions/reduction
 import { failedOutcome, QuestionsRun } from '../../src/questions/run.js';
 import type { NoiseSource } from '../../src/random/source.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
-import { printAnswer, printNotes } from '../base/answers.js';
+import { printAnswer, printNotes, type AnswerContext } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
@@ -230,9 +231,13 @@ function privacyOf(
   };
 }
 
-/** The answers in words and tables. */
+/**
+ * The answers in words and tables.
+ * @param textsOf - how the numbers of the answer to a question are written.
+ */
 export function printStudy(
   { questions, privacy }: StudyAnswers, definition: StudyDefinition, output: Output,
+  textsOf: (question: Question) => AnswerContext['texts'],
 ): void {
   const labelsOf = labelsOfEach(definition.document);
   Object.entries(questions).forEach(([name, answer], i) => {
@@ -244,10 +249,13 @@ export function printStudy(
         .forEach((line) => output.text(line));
     } else if (answer.groups !== undefined) {
       const keys = answer.groups.map((key) => [key].flat());
-      printKeys({ ...answer, keys }, { labels: labelsOf(name), columns: answer.columns }, output);
+      printKeys({ ...answer, keys }, {
+        labels: labelsOf(name), columns: answer.columns, texts: textsOf(question),
+      }, output);
     } else {
       const { labels, columns } = answer;
-      printAnswer(answer, { labels, columns, parameters: question.parameters }, output);
+      const { parameters } = question;
+      printAnswer(answer, { labels, columns, parameters, texts: textsOf(question) }, output);
     }
     printNotes(answer.leftOut, output);
   });

@@ -1,6 +1,7 @@
 import { Precision, Type, type Batch, type Column, type DataType } from '@uwdata/flechette';
 import type { CellColumn, TypedCell } from './cells.js';
 import { damaged } from './damage.js';
+import { timeCell, type TimeKind } from './times.js';
 import { bytesFault, decimalFault, nestedFault, timeFault } from './parquet-columns.js';
 
 /** Cells of one column that are made together. */
@@ -27,6 +28,13 @@ export function typeFault(type: DataType): string | null {
   if (typeId === Type.RunEndEncoded) return 'run-end encoding is not read: save it decoded';
   if (typeId === Type.Null) return 'it has no values, and no type: give it one';
   return bytesFault;
+}
+
+/** What the dates or times of a column are; null for other columns. */
+export function timeKindOf(type: DataType): TimeKind | null {
+  if (type.typeId === Type.Date) return 'day';
+  if (type.typeId !== Type.Timestamp) return null;
+  return type.timezone ? 'utc' : 'local';
 }
 
 /** The size of the floats of a column; undefined if it has none. */
@@ -56,15 +64,23 @@ export function cellsOf(batch: Batch<unknown>, from: number, source: string): Ce
   const to = Math.min(batch.length, from + cellsAtOnce);
   const numbers = numbersOf(batch);
   if (numbers !== null) return numbers.subarray(from, to);
+  const time = timeKindOf((batch as Inside).type);
   const cells: TypedCell[] = new Array<TypedCell>(to - from);
   for (let i = from; i < to; i++) {
     const cell = (batch as Inside).at(i) as TypedCell | undefined;
     if (cell === undefined) {
       throw damaged(source, 'a record batch', 'a value is not in its dictionary');
     }
-    cells[i - from] = cell;
+    cells[i - from] = time === null || cell === null ? cell : timeIn(cell, time, source);
   }
   return cells;
+}
+
+/** The library gives milliseconds. */
+function timeIn(cell: TypedCell, kind: TimeKind, source: string): TypedCell {
+  const ms = Math.floor(Number(cell));
+  if (Math.abs(ms) <= 8.64e15) return timeCell(ms, kind);
+  throw damaged(source, 'a record batch', 'a value is no date or time');
 }
 
 type Numbers = CellColumn & { subarray(from: number, to: number): CellColumn };
@@ -99,7 +115,8 @@ function isSoundValues(batch: Inside): boolean {
   if (values === undefined) return false;
   switch (type.typeId) {
     case Type.Bool: return values.length >= Math.ceil(length / 8);
-    case Type.Int: case Type.Float: return values.length >= length;
+    case Type.Int: case Type.Float: case Type.Date: case Type.Timestamp:
+      return values.length >= length;
     case Type.Utf8: case Type.LargeUtf8: return isSoundText(length, values.length, offsets);
     case Type.Utf8View: return isSoundView(batch);
     case Type.Dictionary:

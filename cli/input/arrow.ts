@@ -2,12 +2,12 @@ import {
   CompressionType, Endianness, setCompressionCodec, tableFromIPC, type Batch, type Table,
 } from '@uwdata/flechette';
 import { InvalidInputError } from '../../src/base/errors.js';
-import { cellsOf, floatBytesOf, isSoundBatch, typeFault } from './arrow-columns.js';
+import { cellsOf, floatBytesOf, isSoundBatch, timeKindOf, typeFault } from './arrow-columns.js';
 import { arrowMessages, type ArrowMessage } from './arrow-messages.js';
 import { CellRows, type CellColumn } from './cells.js';
 import { damaged, decoded } from './damage.js';
 import { lz4Frame } from './lz4.js';
-import { wrongColumn } from './parquet-columns.js';
+import { isOfTimes, wrongColumn } from './parquet-columns.js';
 import type { RowBatch, RowOptions } from './rows.js';
 import { zstdFrames } from './zstd.js';
 
@@ -63,8 +63,10 @@ async function openTable(schema: ArrowMessage, options: RowOptions): Promise<Arr
   }
   const rows = new CellRows(options, names, (column) => floatBytesOf(fields[column]!.type));
   for (const index of rows.used) {
-    const fault = typeFault(fields[index]!.type);
-    if (fault !== null) throw wrongColumn(options, index, fields[index]!.name, fault);
+    const { name, type } = fields[index]!;
+    const hasTimes = timeKindOf(type) !== null;
+    const fault = hasTimes && isOfTimes(options, name, index) ? null : typeFault(type);
+    if (fault !== null) throw wrongColumn(options, index, name, fault, hasTimes);
   }
   return new ArrowTable(schema.bytes, rows, source);
 }

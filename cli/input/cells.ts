@@ -7,6 +7,7 @@ import {
   BatchBuilder, badCellRemedy, isOfNumbers, missingRemedy, numberInText, plainNumber, refusedAt,
   type Place, type RowBatch, type RowOptions,
 } from './rows.js';
+import { TimeCells } from './time-cells.js';
 
 /** A cell of a file whose columns have types of their own. Null: it is empty. */
 export type TypedCell = string | number | bigint | boolean | null;
@@ -33,6 +34,7 @@ export class CellRows {
   private readonly types: readonly (ColumnType | undefined)[];
   private row = 0;
   private readonly forms = new Map<string, string>();
+  private readonly times: TimeCells;
   /** Zeros between two uses. */
   private rowsOfText = new Uint32Array(0);
 
@@ -46,6 +48,7 @@ export class CellRows {
   ) {
     this.selection = selectColumns(options, names.length, names.map((name) => name.trim()));
     this.types = this.selection.names.map((name) => options.types?.get(name));
+    this.times = new TimeCells(options);
     this.builder = new BatchBuilder(this.selection.names, {
       contributors: this.selection.contributor >= 0,
       groups: this.selection.group >= 0,
@@ -63,13 +66,19 @@ export class CellRows {
   isNumber(column: number): boolean {
     const { data, contributor, group } = this.selection;
     if (column === contributor || column === group) return false;
-    return isOfNumbers(this.types[data.indexOf(column)]);
+    const place = data.indexOf(column);
+    return isOfNumbers(this.types[place]) && !this.isTime(place);
   }
 
   /** True for a column of which only the number of rows with each text is asked. */
   isCounted(column: number): boolean {
     const { data, contributor, group } = this.selection;
-    return column === group && column !== contributor && data.length === 0 && contributor < 0;
+    return column === group && column !== contributor && data.length === 0 && contributor < 0
+      && this.options.times?.has(this.options.group!) !== true;
+  }
+
+  private isTime(place: number): boolean {
+    return this.options.times?.has(this.selection.names[place]!) === true;
   }
 
   /**
@@ -83,7 +92,8 @@ export class CellRows {
     const groups = columns.get(group);
     for (let from = 0; from < count;) {
       const to = Math.min(count, from + this.builder.room);
-      if (cells.length === 0 && contributors === undefined && groups?.coded !== undefined) {
+      if (cells.length === 0 && contributors === undefined && groups?.coded !== undefined
+        && this.isCounted(group)) {
         this.countGroups(groups.coded, from, to);
         from = to;
         continue;
@@ -101,7 +111,7 @@ export class CellRows {
         this.builder.endRow(
           this.row,
           contributors === undefined ? '' : this.idOf(contributors[i]!),
-          groups === undefined ? '' : this.formOf(this.nameOf(groups[i]!, group)),
+          groups === undefined ? '' : this.formOf(this.groupOf(groups[i]!, group)),
         );
       }
       from = to;
@@ -135,7 +145,7 @@ export class CellRows {
     const { target, offset } = this.builder;
     return cells.every((column, i) => {
       const type = this.types[i] ?? plainNumber;
-      if (!isOfNumbers(type)) return false;
+      if (!isOfNumbers(type) || this.isTime(i)) return false;
       const isWhole = type.type === 'integer';
       if (column instanceof Float64Array) {
         return fillNumbers(column.subarray(from, to), isWhole, {
@@ -183,6 +193,7 @@ export class CellRows {
   private numberOf(cell: Exclude<TypedCell, null>, i: number): number {
     const type = this.types[i];
     let value: number | undefined;
+    if (this.isTime(i)) cell = this.timeText(cell, i);
     if (isOfNames(type)) {
       const name = this.nameOf(cell, this.selection.data[i]!);
       value = type.type === 'text'
@@ -194,6 +205,18 @@ export class CellRows {
       this.options.source, this.place(i),
       badCellRemedy(this.options, type, textOf(cell), this.selection.names[i]!),
     );
+  }
+
+  /** The text that a cell of a column of times stands for. */
+  private timeText(cell: TypedCell, i: number): string {
+    const name = this.selection.names[i]!;
+    return this.times.textOf(textOf(cell), name, () => this.place(i));
+  }
+
+  private groupOf(cell: TypedCell, column: number): string {
+    const name = this.nameOf(cell, column);
+    return this.times.textOf(name, this.options.group!, () =>
+      ({ row: this.row, column: column + 1 }));
   }
 
   /** The text of a cell that is an id, a group, a text or a name of a category. */

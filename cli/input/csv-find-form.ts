@@ -6,6 +6,7 @@ import {
 } from './csv-form.js';
 import { hasIdName, idAdvice } from './id-advice.js';
 import { adviceOn, isOfNumbers, type RowOptions } from './rows.js';
+import { orderIn, type DateForm } from './times.js';
 
 /** The bytes at the start of a file that show its form. */
 export const formBytes = 64 * 1024;
@@ -15,6 +16,8 @@ export interface FoundForm {
   readonly form: CsvForm;
   /** The bytes before the first record: a line `sep=;`, as Excel reads it. */
   readonly skipped: number;
+  /** How dates are written; undefined: nothing states it. */
+  readonly dates: DateForm | undefined;
 }
 
 type Separator = CsvForm['separator'];
@@ -58,7 +61,28 @@ export function findForm(
   const isFound = given.separator === undefined || shown !== null;
   if (isFound && separator !== usualForm.separator) options.onNote?.(formNote(form, options));
   noteId(cuts.get(separator)!, records, options);
-  return { form, skipped };
+  return { form, skipped, dates: options.dates ?? datesOf(records, options) };
+}
+
+/**
+ * The order of day and month, which two people show, as they show marks. A date that contradicts it
+ * refuses the file later.
+ */
+function datesOf(
+  records: () => readonly (readonly string[])[], options: RowOptions,
+): DateForm | undefined {
+  const { times = new Map() } = options;
+  if (times.size === 0) return undefined;
+  const rows = rowsOf(records(), options, (name) => times.has(name));
+  const [dmy, mdy] = (['dmy', 'mdy'] as const).map((order) => new Set(rows.flatMap(
+    ({ person, cells }) => (cells.some((cell) => orderIn(cell) === order) ? [person] : []),
+  )).size) as [number, number];
+  if (Math.max(dmy, mdy) < 2) return undefined;
+  const order = dmy > mdy ? 'dmy' : 'mdy';
+  options.onNote?.(`${options.source}: its first lines show that the `
+    + `${order === 'dmy' ? 'day comes before the month' : 'month comes before the day'} `
+    + `(dates=${order})${adviceOn(options, 'csv', '; --csv states another order')}`);
+  return order;
 }
 
 /** The decimal mark beside points or commas between thousands; undefined: they say nothing. */
@@ -152,15 +176,22 @@ function best(
 /** The cells below the names that are read as numbers, row by row. */
 function cellsOf(
   [names = [], ...rows]: readonly (readonly string[])[], options: RowOptions,
-): { readonly person: string; readonly cells: readonly string[] }[] {
-  const { columns, types, contributor } = options;
+): ReturnType<typeof rowsOf> {
+  const { columns, types, contributor, times } = options;
   const asked = columns ?? (types === undefined ? undefined : [...types.keys()]);
-  const used = names.flatMap((cell, index) => {
-    const name = cell.trim();
-    const isAsked = asked === undefined || asked.includes(name) || asked.includes(String(index));
-    const isOther = name === contributor || name === options.group;
-    return isAsked && isOfNumbers(types?.get(name)) && !isOther ? [index] : [];
+  return rowsOf([names, ...rows], options, (name, index) => {
+    const isAsked = asked === undefined || asked.includes(name) || asked.includes(index);
+    const isOther = name === contributor || name === options.group || times?.has(name) === true;
+    return isAsked && isOfNumbers(types?.get(name)) && !isOther;
   });
+}
+
+/** The cells of some columns below the names, row by row. */
+function rowsOf(
+  [names = [], ...rows]: readonly (readonly string[])[], { contributor }: RowOptions,
+  isUsed: (name: string, index: string) => boolean,
+): { readonly person: string; readonly cells: readonly string[] }[] {
+  const used = names.flatMap((name, index) => (isUsed(name.trim(), String(index)) ? [index] : []));
   const own = names.findIndex((name) => name.trim() === contributor);
   // A file without names has its first row here, too: the others are enough.
   return rows.map((record, row) => ({

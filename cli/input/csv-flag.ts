@@ -4,6 +4,7 @@ import { UsageError } from '../base/errors.js';
 import { pairsFlag } from '../base/numbers.js';
 import { markWords, type CsvForm } from './csv-form.js';
 import type { RowOptions } from './rows.js';
+import { checkZone } from './times.js';
 
 /** The flag of commands that read rows. */
 export const csvArgument = {
@@ -12,12 +13,15 @@ export const csvArgument = {
     description: 'what the file looks like, where its first lines do not show it: header=yes or '
       + 'no, separator=; or tab or pipe or comma, decimal=comma or point, thousands=point or comma '
       + 'or space, encoding=latin1, empty=NA|- (words that mean an empty cell), missing=null (a '
-      + 'row does not count where a cell that is used is empty); several with commas between',
+      + 'row does not count where a cell that is used is empty), dates=dmy or mdy (which comes '
+      + 'first in 3/4/2026) or seconds or milliseconds, zone=Europe/Berlin (the time zone of times '
+      + 'without one); several with commas between',
   },
 } satisfies ArgsDef;
 
 export const csvParts = [
-  'header', 'separator', 'decimal', 'thousands', 'encoding', 'empty', 'missing',
+  'header', 'separator', 'decimal', 'thousands', 'encoding', 'empty', 'missing', 'dates',
+  'zone',
 ] as const;
 type Part = (typeof csvParts)[number];
 
@@ -26,7 +30,11 @@ const words = {
   header: { yes: 'yes', no: 'no' }, ...markWords,
   encoding: { latin1: 'latin1' },
   missing: { null: 'null' },
-} as const satisfies Readonly<Record<Exclude<Part, 'empty'>, Readonly<Record<string, string>>>>;
+  dates: {
+    dmy: 'dmy', mdy: 'mdy', ymd: 'ymd', seconds: 'seconds', milliseconds: 'milliseconds',
+  },
+} as const satisfies Readonly<
+  Record<Exclude<Part, 'empty' | 'zone'>, Readonly<Record<string, string>>>>;
 
 /**
  * The form of a file that `--csv` states, for a reader. Parts that it does not name are absent.
@@ -35,7 +43,7 @@ const words = {
  */
 export function csvFlag(
   text: string | undefined, known: readonly Part[] = csvParts,
-): Partial<Pick<RowOptions, 'header' | 'form' | 'encoding' | 'empty' | 'missing'>> {
+): Partial<Pick<RowOptions, Exclude<Part, keyof CsvForm> | 'form'>> {
   if (text === undefined) return {};
   const pairs = pairsFlag(text.split(','), '--csv');
   const strange = Object.keys(pairs).find((name) => !(known as readonly string[]).includes(name));
@@ -47,12 +55,16 @@ export function csvFlag(
   const header = wordOf(pairs, 'header');
   const missing = wordOf(pairs, 'missing');
   const encoding = wordOf(pairs, 'encoding');
+  const dates = wordOf(pairs, 'dates');
+  const { zone } = pairs;
+  if (zone !== undefined) checkZone(zone);
   const form = formOf(pairs);
   return {
     ...(header !== undefined && { header }), ...(missing !== undefined && { missing }),
     ...(encoding !== undefined && { encoding }),
     ...(pairs['empty'] !== undefined && { empty: pairs['empty'].split('|') }),
     ...(Object.keys(form).length > 0 && { form }),
+    ...(dates !== undefined && { dates }), ...(zone !== undefined && { zone }),
   };
 }
 

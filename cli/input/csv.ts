@@ -19,6 +19,7 @@ import {
   adviceOn, BatchBuilder, badCellRemedy, isOfNumbers, missingRemedy, noRows, numberInText,
   plainNumber, refusedAt, type RowBatch, type RowOptions,
 } from './rows.js';
+import { TimeCells } from './time-cells.js';
 
 /** Words that mean an empty cell in a column of numbers, in any case of letters. */
 const emptyWords = ['NA', 'N/A', 'null', '-'];
@@ -48,9 +49,9 @@ export async function* readCsv(
     await rest.return?.();
     throw error;
   }
-  const { form, skipped } = found;
+  const { form, skipped, dates } = found;
   const { separator } = form;
-  const rows = new CsvRows(options, new FormNumbers(form));
+  const rows = new CsvRows(options, new FormNumbers(form), new TimeCells(options, dates));
   // A line that states the separator is a line.
   if (skipped > 0) rows.passLine();
   const lines = new PlainLines(rows, separator);
@@ -144,7 +145,10 @@ class CsvRows implements Records {
   /** By place in a row: what the points of its numbers can be. */
   private points = new Uint8Array(0);
 
-  constructor(private readonly options: RowOptions, private readonly form: FormNumbers) {}
+  constructor(
+    private readonly options: RowOptions, private readonly form: FormNumbers,
+    private readonly times: TimeCells,
+  ) {}
 
   /** The first line of the record after the last one that is complete. */
   get nextLine(): number {
@@ -262,7 +266,7 @@ class CsvRows implements Records {
   /** Null where a column is no number. */
   private numbersOnly(selection: Selection, builder: BatchBuilder): NumberRows | null {
     const types = selection.names.map((name) => this.options.types?.get(name) ?? plainNumber);
-    if (!types.every(isOfNumbers)) return null;
+    if (!types.every(isOfNumbers) || this.options.times !== undefined) return null;
     if (selection.contributor >= 0 && selection.contributor === selection.group) return null;
     // Where a line has one cell, an empty one is a blank line.
     const isOneCell = this.width === 1;
@@ -344,8 +348,9 @@ class CsvRows implements Records {
     this.checkBytes(record, line);
     const { target, offset } = builder;
     for (const [i, index] of selection.data.entries()) {
-      const cell = record[index]!;
-      const type = this.options.types?.get(selection.names[i]!);
+      const name = selection.names[i]!;
+      const cell = this.timeText(record[index]!, name, line, index);
+      const type = this.options.types?.get(name);
       const value = type?.type === 'text'
         ? builder.textPlace(i, cell) : numberInText(cell, type, this.form);
       if (value !== undefined) {
@@ -353,7 +358,7 @@ class CsvRows implements Records {
         if (this.points[i] !== points.decimal) this.lookAtPoint(cell, i);
         continue;
       }
-      const place = { line, column: index + 1, name: selection.names[i]! };
+      const place = { line, column: index + 1, name };
       if (!this.isEmpty(cell, type)) {
         throw refusedAt(source, place, this.markRemedy(cell)
           ?? badCellRemedy(this.options, type, cell, place.name));
@@ -368,8 +373,17 @@ class CsvRows implements Records {
       throw refusedAt(source, { line, column: selection.contributor + 1 }, 'the contributor id is '
         + 'empty: fill it in');
     }
-    builder.endRow(line, contributor, selection.group < 0
-      ? '' : textForm(record[selection.group]!));
+    builder.endRow(line, contributor, selection.group < 0 ? ''
+      : textForm(this.timeText(
+        record[selection.group]!, this.options.group!, line, selection.group,
+      )));
+  }
+
+  /** Words for an empty cell are one, as in a column of numbers. */
+  private timeText(cell: string, column: string, line: number, index: number): string {
+    if (this.options.times?.has(column) !== true) return cell;
+    return this.isEmpty(cell, undefined) ? ''
+      : this.times.textOf(cell, column, () => ({ line, column: index + 1, name: column }));
   }
 }
 

@@ -7,9 +7,9 @@ import { cutLine, FormLines } from './ndjson-lines.js';
 import { cellRole, points } from './plain-numbers.js';
 import {
   BatchBuilder, badCellRemedy, isOfNumbers, missingRemedy, noRows, plainNumber, refusedAt,
-  type RowBatch,
-  type RowOptions,
+  type Place, type RowBatch, type RowOptions,
 } from './rows.js';
+import { TimeCells } from './time-cells.js';
 
 const lineBytesMax = 4 * 1024 * 1024;
 const newline = 10;
@@ -124,7 +124,11 @@ class NdjsonRows {
   /** The columns whose numbers are names: of people, groups, texts and categories. */
   private namings: readonly number[] = [];
 
-  constructor(private readonly options: RowOptions) {}
+  readonly #times: TimeCells;
+
+  constructor(private readonly options: RowOptions) {
+    this.#times = new TimeCells(options);
+  }
 
   /** @param text - of one row, which is not blank. */
   take(text: string, line: number): void {
@@ -179,8 +183,10 @@ class NdjsonRows {
     if (this.keys !== null) this.checkKeys(this.keys, line);
     this.selection = selectColumns(this.options, this.width, this.keys);
     const { data, names, contributor, group } = this.selection;
+    const { types, times } = this.options;
     this.namings = [
-      ...data.filter((_, i) => isOfNames(this.options.types?.get(names[i]!))), contributor, group,
+      ...data.filter((_, i) => isOfNames(types?.get(names[i]!)) || times?.has(names[i]!) === true),
+      contributor, group,
     ].filter((index) => index >= 0);
     this.builder = new BatchBuilder(names, {
       contributors: contributor >= 0, groups: group >= 0, types: this.options.types,
@@ -193,7 +199,7 @@ class NdjsonRows {
     text: string, { data, names, contributor, group }: Selection, builder: BatchBuilder,
   ): FormLines | null {
     const types = names.map((name) => this.options.types?.get(name) ?? plainNumber);
-    if (!types.every(isOfNumbers)) return null;
+    if (!types.every(isOfNumbers) || this.options.times !== undefined) return null;
     if (contributor >= 0 && contributor === group) return null;
     const cut = cutLine(text);
     if (cut === null || cut.keys.length !== this.width) return null;
@@ -239,9 +245,10 @@ class NdjsonRows {
     const builder = this.builder!;
     const { target, offset } = builder;
     for (const [i, index] of selection.data.entries()) {
-      const cell = cells[index];
-      const place = { line, column: index + 1, name: selection.names[i]! };
-      const type = this.options.types?.get(selection.names[i]!);
+      const name = selection.names[i]!;
+      const place = { line, column: index + 1, name };
+      const type = this.options.types?.get(name);
+      const cell = this.timeIn(cells[index], name, place);
       const isText = type?.type === 'text' && typeof cell === 'string';
       if (cell === null || (isText && cell.trim() === '')) {
         target[offset + i] = NaN;
@@ -265,13 +272,25 @@ class NdjsonRows {
     builder.endRow(line, contributor, this.label(cells, selection.group, line));
   }
 
+  /** A number, or the name of a bin, for the text of a time; other cells stay as they are. */
+  private timeIn(cell: unknown, column: string, place: Place): unknown {
+    const { times, types } = this.options;
+    if (times?.has(column) !== true || typeof cell !== 'string') return cell;
+    const text = this.#times.textOf(cell, column, () => place);
+    return isOfNumbers(types?.get(column)) && text.trim() !== '' ? Number(text) : text;
+  }
+
   /** The text of an id or a group. */
   private label(cells: readonly unknown[], index: number, line: number): string {
     if (index < 0) return '';
     const cell = cells[index];
-    if (cell === null || typeof cell === 'string') return textForm(cell ?? '');
-    if (typeof cell === 'boolean') return String(cell);
     const place = { line, column: index + 1 };
+    if (cell === null || typeof cell === 'string') {
+      const { group } = this.options;
+      const isGroup = index === this.selection!.group && group !== undefined;
+      return textForm(isGroup ? this.#times.textOf(cell ?? '', group, () => place) : cell ?? '');
+    }
+    if (typeof cell === 'boolean') return String(cell);
     const text = 'an id or group is a text or a number: correct the cell';
     throw refusedAt(this.options.source, place, text);
   }

@@ -3,6 +3,7 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { damaged } from './damage.js';
 import { isCodec, type Codec } from './parquet-codecs.js';
 import { adviceOn, type RowOptions } from './rows.js';
+import type { TimeKind } from './times.js';
 
 /** The compressed columns of one row group are in memory together. */
 const groupBytesMax = 1 << 30;
@@ -15,9 +16,11 @@ const groupBytesMax = 1 << 30;
 export function checkColumn(
   { children, element }: SchemaTree, index: number, options: RowOptions,
 ): void {
+  const hasTimes = children.length === 0 && timeKindOf(element) !== null;
+  const isTime = hasTimes && isOfTimes(options, element.name, index);
   const fault = children.length > 0 || element.repetition_type === 'REPEATED'
-    ? nestedFault : elementFault(element);
-  if (fault !== null) throw wrongColumn(options, index, element.name, fault);
+    ? nestedFault : isTime ? null : elementFault(element);
+  if (fault !== null) throw wrongColumn(options, index, element.name, fault, hasTimes);
 }
 
 /** The fault of columns of lists, structures and maps. */
@@ -25,19 +28,37 @@ export const nestedFault =
   'lists, structures and maps have no one value for each row: save their parts as columns';
 /** The fault of columns of dates and times. */
 export const timeFault = 'a date or time: save it as a number, or as a text';
+/** Whether a column is read as one of times. */
+export function isOfTimes({ times }: RowOptions, name: string, index: number): boolean {
+  return times?.has(name) === true || times?.has(String(index)) === true;
+}
+
+/** What the dates or times of a column are; null for other columns. */
+export function timeKindOf(
+  { type, converted_type: converted, logical_type: logical }: SchemaElement,
+): TimeKind | null {
+  if (logical?.type === 'TIMESTAMP') return logical.isAdjustedToUTC ? 'utc' : 'local';
+  if (logical?.type === 'DATE' || converted === 'DATE') return 'day';
+  return converted?.startsWith('TIMESTAMP') === true || type === 'INT96' ? 'utc' : null;
+}
+
 /** The fault of columns of decimals. */
 export const decimalFault = 'a decimal: save it as a double';
 /** The fault of columns of bytes. */
 export const bytesFault = 'bytes that are not marked as text: save them as text';
 
-/** An error about the type of a column, in Parquet and Arrow. */
+/**
+ * An error about the type of a column, in Parquet and Arrow.
+ * @param hasTimes - whether it could be read as one of dates or times.
+ */
 export function wrongColumn(
-  options: RowOptions, index: number, name: string, fault: string,
+  options: RowOptions, index: number, name: string, fault: string, hasTimes: boolean,
 ): InvalidInputError {
   const { source } = options;
+  const asTimes = hasTimes ? adviceOn(options, 'type', `, or read it with --type ${name}=time`) : '';
   const place = `${source}, column ${index + 1} ("${name}")`;
   return new InvalidInputError(
-    `${place}: ${fault}${adviceOn(options, 'columns', ', or leave the column out with --columns')}`,
+    `${place}: ${fault}${asTimes}${adviceOn(options, 'columns', ', or leave the column out with --columns')}`,
     { source, column: index + 1, name },
   );
 }

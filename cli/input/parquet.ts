@@ -7,13 +7,16 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { asInputError } from '../base/errors.js';
 import { CellRows, type CellColumn, type TypedCell } from './cells.js';
 import { damaged, decoded } from './damage.js';
-import { checkColumn, floatBytesOf, groupsOf, type Group } from './parquet-columns.js';
+import {
+  checkColumn, floatBytesOf, groupsOf, timeKindOf, type Group,
+} from './parquet-columns.js';
 import { pageDecoders } from './parquet-codecs.js';
 import {
   NumberPages, TextPages, arePlainPages, isOfTexts, numberKindOf, type NumberKind,
 } from './parquet-numbers.js';
 import { checkPages } from './parquet-pages.js';
 import { checkThrift } from './parquet-thrift.js';
+import { timeCell, type TimeKind } from './times.js';
 import type { InputRequest, RowBatch, RowOptions } from './rows.js';
 
 const magic = 'PAR1';
@@ -203,13 +206,17 @@ class GroupColumns {
       if (data.length !== to - from) {
         throw damaged(this.of.source, where, 'its pages have other rows than the row group');
       }
-      columns.set(index, this.checked(data, where));
+      columns.set(index, this.checked(data, where, timeKindOf(this.of.tops[index]!.element)));
     }
     return columns;
   }
 
-  /** A place in a dictionary that the dictionary does not have becomes undefined. */
-  private checked(data: ArrayLike<unknown>, where: string): CellColumn {
+  /**
+   * A place in a dictionary that the dictionary does not have becomes undefined.
+   * @param time - what the times of the column are; null: it has none.
+   */
+  private checked(data: ArrayLike<unknown>, where: string, time: TimeKind | null): CellColumn {
+    if (time !== null) return Array.from(data, (cell) => this.timeIn(cell, where, time));
     if (Array.isArray(data)) {
       for (let i = 0; i < data.length; i++) {
         if (data[i] === undefined) {
@@ -218,6 +225,13 @@ class GroupColumns {
       }
     }
     return data as ArrayLike<TypedCell>;
+  }
+
+  private timeIn(cell: unknown, where: string, kind: TimeKind): TypedCell {
+    if (cell === null) return null;
+    const ms = cell instanceof Date ? cell.getTime() : NaN;
+    if (!Number.isNaN(ms)) return timeCell(ms, kind);
+    throw damaged(this.of.source, where, 'a value is no date or time');
   }
 
   /** Reads and checks the columns of a row group, before the library sees any of it. */

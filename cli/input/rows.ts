@@ -4,6 +4,7 @@ import { valueMaxText } from '../../src/base/facts-limits.js';
 import { textFault, textFaultWords, textForm } from '../../src/base/text-form.js';
 import type { CsvForm, FormNumbers } from './csv-form.js';
 import { parseNumber } from './decimals.js';
+import { hasTime, type DateForm, type TimeUnit } from './times.js';
 
 export type InputFormat = 'csv' | 'ndjson' | 'npy' | 'parquet' | 'arrow';
 
@@ -38,6 +39,15 @@ export interface RowOptions {
    * place in the texts of the batch.
    */
   readonly types?: ReadonlyMap<string, ColumnType>;
+  /**
+   * The columns whose cells are dates and times, and what becomes of a cell before its type is
+   * looked at: milliseconds since 1970, or the name of the bin that holds it. Of the group, too.
+   */
+  readonly times?: ReadonlyMap<string, TimeUnit>;
+  /** How dates are written. Default: as each can be read in one way only. */
+  readonly dates?: DateForm;
+  /** The time zone of times without an offset, and of bins. */
+  readonly zone?: string;
   /** The flags that the command has. Messages suggest no others. Default: all. */
   readonly flags?: readonly InputFlag[];
 }
@@ -278,15 +288,17 @@ export function badCellRemedy(
     case 'category': return 'none of the names of this category: correct the cell, or give the '
       + 'category other: true';
     default: return badNumberRemedy(options)
-      + (typeof cell === 'string' ? typeAdvice(options, name) : '');
+      + (typeof cell === 'string' ? typeAdvice(options, name, cell) : '');
   }
 }
 
-/** For a column of words: the way to declare it as one. */
-function typeAdvice(options: RowOptions, name: string): string {
-  const flag = `${name}=category:...`;
+/** For a column of words or times: the way to declare it as one. */
+function typeAdvice(options: RowOptions, name: string, cell: string): string {
+  const isTime = hasTime(cell);
+  const flag = `${name}=${isTime ? 'time' : 'category:...'}`;
   const quoted = /^[\p{L}\d_.-]+=/u.test(flag) ? flag : `'${flag}'`;
-  return adviceOn(options, 'type', `, or give its names with --type ${quoted}`);
+  const what = isTime ? 'or read dates and times' : 'or give its names';
+  return adviceOn(options, 'type', `, ${what} with --type ${quoted}`);
 }
 
 function badTextRemedy(cell: unknown, bytesMax: number): string {

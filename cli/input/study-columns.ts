@@ -7,7 +7,7 @@ import { readText } from '../base/text-files.js';
 import type { RowOptions } from './rows.js';
 
 /** A study file's columns and their types, and the way to reduce the rows of one person. */
-export type TypedColumns = Pick<RowOptions, 'columns' | 'types'> & {
+export type TypedColumns = Pick<RowOptions, 'columns' | 'types' | 'times'> & {
   readonly reduce?: Question['reduce'];
 };
 

@@ -248,7 +248,9 @@ describe('columns that have no one number or text for each row', () => {
     ['a decimal', decimal(10, 2), 1.5],
   ] as const)('are refused: %s', async (what, type, value) => {
     const path = arrow(type, value);
-    expect(await refusal(path)).toMatch(new RegExp(`, column 1 \\("x"\\): ${what}.*--columns`));
+    const refused = await refusal(path);
+    expect(refused).toMatch(new RegExp(`, column 1 \\("x"\\): ${what}.*--columns`));
+    expect(refused.includes('--type x=time')).toBe(what === 'a date or time');
     expect(await valuesOf(path, { columns: ['y'] })).toEqual([1]);
   });
 

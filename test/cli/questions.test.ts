@@ -231,6 +231,6 @@ describe('types without a study file', () => {
     const words = ['estimate', '--study', study, rides, '--type', 'a=text'];
     const { status, stderr } = await keelson(words);
     expect([status, stderr]).toEqual([2, expect.stringContaining(
-      '--type is given with a study file and no estimator')]);
+      '--type and --study both give columns their types: leave one out')]);
   });
 });
