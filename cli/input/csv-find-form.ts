@@ -2,8 +2,9 @@ import { parse } from 'csv-parse/sync';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { isIndex, namedColumns } from './columns.js';
 import {
-  markWord, separators, thousandsMarks, usualForm, type CsvForm,
+  areApart, markWord, separators, thousandsMarks, usualForm, type CsvForm,
 } from './csv-form.js';
+import { cutSign, mayHaveSigns, withoutSign } from './csv-signs.js';
 import { hasIdName, idAdvice } from './id-advice.js';
 import { adviceOn, isOfNumbers, type RowOptions } from './rows.js';
 import { orderIn, type DateForm } from './times.js';
@@ -16,6 +17,8 @@ export interface FoundForm {
   readonly form: CsvForm;
   /** The bytes before the first record: a line `sep=;`, as Excel reads it. */
   readonly skipped: number;
+  /** Whether numbers of the first lines have the sign of a currency, or a percent sign. */
+  readonly hasSigns: boolean;
   /** How dates are written; undefined: nothing states it. */
   readonly dates: DateForm | undefined;
 }
@@ -61,7 +64,24 @@ export function findForm(
   const isFound = given.separator === undefined || shown !== null;
   if (isFound && separator !== usualForm.separator) options.onNote?.(formNote(form, options));
   noteId(cuts.get(separator)!, records, options);
-  return { form, skipped, dates: options.dates ?? datesOf(records, options) };
+  const signs = mayHaveSigns(rest) ? signsOf(cellsOf(records(), options)) : [];
+  if (signs.length > 0) options.onNote?.(signsNote(signs, options));
+  return {
+    form, skipped, dates: options.dates ?? datesOf(records, options), hasSigns: signs.length > 0,
+  };
+}
+
+function signsOf(
+  rows: readonly { readonly cells: readonly string[] }[],
+): readonly string[] {
+  const found = rows.flatMap(({ cells }) => cells.flatMap((cell) => cutSign(cell)?.sign ?? []));
+  return [...new Set(found)].sort();
+}
+
+function signsNote(signs: readonly string[], { source }: RowOptions): string {
+  const percent = signs.includes('%') ? '; 5 % is read as 5' : '';
+  return `${source}: its first lines have numbers with ${signs.join(' and ')}, which are read `
+    + `without that${percent}`;
 }
 
 /**
@@ -95,12 +115,11 @@ function decimalBeside(
 }
 
 /** @throws InvalidInputError for one mark with two meanings. */
-function checkMarks({ separator, decimal, thousands }: CsvForm, { source }: RowOptions): void {
-  const marks = [separator, decimal, thousands].filter((mark) => mark !== '');
-  if (new Set(marks).size === marks.length) return;
+function checkMarks(form: CsvForm, { source }: RowOptions): void {
+  if (areApart(form)) return;
   throw new InvalidInputError(`${source}: one mark would have two meanings: its cells are cut at `
-    + `separator=${markWord('separator', separator)}, and --csv gives numbers the same mark or one `
-    + 'mark twice: name three marks that differ', { source });
+    + `separator=${markWord('separator', form.separator)}, and --csv gives the decimals of numbers `
+    + 'the same mark or one mark twice: name marks that differ', { source });
 }
 
 /** The rows are read only where a column has the name of an id. */
@@ -226,7 +245,7 @@ function marksOf(
   rows: readonly { readonly person: string; readonly cells: readonly string[] }[],
 ): Pick<CsvForm, 'decimal' | 'thousands'> {
   const shown = rows.flatMap(({ person, cells }) =>
-    cells.map((cell) => ({ person, ...marksIn(cell) })));
+    cells.map((cell) => ({ person, ...marksIn(withoutSign(cell)) })));
   const peopleOf = (mark: Decimal): number =>
     new Set(shown.flatMap(({ person, decimal }) => (decimal === mark ? [person] : []))).size;
   const [points, commas] = [peopleOf('.'), peopleOf(',')];

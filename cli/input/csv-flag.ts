@@ -2,7 +2,7 @@ import type { ArgsDef } from 'citty';
 import { didYouMean } from '../../src/base/suggest.js';
 import { UsageError } from '../base/errors.js';
 import { pairsFlag } from '../base/numbers.js';
-import { markWords, type CsvForm } from './csv-form.js';
+import { areApart, markWords, type CsvForm } from './csv-form.js';
 import type { RowOptions } from './rows.js';
 import { checkZone } from './times.js';
 
@@ -72,8 +72,7 @@ function formOf(pairs: Readonly<Record<string, string>>): Partial<CsvForm> {
   const separator = wordOf(pairs, 'separator');
   const decimal = wordOf(pairs, 'decimal');
   const thousands = wordOf(pairs, 'thousands');
-  const marks = [separator, decimal, thousands].filter((mark) => mark !== undefined);
-  if (new Set(marks).size < marks.length) {
+  if (!areApart({ separator, decimal, thousands } as Partial<CsvForm>)) {
     throw new UsageError('--csv gives one mark two meanings: name marks that differ, as in '
       + '--csv "separator=;,decimal=comma,thousands=point"');
   }

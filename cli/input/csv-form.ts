@@ -31,9 +31,8 @@ export class FormNumbers {
 
   /** @param form - whose marks differ. */
   constructor(readonly form: CsvForm) {
-    const { separator, decimal, thousands } = form;
-    const marks = [separator, decimal, thousands].filter((mark) => mark !== '');
-    assert(new Set(marks).size === marks.length, 'the marks of a form of CSV differ');
+    const { decimal, thousands } = form;
+    assert(areApart(form), 'the decimal mark of a form of CSV differs from its other marks');
     const grouped = thousands === '' ? '' : `\\d{1,3}(?:${escaped(thousands)}\\d{3})+|`;
     const point = decimal === '' ? never : escaped(decimal);
     this.#pattern = isUsual(form) ? null
@@ -43,7 +42,7 @@ export class FormNumbers {
   /** The number in a cell as other programs write it; undefined: it holds none. */
   textOf(cell: string): string | undefined {
     const text = cell.trim();
-    if (this.#pattern === null) return parseNumber(text) === undefined ? undefined : text;
+    if (this.#pattern === null) return usualText(text);
     const found = this.#pattern.exec(text);
     if (found === null) return undefined;
     const [, sign = '', whole = '', decimals = '', alone = '', exponent = ''] = found;
@@ -54,10 +53,25 @@ export class FormNumbers {
 
   /** The number in a cell; undefined if it is not a number or not finite. */
   parse(cell: string): number | undefined {
-    if (this.#pattern === null) return parseNumber(cell);
+    const number = this.#pattern === null ? parseNumber(cell) : undefined;
+    if (number !== undefined) return number;
     const text = this.textOf(cell);
     return text === undefined ? undefined : parseNumber(text);
   }
+}
+
+/** Commas that stand between thousands for sure: `1,234` may be less than two. */
+const surelyGrouped = /^[+-]?\d{1,3}(?:(?:,\d{3})+\.\d*|(?:,\d{3}){2,})$/;
+
+function usualText(text: string): string | undefined {
+  if (surelyGrouped.test(text)) return text.replaceAll(',', '');
+  return parseNumber(text) === undefined ? undefined : text;
+}
+
+/** Whether no mark has two meanings. A cell in quotes may have the mark between cells inside. */
+export function areApart({ separator, decimal, thousands }: Partial<CsvForm>): boolean {
+  if (decimal === undefined || decimal === '') return true;
+  return decimal !== separator && decimal !== thousands;
 }
 
 function isUsual({ separator, decimal, thousands }: CsvForm): boolean {

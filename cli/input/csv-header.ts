@@ -1,6 +1,7 @@
 import { InvalidInputError } from '../../src/base/errors.js';
 import { isIndex, namedColumns, selectColumns } from './columns.js';
 import type { FormNumbers } from './csv-form.js';
+import { withoutSign } from './csv-signs.js';
 import { adviceOn, badNumberRemedy, refusedAt, type RowOptions } from './rows.js';
 
 /** How many records below the first are compared with it, and how many there must be. */
@@ -21,7 +22,8 @@ export type FirstRecord = 'header' | 'row' | 'likely' | 'unlikely';
 export function judgeFirst(
   names: readonly string[], options: RowOptions, line: number, numbers: FormNumbers,
 ): FirstRecord {
-  const isWord = (cell: string): boolean => cell !== '' && numbers.parse(cell) === undefined;
+  const isWord = (cell: string): boolean =>
+    cell !== '' && numbers.parse(withoutSign(cell)) === undefined;
   if (options.header !== undefined) return options.header === 'yes' ? 'header' : 'row';
   const asked = namedColumns(options);
   const isName = (text: string): boolean => !isIndex(text) || Number(text) >= names.length;

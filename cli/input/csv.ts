@@ -13,6 +13,7 @@ import {
 import { PlainLines, rolesOf, textIn, type Records } from './csv-lines.js';
 import { findForm, formBytes, marksIn, type FoundForm } from './csv-find-form.js';
 import { FormNumbers, type CsvForm } from './csv-form.js';
+import { cutSign, withoutSign } from './csv-signs.js';
 import { KnownTexts } from './known-texts.js';
 import { points, type NumberRows } from './plain-numbers.js';
 import {
@@ -23,6 +24,9 @@ import { TimeCells } from './time-cells.js';
 
 /** Words that mean an empty cell in a column of numbers, in any case of letters. */
 const emptyWords = ['NA', 'N/A', 'null', '-'];
+const mixedSigns = 'the number has another sign of a currency or of percent than those before it, '
+  + 'or only one of them has a sign, so that they may be of different units: write all numbers of '
+  + 'the column alike';
 /** Longer than any row of numbers. An unclosed quote must not load the whole file into memory. */
 const recordBytesMax = 4 * 1024 * 1024;
 
@@ -49,9 +53,9 @@ export async function* readCsv(
     await rest.return?.();
     throw error;
   }
-  const { form, skipped, dates } = found;
+  const { form, skipped } = found;
   const { separator } = form;
-  const rows = new CsvRows(options, new FormNumbers(form), new TimeCells(options, dates));
+  const rows = new CsvRows(options, found);
   // A line that states the separator is a line.
   if (skipped > 0) rows.passLine();
   const lines = new PlainLines(rows, separator);
@@ -145,10 +149,15 @@ class CsvRows implements Records {
   /** By place in a row: what the points of its numbers can be. */
   private points = new Uint8Array(0);
 
-  constructor(
-    private readonly options: RowOptions, private readonly form: FormNumbers,
-    private readonly times: TimeCells,
-  ) {}
+  private readonly form: FormNumbers;
+  private readonly times: TimeCells;
+  /** By place in a row: the sign of its numbers; empty: none; undefined: there is no number yet. */
+  private readonly signs: string[] = [];
+
+  constructor(private readonly options: RowOptions, private readonly found: FoundForm) {
+    this.form = new FormNumbers(found.form);
+    this.times = new TimeCells(options, found.dates);
+  }
 
   /** The first line of the record after the last one that is complete. */
   get nextLine(): number {
@@ -266,15 +275,18 @@ class CsvRows implements Records {
   /** Null where a column is no number. */
   private numbersOnly(selection: Selection, builder: BatchBuilder): NumberRows | null {
     const types = selection.names.map((name) => this.options.types?.get(name) ?? plainNumber);
-    if (!types.every(isOfNumbers) || this.options.times !== undefined) return null;
+    const isPlain = this.options.times === undefined && !this.found.hasSigns;
+    if (!types.every(isOfNumbers) || !isPlain) return null;
     if (selection.contributor >= 0 && selection.contributor === selection.group) return null;
     // Where a line has one cell, an empty one is a blank line.
     const isOneCell = this.width === 1;
     if (isOneCell && types.length === 0) return null;
-    const { decimal, thousands } = this.form.form;
+    const { decimal, thousands, separator } = this.form.form;
+    // Lines without quotes have no mark between cells inside a cell.
+    const grouping = thousands === separator ? '' : thousands;
     return {
       builder,
-      marks: { decimal: decimal.charCodeAt(0), thousands: utf8(thousands) },
+      marks: { decimal: decimal.charCodeAt(0), thousands: utf8(grouping) },
       roles: rolesOf(selection, this.width),
       points: this.points,
       isWhole: Uint8Array.from(types, ({ type }) => Number(type === 'integer')),
@@ -320,6 +332,11 @@ class CsvRows implements Records {
   private markRemedy(cell: string): string | undefined {
     const { separator, decimal } = this.form.form;
     const other = marksIn(cell.trim()).decimal;
+    if (separator === ',' && /^[+-]?\d{1,3}(?:,\d{3})+$/.test(cell.trim())) {
+      return 'a comma in a number may stand before its decimals or between thousands: '
+        + (adviceOn(this.options, 'csv', 'pass --csv thousands=comma, or ') + 'write a point or '
+          + 'nothing');
+    }
     if (separator === ',' || !/^[+-]?\d[\d.,' \u00a0\u202f\u2019]*$/.test(cell.trim())) {
       return undefined;
     }
@@ -349,8 +366,10 @@ class CsvRows implements Records {
     const { target, offset } = builder;
     for (const [i, index] of selection.data.entries()) {
       const name = selection.names[i]!;
-      const cell = this.timeText(record[index]!, name, line, index);
       const type = this.options.types?.get(name);
+      const timed = this.timeText(record[index]!, name, line, index);
+      const cell = this.found.hasSigns && isOfNumbers(type)
+        ? this.unsigned(timed, i, line, index) : timed;
       const value = type?.type === 'text'
         ? builder.textPlace(i, cell) : numberInText(cell, type, this.form);
       if (value !== undefined) {
@@ -360,8 +379,8 @@ class CsvRows implements Records {
       }
       const place = { line, column: index + 1, name };
       if (!this.isEmpty(cell, type)) {
-        throw refusedAt(source, place, this.markRemedy(cell)
-          ?? badCellRemedy(this.options, type, cell, place.name));
+        throw refusedAt(source, place, this.markRemedy(withoutSign(cell))
+          ?? this.signRemedy(cell, type) ?? badCellRemedy(this.options, type, cell, place.name));
       }
       target[offset + i] = NaN;
       if (type?.optional !== true && missing !== 'null') {
@@ -377,6 +396,22 @@ class CsvRows implements Records {
       : textForm(this.timeText(
         record[selection.group]!, this.options.group!, line, selection.group,
       )));
+  }
+
+  /** The number in a cell without its sign, which all numbers of a column have, or none. */
+  private unsigned(cell: string, place: number, line: number, index: number): string {
+    const { text, sign } = cutSign(cell) ?? { text: cell, sign: '' };
+    if (this.isEmpty(cell, undefined) || this.form.parse(text) === undefined) return cell;
+    this.signs[place] ??= sign;
+    if (this.signs[place] === sign) return text;
+    const name = this.selection!.names[place]!;
+    throw refusedAt(this.options.source, { line, column: index + 1, name }, mixedSigns);
+  }
+
+  private signRemedy(cell: string, type: ColumnType | undefined): string | undefined {
+    const text = withoutSign(cell);
+    return isOfNumbers(type) && text !== cell && this.form.parse(text) !== undefined
+      ? mixedSigns : undefined;
   }
 
   /** Words for an empty cell are one, as in a column of numbers. */

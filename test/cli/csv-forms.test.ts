@@ -36,11 +36,16 @@ const odd = [
 ];
 
 /** The number in a cell, found by cutting it at the marks of a form. */
-function numberOf(cell: string, { decimal, thousands }: CsvForm): number | undefined {
+function numberOf(cell: string, { separator, decimal, thousands }: CsvForm): number | undefined {
   const [mantissa, exponent, ...rest] = cell.trim().toLowerCase().split('e');
   const sign = /^[+-]/.exec(mantissa!)?.[0] ?? '';
   const [whole, decimals = '', ...others] = mantissa!.slice(sign.length).split(decimal);
-  const groups = thousands === '' ? [whole!] : whole!.split(thousands);
+  // In quotes beside commas between cells, commas stand between thousands if they can mean nothing
+  // else: where a point or a second comma follows.
+  const isUsual = separator === ',' && decimal === '.' && thousands === '';
+  const isClear = mantissa!.includes('.') || whole!.split(',').length > 2;
+  const mark = isUsual && isClear && exponent === undefined ? ',' : thousands;
+  const groups = mark === '' ? [whole!] : whole!.split(mark);
   const areDigits = (text: string): boolean =>
     [...text].every((each) => '0123456789'.includes(each));
   const isGrouped = groups.length === 1
