@@ -16,7 +16,8 @@ import { joinParts } from './join-parts.js';
  * process.
  */
 export const outside = [
-  '@opentelemetry/api', 'better-sqlite3', 'bufferutil', 'nodemailer', 'pg', 'utf-8-validate',
+  '@duckdb/node-api', '@opentelemetry/api', 'better-sqlite3', 'bufferutil', 'nodemailer', 'pg',
+  'utf-8-validate',
 ];
 
 /** Programs that are started by themselves, besides the entries that package.json exports. */

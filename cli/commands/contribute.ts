@@ -42,7 +42,7 @@ export const contribute = defineCommand({
     input: {
       type: 'string', valueHint: 'file',
       description: 'rows: .csv, .ndjson, .npy, .parquet or .arrow, also compressed by gzip or '
-        + 'zstd; or - for standard input',
+        + 'zstd, a database of SQLite or DuckDB, "sql:SELECT ...", or - for standard input',
     },
     withdraw: { type: 'boolean', description: 'instead of sending rows, take back what the open '
       + 'epoch has of this key' },

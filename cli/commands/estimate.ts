@@ -92,8 +92,9 @@ export const estimate = defineCommand({
     file: {
       type: 'positional', required: false,
       description: 'rows: .csv, .ndjson, .npy, .parquet or .arrow, also compressed by gzip or '
-        + 'zstd, as its first bytes show; - is standard input; flights are those of the '
-        + 'package (231,083 rows of delay_minutes and distance_miles)',
+        + 'zstd, or a database of SQLite or DuckDB, as its first bytes show; "sql:SELECT ..." is a '
+        + 'query of DuckDB; - is standard input; flights are those of the package (231,083 rows of '
+        + 'delay_minutes and distance_miles)',
     },
     question: {
       type: 'string', valueHint: 'name',

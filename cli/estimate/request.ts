@@ -32,8 +32,8 @@ export interface InputFlags {
 /** @throws UsageError where no file is given. */
 export function inputPath({ file }: InputFlags): string {
   if (file === undefined) {
-    throw new UsageError('FILE is missing: give a .csv, .ndjson, .npy, .parquet or .arrow file, - '
-      + `for standard input, or ${flightsName} for the flights of the package`);
+    throw new UsageError('FILE is missing: give a .csv, .ndjson, .npy, .parquet, .arrow, SQLite or '
+      + `DuckDB file, - for standard input, or ${flightsName} for the flights of the package`);
   }
   return file;
 }

@@ -15,13 +15,13 @@ export const csvArgument = {
       + 'or space, encoding=latin1, empty=NA|- (words that mean an empty cell), missing=null (a '
       + 'row does not count where a cell that is used is empty), dates=dmy or mdy (which comes '
       + 'first in 3/4/2026) or seconds or milliseconds, zone=Europe/Berlin (the time zone of times '
-      + 'without one); several with commas between',
+      + 'without one), table=rides (of a database); several with commas between',
   },
 } satisfies ArgsDef;
 
 export const csvParts = [
   'header', 'separator', 'decimal', 'thousands', 'encoding', 'empty', 'missing', 'dates',
-  'zone',
+  'zone', 'table',
 ] as const;
 type Part = (typeof csvParts)[number];
 
@@ -34,7 +34,7 @@ const words = {
     dmy: 'dmy', mdy: 'mdy', ymd: 'ymd', seconds: 'seconds', milliseconds: 'milliseconds',
   },
 } as const satisfies Readonly<
-  Record<Exclude<Part, 'empty' | 'zone'>, Readonly<Record<string, string>>>>;
+  Record<Exclude<Part, 'empty' | 'zone' | 'table'>, Readonly<Record<string, string>>>>;
 
 /**
  * The form of a file that `--csv` states, for a reader. Parts that it does not name are absent.
@@ -56,7 +56,7 @@ export function csvFlag(
   const missing = wordOf(pairs, 'missing');
   const encoding = wordOf(pairs, 'encoding');
   const dates = wordOf(pairs, 'dates');
-  const { zone } = pairs;
+  const { zone, table } = pairs;
   if (zone !== undefined) checkZone(zone);
   const form = formOf(pairs);
   return {
@@ -65,6 +65,7 @@ export function csvFlag(
     ...(pairs['empty'] !== undefined && { empty: pairs['empty'].split('|') }),
     ...(Object.keys(form).length > 0 && { form }),
     ...(dates !== undefined && { dates }), ...(zone !== undefined && { zone }),
+    ...(table !== undefined && { table }),
   };
 }
 

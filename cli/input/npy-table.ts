@@ -9,6 +9,7 @@ import { selectColumns } from './columns.js';
 import {
   headerBytesMax, npyHeaderBytes, npyMagic, parseNpyHeader, type NpyHeader,
 } from './npy-header.js';
+import { queryMark } from './query.js';
 import type { InputRequest } from './rows.js';
 
 /** Rows of a .npy file: row-major, in shared memory where the platform has it. */
@@ -32,7 +33,7 @@ const pieceBytes = 1 << 20;
  */
 export async function readNpyTable(request: InputRequest): Promise<NpyTable | null> {
   const { path, contributor, group, columns, onProgress } = request;
-  const isApart = path === '-' || path === flightsName;
+  const isApart = path === '-' || path === flightsName || path.startsWith(queryMark);
   if (isApart || contributor !== undefined || group !== undefined || columns?.length === 0
       || request.header !== undefined || request.form !== undefined) return null;
   try {

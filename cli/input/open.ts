@@ -11,6 +11,7 @@ import { readFlights } from './flights.js';
 import { readNpy } from './npy.js';
 import { npyMagic } from './npy-header.js';
 import type { InputFormat, InputRequest, RowBatch, RowOptions } from './rows.js';
+import { queryMark } from './query.js';
 import { packingOf, unpack, unpackedName } from './unpack.js';
 
 /** Endings of formats whose files begin with a mark. */
@@ -22,7 +23,10 @@ const markedEndings: Readonly<Record<string, string>> = {
   '.feather': 'a Feather file of version 2',
 };
 
-const magics: readonly (readonly [InputFormat, Uint8Array])[] = [
+/** The formats, and the marks at their start, or at a later byte. */
+const magics: readonly (readonly [InputFormat, Uint8Array, number?])[] = [
+  ['sqlite', utf8('SQLite format 3')],
+  ['duckdb', utf8('DUCK'), 8],
   ['npy', npyMagic],
   ['parquet', utf8('PAR1')],
   ['arrow', utf8('ARROW1')],
@@ -31,7 +35,7 @@ const magics: readonly (readonly [InputFormat, Uint8Array])[] = [
 ];
 
 /** The length of the longest prefix that identifies a format or a compression. */
-const magicBytes = 10;
+const magicBytes = 15;
 
 type StreamReader = (
   chunks: AsyncIterable<Uint8Array>, options: RowOptions,
@@ -43,8 +47,31 @@ const encodingMarks: readonly (readonly [string, Uint8Array])[] = [
   ['utf-16be', Uint8Array.of(0xfe, 0xff)],
 ];
 
-/** Parquet is not here: it is not read from its start to its end. */
-const readers: Readonly<Record<Exclude<InputFormat, 'parquet'>, () => Promise<StreamReader>>> = {
+/** Formats that are not read from their start to their end. */
+type FileFormat = 'parquet' | 'sqlite' | 'duckdb';
+
+type FileReader = (
+  request: InputRequest, source: string,
+) => AsyncGenerator<RowBatch, void, undefined> | Generator<RowBatch, void, undefined>;
+
+const fileReaders: Readonly<Record<FileFormat, {
+  readonly why: string; readonly load: () => Promise<FileReader>;
+}>> = {
+  parquet: {
+    why: 'Parquet is read from its end',
+    load: async () => (await import('./parquet.js')).readParquet,
+  },
+  sqlite: {
+    why: 'a database is read in parts',
+    load: async () => (await import('./databases.js')).readSqlite,
+  },
+  duckdb: {
+    why: 'a database is read in parts',
+    load: async () => (await import('./databases.js')).readDuckDb,
+  },
+};
+
+const readers: Readonly<Record<Exclude<InputFormat, FileFormat>, () => Promise<StreamReader>>> = {
   csv: () => Promise.resolve(readCsv),
   ndjson: () => Promise.resolve(readNdjson),
   npy: () => Promise.resolve(readNpy),
@@ -70,6 +97,10 @@ export async function* readRows(
     yield* readFlights({ ...request, source: flightsName });
     return;
   }
+  if (request.path.startsWith(queryMark)) {
+    yield* (await fileReaders.duckdb.load())(request, 'the query');
+    return;
+  }
   const source = request.path === '-' ? 'standard input' : request.path;
   let chunks = bytesOf(request, stdin, source);
   let head = await markedHead(chunks);
@@ -87,15 +118,20 @@ export async function* readRows(
     throw new UsageError('a .npy file holds numbers only: give .csv or .ndjson for columns that '
       + 'have types');
   }
-  if (format === 'parquet') {
+  const isBase = format === 'sqlite' || format === 'duckdb';
+  if (request.table !== undefined && !isBase) {
+    throw new UsageError(`--csv table= names a table of a database, and ${source} is none: leave it `
+      + 'out');
+  }
+  if (isBase || format === 'parquet') {
     await chunks.return(undefined);
+    const { why, load } = fileReaders[format];
     if (packing !== undefined || request.path === '-') {
       const remedy = packing === undefined ? 'save it as a file' : 'unpack it first';
-      throw new InvalidInputError(`${source}: Parquet is read from its end, so it must be a file `
+      throw new InvalidInputError(`${source}: ${why}, so it must be a file `
         + `that is not compressed as a whole: ${remedy}`, { source });
     }
-    const { readParquet } = await import('./parquet.js');
-    yield* readParquet(request, source);
+    yield* (await load())(request, source);
     return;
   }
   const read = await readers[format]();
@@ -166,7 +202,8 @@ function isCsvAlone({ header, form, encoding, empty }: RowOptions | InputRequest
  *   a mark at their start: the bytes would be taken for CSV.
  */
 function formatOf(head: Uint8Array, path: string, source: string): InputFormat {
-  const found = magics.find(([, magic]) => magic.every((byte, i) => head[i] === byte));
+  const found = magics.find(([, magic, at = 0]) =>
+    magic.every((byte, i) => head[at + i] === byte));
   if (found !== undefined) return found[0];
   const name = unpackedName(path).toLowerCase();
   const ending = Object.keys(markedEndings).find((each) => name.endsWith(each));

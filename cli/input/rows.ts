@@ -6,7 +6,7 @@ import type { CsvForm, FormNumbers } from './csv-form.js';
 import { parseNumber } from './decimals.js';
 import { hasTime, type DateForm, type TimeUnit } from './times.js';
 
-export type InputFormat = 'csv' | 'ndjson' | 'npy' | 'parquet' | 'arrow';
+export type InputFormat = 'csv' | 'ndjson' | 'npy' | 'parquet' | 'arrow' | 'sqlite' | 'duckdb';
 
 /** Flags of a command that a message about its input may suggest. */
 export type InputFlag = 'columns' | 'missing' | 'csv' | 'type' | 'contributor';
@@ -46,6 +46,8 @@ export interface RowOptions {
   readonly times?: ReadonlyMap<string, TimeUnit>;
   /** How dates are written. Default: as each can be read in one way only. */
   readonly dates?: DateForm;
+  /** The table of a database. Default: the only one. */
+  readonly table?: string;
   /** The time zone of times without an offset, and of bins. */
   readonly zone?: string;
   /** The flags that the command has. Messages suggest no others. Default: all. */
@@ -54,7 +56,7 @@ export interface RowOptions {
 
 /** A file of rows, and the part of it to read. */
 export interface InputRequest extends Omit<RowOptions, 'source'> {
-  /** A path, `-` for standard input, or `flights`. */
+  /** A path, `-` for standard input, `flights`, or `sql:` and a query. */
   readonly path: string;
   /** Called with the bytes read so far, and with the total if it is known. */
   readonly onProgress?: (bytes: number, total: number | undefined) => void;

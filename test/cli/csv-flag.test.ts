@@ -28,7 +28,8 @@ describe('--csv', () => {
 
   it.each([
     ['encodings=latin1', 'has no part "encodings": its parts are header, separator, decimal, '
-      + 'thousands, encoding, empty, missing, dates, zone: did you mean "encoding"?'],
+      + 'thousands, encoding, empty, missing, dates, zone, table: '
+      + 'did you mean "encoding"?'],
     ['seperator=;', 'did you mean "separator"?'],
     ['header=maybe', '--csv header is "maybe": write one of header=yes, header=no'],
     ['separator=x', '--csv separator is "x": write one of separator=comma'],

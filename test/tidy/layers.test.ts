@@ -105,6 +105,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   'hyparquet-writer': ['cli/export'],
   // Reads Arrow and writes it.
   '@uwdata/flechette': ['cli/input', 'cli/export'],
+  '@duckdb/node-api': ['cli/input'],
   idb: ['client/outbox'],
   uplot: ['dashboard'],
   preact: ['dashboard'],

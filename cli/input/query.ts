@@ -1,0 +1,2 @@
+/** The beginning of an input that is a query, which DuckDB answers. */
+export const queryMark = 'sql:';
