@@ -109,3 +109,45 @@ export function windowsOf(
   }
   return windows;
 }
+
+/** Windows within this factor of the finest one show components of its width. */
+const alike = 16;
+
+/**
+ * The windows, and others of the finest width between and beside those that show components of that
+ * width: one whose gaps lie half in one bucket and half in the next may have no window of its own.
+ * Where that takes more than there is room for, they are wider, or there are none. A function of
+ * windows, which are released.
+ * @param most - as for `windowsOf`; the answer has no more.
+ */
+export function filledWindows(windows: readonly Window[], most: number): readonly Window[] {
+  const finest = Math.min(...windows.map(({ width }) => width));
+  const fine = windows.filter(({ width }) => width <= alike * finest);
+  for (let width = finest; width <= alike * finest; width *= 2) {
+    const laid = laidBetween(fine, width, finest, most);
+    if (windows.length + laid.length <= most) return [...windows, ...laid];
+  }
+  return windows;
+}
+
+/** Windows of one width over what `fine` leaves uncovered of its span and a little more. */
+function laidBetween(
+  fine: readonly Window[], width: number, finest: number, most: number,
+): readonly Window[] {
+  const end = Math.max(...fine.map((one) => one.place + 2 * one.width)) + 2 * finest;
+  let at = Math.min(...fine.map((one) => one.place - one.width)) - 2 * finest;
+  const laid: Window[] = [];
+  while (at < end && laid.length <= most) {
+    const from = at;
+    const covered = fine.filter((one) => one.place - one.width <= from)
+      .reduce((far, one) => Math.max(far, one.place + 2 * one.width), from);
+    if (covered > at) {
+      at = covered;
+      continue;
+    }
+    const place = Math.floor(at / width + 1) * width;
+    laid.push({ place, width });
+    at = place + 2 * width;
+  }
+  return laid;
+}

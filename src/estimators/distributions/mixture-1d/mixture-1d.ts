@@ -23,16 +23,19 @@ import { numberOf } from '../../contract/values.js';
 import { cellsPerWindow, countCells, piecesOf } from '../candidates/cells.js';
 import type { ContestRules } from '../candidates/contests.js';
 import { describeMixture1d } from './describe.js';
-import { fitMixture, type Component, type Fit } from './expectation.js';
 import {
-  countGaps, gapsEvent, gapsNotAllowed, usedFrom, windowsOf, type Window,
+  fitMixture, startAnywhere, startApart, type Component, type Fit,
+} from './expectation.js';
+import {
+  countGaps, filledWindows, gapsEvent, gapsNotAllowed, usedFrom, windowsOf, type Window,
 } from '../candidates/gaps.js';
 import { lineDistribution } from '../candidates/line.js';
 import { lineContestants, lineScores } from '../candidates/line-contests.js';
 
 const windowsMaximum = 8;
 const candidates = 40;
-const starts = 12;
+/** Starts at random places, and with means that are far from each other. */
+const starts = { anywhere: 12, apart: 8 } as const;
 const shares = { gaps: 0.4, cells: 0.35, choice: 0.25 };
 /** A component's gaps fall into about this many buckets. */
 const bucketsOfComponent = 12;
@@ -45,7 +48,8 @@ const bucketsOfComponent = 12;
  * Cost: (rho, delta), delta-approximate zCDP, for all data.
  * Why: a keyed hash puts each contributor into one of three cohorts. Each cohort is asked one
  * question, so the largest of three costs counts.
- * - Gaps find windows (gaps, with its proof): (rho, delta).
+ * - Gaps find windows (gaps, with its proof): (rho, delta). More are laid beside them, as a
+ *   function of those, and all are at most 8.
  * - In the second cohort a row is in the total, and in at most one cell of each of at most 8
  *   windows. A replaced row moves the counts by at most sqrt(16) in L2, since the total stays. A
  *   row that comes or goes moves them by at most sqrt(9). Cost: rho.
@@ -121,21 +125,34 @@ function planMixture(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
   const choice = exponentialEvent({
     name: 'choice', cohort: 'choice', candidates, sensitivity: 1, rho,
   });
-  const least = Math.min(0.2, 1 / components);
-  const weight = components === 1 ? 1 : least;
-  const gapsNeeded = bucketsOfComponent * (usedFrom(gaps) + 2.33 * gaps.sigma);
-  const needed = Math.ceil(gapsNeeded / (weight * shares.gaps));
+  const weight = leastWeight(components);
+  const [needed, neededForOne] = [weight, 1].map((share) => cohortFor(gaps, share)) as
+    [number, number];
   if (cohort < needed) {
+    const one = components > 1 && cohort >= neededForOne
+      ? 'components: 1 or gaussian of this column, which look for one normal and find it from '
+        + `fewer contributors (${neededForOne}), ` : '';
     return infeasible(
       `with ${cohort} contributors a component of weight ${weight.toPrecision(2)} may stay below `
       + `the threshold of ${Math.ceil(usedFrom(gaps))} gaps`,
-      `a cohort of ${needed}, fewer components or a larger epsilon`,
+      `a cohort of ${needed}, ${one}fewer components or a larger epsilon`,
       needed,
     );
   }
   const rules = { alpha: numberOf(values, 'alpha'), zeta: 1, cap: cohort };
   const resolution = numberOf(values, 'resolution');
   return planFor({ facts, column, components, resolution, rules, gaps, cells, choice });
+}
+
+/** Components of this weight are to be found. */
+function leastWeight(components: number): number {
+  return components === 1 ? 1 : Math.min(0.2, 1 / components);
+}
+
+/** Contributors with whom a component of this weight fills a bucket of gaps past the threshold. */
+function cohortFor(gaps: GaussianHistogramEvent, weight: number): number {
+  const gapsNeeded = bucketsOfComponent * (usedFrom(gaps) + 2.33 * gaps.sigma);
+  return Math.ceil(gapsNeeded / (weight * shares.gaps));
 }
 
 function planFor(design: Design): Plan {
@@ -191,8 +208,9 @@ function release(
   const empty = Array.from({ length: gaps.coordinates - 1 }, () => new Map<number, number>());
   const kept = mechanisms.histogram(gaps.name, values('gaps').map((list) =>
     [countGaps(list, contributors), ...empty]));
-  const windows = windowsOf(kept.value[0]!, usedFrom(gaps), contributors, windowsMaximum);
-  if (windows.length === 0) return kept.map(() => notFound(design));
+  const found = windowsOf(kept.value[0]!, usedFrom(gaps), contributors, windowsMaximum);
+  if (found.length === 0) return kept.map(() => notFound(design));
+  const windows = filledWindows(found, windowsMaximum);
   const noisy = mechanisms.gaussian(cells.name, values('cells').map((list) =>
     countCells(list, windows, windowsMaximum)));
   const total = noisy.value.at(-1)!;
@@ -222,12 +240,14 @@ function fitsOf(
 ): readonly Fit[] {
   const pieces = piecesOf(noisy, windows, cells.sigma);
   const total = noisy.at(-1)!;
-  const work = seededRandom(utf8('starts of fits'));
-  const byParts = Array.from({ length: components }, (_, k) =>
-    Array.from(
-      { length: k === 0 ? 2 : starts }, () => fitMixture(pieces, total, windows, k + 1, work),
-    )
-      .sort((one, two) => one.misfit - two.misfit));
+  const [anywhere, apart] =
+    [seededRandom(utf8('starts of fits')), seededRandom(utf8('starts far from each other'))];
+  const byParts = Array.from({ length: components }, (_, k) => [
+    ...Array.from({ length: k === 0 ? 2 : starts.anywhere }, () =>
+      startAnywhere(pieces, windows, k + 1, anywhere)),
+    ...Array.from({ length: k === 0 ? 0 : starts.apart }, () => startApart(pieces, k + 1, apart)),
+  ].map((start) => fitMixture(pieces, total, windows, start))
+    .sort((one, two) => one.misfit - two.misfit));
   const firsts = byParts.map((list) => list[0]!);
   const others = byParts.flatMap((list) =>
     list.slice(1)).sort((one, two) => one.misfit - two.misfit);

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { loadFlights } from '../../../../cli/data/flights.js';
 import { utf8 } from '../../../../src/base/bytes.js';
 import type { Outcome } from '../../../../src/base/outcome.js';
-import { countGaps } from '../../../../src/estimators/distributions/candidates/gaps.js';
+import {
+  cellsPerWindow, piecesOf,
+} from '../../../../src/estimators/distributions/candidates/cells.js';
+import {
+  countGaps, filledWindows,
+} from '../../../../src/estimators/distributions/candidates/gaps.js';
 import { lineDistribution } from '../../../../src/estimators/distributions/candidates/line.js';
 import { mixture1d } from '../../../../src/estimators/distributions/mixture-1d/mixture-1d.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
@@ -78,6 +83,43 @@ it('counts gaps so that a replaced row moves them by at most 6 in all and sqrt 1
   expect(mostSquares).toBeLessThanOrEqual(18);
 });
 
+it('lays windows over the gaps between those of the same component width, eight in all', () => {
+  const found = [
+    { place: 0, width: 2 }, { place: 8, width: 2 }, { place: 0, width: 64 },
+  ];
+  const filled = filledWindows(found, 8);
+  expect(filled).toEqual(expect.arrayContaining(found));
+  expect(filled).toContainEqual({ place: 6, width: 2 });
+  // A window that shows components of this width lies over the gap: the rest is beside it.
+  const beside = filledWindows([...found, { place: 0, width: 16 }], 8);
+  expect(beside).not.toContainEqual({ place: 6, width: 2 });
+  // 1,000 windows of the finest width lie between these: they stay as they are.
+  const apart = [{ place: 0, width: 2 }, { place: 4_000, width: 2 }];
+  expect(filledWindows(apart, 8)).toEqual(apart);
+  const data = dataSource('windows');
+  for (let round = 0; round < 500; round++) {
+    const windows = Array.from({ length: 1 + data.below(8) }, () => {
+      const width = 2 ** data.below(5);
+      return { width, place: width * (data.below(40) - 20) };
+    });
+    const laid = filledWindows(windows, 8);
+    expect(laid.length).toBeLessThanOrEqual(8);
+    expect(laid.every(({ place, width }) => place % width === 0)).toBe(true);
+  }
+});
+
+it('makes narrow cells agree with the wider cell that they make up, by least squares', () => {
+  const windows = [{ place: 0, width: 2 }, { place: 0, width: 16 }];
+  const noisy = new Float64Array(2 * cellsPerWindow + 1);
+  // The cell 0..0.5 of the wide window holds 9; each of the eight narrow cells in it is empty.
+  noisy[cellsPerWindow + 16 * 2] = 9;
+  const pieces = piecesOf(noisy, windows, 3);
+  const inside = pieces.filter(({ low, high }) => low >= 0 && high <= 0.5);
+  expect(inside.map(({ mass }) => mass)).toEqual(new Array<number>(8).fill(1));
+  expect(inside[0]!.variance).toBeCloseTo(8);
+  expect(pieces.filter(({ mass }) => mass !== 0)).toHaveLength(8);
+});
+
 describe('mixture-1d', () => {
   const seeds = Number(process.env['KEELSON_MIXTURE_SEEDS'] ?? 1);
   // The measurement with several seeds takes as many as the promise is about.
@@ -105,6 +147,31 @@ describe('mixture-1d', () => {
       if (seeds > 1) process.stderr.write(`${name} ${seed}: ${distance.toFixed(3)}\n`);
       else if (outcome.kind !== 'refused' || cohort >= full) expect(distance).toBeLessThan(allowed);
     }
+  });
+
+  it.each<[string, readonly Part[]]>([
+    ['four equal components', [[0.25, 0, 1], [0.25, 8, 1], [0.25, 16, 1], [0.25, 24, 1]]],
+    ['three components', [[0.5, 0, 1], [0.3, 8, 1], [0.2, 16, 1]]],
+  ])('finds %s that stand apart, under every seed', { tags: ['long'] }, async (name, parts) => {
+    for (let seed = 0; seed < 4; seed++) {
+      const outcome = await estimated(
+        (data) => draw(parts, data), `${name} apart ${seed}`, { components: parts.length }, 60_000,
+      );
+      expect(variation(partsOf(outcome), parts), `seed ${seed}`).toBeLessThan(0.04);
+    }
+  });
+
+  it('names what answers with the people there are, where components would hide', () => {
+    const facts = {
+      dimension: 1, cohort: 5_000, participation: 'secret' as const,
+      target: privacyTarget({ epsilon: 1, delta: 1e-6 }),
+    };
+    const planned = (raw: object) =>
+      mixture1d.plan(parseParameters(mixture1d.parameters, { ...raw }, facts), facts);
+    const refused = planned({});
+    if (refused.kind !== 'infeasible') throw new Error('it is planned');
+    expect(refused.remedy).toMatch(/components: 1 or gaussian of this column.* \(\d+\)/);
+    expect(planned({ components: 1 }).kind).toBe('plan');
   });
 
   it('finds rounded values when it knows their step', { tags: ['long'] }, async () => {
