@@ -82,6 +82,10 @@ export const table: readonly Row[] = [
   ['robust-mean given 20000x10 likert far', 0.013, 110, { removed: 0.075 }],
   ['robust-mean given 20000x10 likert point', 0.34, 0.66, { removed: 0.075 }],
   ['robust-mean found 20000x1 normal far', 0.0082, 230, { removed: 0.075, quick: true }],
+  ['robust-mean given 1000x2 normal cluster corruption=.1 epsilon=2', 0.33, 1.8, {
+    removed: 0.15, seeds: 9,
+  }],
+  ['robust-mean given 1000x2 exponential none corruption=.1 epsilon=2', 0.06, 0.8, { seeds: 9 }],
   ['robust-mean found 53940x7 stones none', 0.02, 0.075, { quick: true }],
   ['robust-mean found 53940x7 stones none corruption=.1', 0.02, 0.075],
   ['robust-mean found 20000x10 bimodal point', 0.016, 1.4, { removed: 0.075 }],

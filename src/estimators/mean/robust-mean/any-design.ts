@@ -44,6 +44,11 @@ export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly corruption: number;
   /** In spreads; null: found from the released distances. */
   readonly radius: number | null;
+  /**
+   * How far a radius that was planned for few people may move the mean of honest rows of deviation
+   * 1, in spreads; 0 for any other radius.
+   */
+  readonly cut: number;
   /** The event of the number of rows, drawn with the first round. */
   readonly present: GaussianEvent | null;
   /** The first is of rows in spreads, the others are of mapped rows. Empty: noise hides them. */
@@ -84,6 +89,8 @@ export interface AnyOptions {
   readonly finalPart: number | null;
 }
 
+/** Normal rows get a radius of sqrt(columns) and this, about. */
+const usualMore = 1.5;
 /** Shares of rho. */
 const shares = {
   round: 0.05, mappedRound: 0.045, third: 0.04, refine: 0.04, axis: 0.035,
@@ -117,7 +124,7 @@ export function noiseOfSum({ sigma, dimension }: GaussianEvent, rows: number): n
 
 /** Splits rho: the centre, the events that show the shape, and the mean with all that is left. */
 export function anyDesign(options: AnyOptions): AnyDesign {
-  const { facts, bounds = null, corruption, radius, finalPart } = options;
+  const { facts, bounds = null, corruption, finalPart } = options;
   const { dimension, cohort, target } = facts;
   const centreOf = (share: number): CentreStage => centreStage({
     dimension, rho: shareOf(target.rho, share), delta: target.delta, corruption, bounds,
@@ -142,7 +149,8 @@ export function anyDesign(options: AnyOptions): AnyDesign {
   const apart = sumEvent('mean/apart', dimension, unitBall, shareOf(rhoFinal, finalParts.apart));
   const { present, rounds, third, refine, axes, distance, equal } = shape;
   return {
-    ...shape, facts, corruption, radius, centre, rowsMax, unitBall, sum, count, apart,
+    ...shape, facts, corruption, centre, rowsMax, unitBall, sum, count, apart,
+    ...radiusFor(options, distance),
     events: [
       ...centre.events, ...present === null ? [] : [present],
       ...rounds.flatMap((round) => [round.sum, round.square]),
@@ -239,7 +247,7 @@ function shapeEvents(
 
 /** The radius that normal rows get, about, where none is given. In spreads. */
 export function usualChoice({ radius, facts: { dimension } }: AnyDesign): number {
-  return radius ?? Math.sqrt(dimension) + 1.5;
+  return radius ?? Math.sqrt(dimension) + usualMore;
 }
 
 /** A crowd of this many standard deviations of a bin's noise shows, and is left out. */
@@ -250,32 +258,53 @@ const seenFrom = 3.5;
 const farShare = 1.25;
 
 /**
- * How far rows beyond the usual radius may move the mean, in spreads. Up to a share q of all they
- * are too few to be left out as a crowd, but enough to be seen, so the radius follows them: they
- * add at most `farMost` sqrt(q) to what the usual radius allows.
+ * How far rows beyond the usual radius may move the mean, in spreads, where the radius is found. Up
+ * to a share q of all they are too few to be left out as a crowd, but enough to be seen, so the
+ * radius follows them: they add at most `farMost` sqrt(q) to what the usual radius allows.
+ * @param bin - noise of a count of distances, as a share of the rows.
  * @param share - of the rows, hostile and all far out, 0 .. 1.
  */
-function movedByFewFar(
-  { facts: { cohort }, radius, distance }: AnyDesign, promise: number, share: number, reach: number,
-): number {
-  const bin = distance.sigma / cohort;
+function movedByFewFar(bin: number, promise: number, share: number, reach: number): number {
   const few = Math.min(share, Math.max(crowdShares.least * promise, crowdFrom * bin));
-  if (radius !== null || few < seenFrom * bin) return 0;
+  if (few < seenFrom * bin) return 0;
   return few * reach + farShare * Math.sqrt(few);
+}
+
+/**
+ * The radius, where it is not to be found: the given one, or that of few people. With them, noise
+ * hides a crowd of the stated share c that a found radius would follow. A radius R that follows
+ * nobody allows hostile rows c R / (1 - c), and moves the mean of honest rows of deviation 1 by at
+ * most E (|x| - R)+ <= E |x|^2 / (4 R) = d / (4 R), whatever their shape is. It is taken where the
+ * sum is less than what a found one allows. The best R is sqrt(d (1 - c) / (4 c)), but one that
+ * normal rows have costs them nothing.
+ */
+function radiusFor(
+  { facts: { dimension, cohort }, corruption, radius }: AnyOptions, { sigma }: GaussianEvent,
+): Pick<AnyDesign, 'radius' | 'cut'> {
+  if (radius !== null || corruption === 0) return { radius, cut: 0 };
+  const ratio = corruption / (1 - corruption);
+  const fixed = Math.max(
+    Math.sqrt(dimension / (4 * ratio)), Math.sqrt(dimension) + usualMore,
+  );
+  const cut = dimension / (4 * fixed);
+  const few = movedByFewFar(sigma / cohort, corruption, corruption, usualRadius(dimension));
+  return few > ratio * fixed + cut ? { radius: fixed, cut } : { radius: null, cut: 0 };
 }
 
 /**
  * A share c of hostile rows that looks like honest ones moves the mean by at most sqrt(c / (1 - c))
  * of the rows' deviation, whatever their shape is, and by no more than the ball allows. If fewer
- * rows move it by more from far out (`movedByFewFar`), so may this share.
+ * rows move it by more from far out (`movedByFewFar`), so may this share. To these comes what the
+ * radius of few people cuts off of honest rows.
  */
 export function anyErrorOf(
   design: AnyDesign, promise: number,
 ): (share: number) => ExpectedError {
-  const { facts: { dimension, cohort }, radius, sum } = design;
+  const { facts: { dimension, cohort }, radius, cut, sum, distance } = design;
   const reach = radius ?? usualRadius(dimension);
   const honest = honestErrorOfMean(dimension, cohort, sum.sigma * usualChoice(design));
-  return errorUpTo(promise, honest, (share) => Math.max(
-    Math.min(share * reach, movedByShare(share)), movedByFewFar(design, promise, share, reach),
+  return errorUpTo(promise, honest, (share) => cut + Math.max(
+    Math.min(share * reach, movedByShare(share)),
+    radius === null ? movedByFewFar(distance.sigma / cohort, promise, share, reach) : 0,
   ));
 }

@@ -61,7 +61,8 @@ const shapeParameter: ParameterSpec = {
  * (pooled/outside).
  * Assumption of `any`. Honest rows have a variance. Of the rows left a corruption a moves the
  * mean along any direction by at most sqrt(a / (1 - a)) of their deviation there, and by what rows
- * beyond the usual radius add, which is kept below sqrt(c) for the stated share c. No shape is
+ * beyond the usual radius add, which is kept below sqrt(c) for the stated share c. With few people,
+ * of whom noise would hide more than that, the radius is fixed (`radiusFor`). No shape is
  * assumed, so nothing smaller can be promised: the same rows may be honest or not.
  * Assumption of `normal`. Honest rows are at most one spread wide in every direction, and not
  * strongly skewed. What is not detected widens no axis beyond the detection threshold t, and moves
@@ -163,6 +164,11 @@ function designForAny({ values, facts, bounds, spread }: DesignRequest): PooledD
       outputShape: [dimension],
       facts: {
         clipRadiusInSpreads: radius,
+        ...design.cut > 0 && {
+          radius: 'fixed: with so few people noise hides as many liars as would raise it. Rows '
+            + `beyond it move the mean by at most ${design.cut.toPrecision(2)} spreads if all are `
+            + 'honest, and the interval allows for them',
+        },
         noisePerCoordinateInSpreads: (sum.sigma * radius) / cohort,
         rounds: rounds.length,
         axesAtMost: axes.length,
