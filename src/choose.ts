@@ -11,6 +11,7 @@ import {
   count, covariance, distribution, gaussian, histogram, mean, median, mixture, mixture1d,
   primeHeavy, quantile, ratio, robustMean, share, stableCovariance, sum,
 } from './estimators/index.js';
+import { normalQuantile } from './numerics/normal.js';
 import { planWithin, type PlanOptions } from './plan.js';
 import { targetAlone } from './privacy/accounting/target.js';
 import { questionNames, type QuestionName } from './question-names.js';
@@ -83,7 +84,11 @@ interface Contender {
   /** Parameters that follow from the known facts. */
   readonly parameters?: (known: Known) => Readonly<Record<string, unknown>>;
   /** It answers something near to the question, where nothing else has an answer. */
-  readonly standsIn?: true;
+  readonly standsIn?: (known: Known) => boolean;
+  /** Its planned error in spreads, where its plan has another unit and it does not stand in. */
+  readonly inSpreads?: (error: number, known: Known) => number;
+  /** A sentence to the reasons where it is chosen. */
+  readonly says?: (known: Known) => string;
   /** Whether `parameters` reads a `range`, which the estimator itself does not take. */
   readonly readsRange?: true;
 }
@@ -104,6 +109,19 @@ const ofRanks = {
 
 const ofNormalRows = ({ shape }: Known): string | null =>
   (shape === 'light' ? null : 'it needs shape light');
+
+/** Deviations between the mean and the median of columns that are about normal (gamma 60: .04). */
+const aboutNormal = 0.05;
+
+/**
+ * An error of medians, in ranks and Euclidean over the columns, as an error of means in spreads:
+ * where columns are about normal, a rank r from the middle is so many deviations from the mean. The
+ * rank is taken to be the same in each column.
+ */
+function normalSpreads(error: number, { columns }: Known): number {
+  const rank = 0.5 + error / Math.sqrt(columns);
+  return rank < 1 ? Math.sqrt(columns) * (normalQuantile(rank) + aboutNormal) : Infinity;
+}
 
 /**
  * Which estimators answer which question. `keelson estimate auto`, `keelson plan auto` and the
@@ -172,8 +190,16 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     },
     {
       name: 'median',
-      suits: 'The same with too few people for a mean: the value that half of them are below.',
-      ...ofRanks, standsIn: true,
+      suits: 'The same with too few people for a mean, or few and `shape` light: the value that '
+        + 'half of them are below.',
+      ...ofRanks,
+      standsIn: ({ shape }) => shape !== 'light',
+      inSpreads: normalSpreads,
+      says: ({ shape }) => (shape === 'light'
+        ? 'This is the median: half of them are below it. In columns about normal the mean is '
+          + 'there, too. Its interval allows for nobody who lies; the expected error does.'
+        : 'No mean can be found with so few people. This is the median: half of them are below it; '
+          + 'in a skewed column the mean is elsewhere.'),
     },
   ],
   covariance: [
@@ -266,13 +292,9 @@ export interface NoChoice extends Infeasible {
   readonly candidates: readonly Candidate[];
 }
 
-/**
- * `chooseEstimator` for facts that are checked.
- * @param standIns - whether one that answers another number may stand in where none else can.
- */
+/** `chooseEstimator` for facts that are checked. */
 export function chooseWithin(
   question: QuestionName, given: Readonly<Record<string, unknown>>, facts: StudyFacts,
-  { standIns = true } = {},
 ): Choice | NoChoice {
   if (!questionNames.includes(question)) {
     throw new InvalidParameterError(
@@ -280,9 +302,8 @@ export function chooseWithin(
         + didYouMean(String(question), questionNames, questionWords),
     );
   }
-  const contenders =
-    decisions[question].filter(({ standsIn = false }) => standIns || !standsIn);
   const known = knownFacts(question, given, facts.dimension);
+  const contenders = decisions[question];
   const rated = contenders.map((contender) => rate(contender, known, facts));
   const eligible = rated.filter(({ candidate: { plan, excluded } }) =>
     plan !== null && excluded === null);
@@ -316,6 +337,8 @@ interface Rated {
   readonly candidate: Candidate;
   readonly infeasible: Infeasible | null;
   readonly standsIn: boolean;
+  /** Of the contender, for the reasons. */
+  readonly says: readonly string[];
 }
 
 function knownFacts(
@@ -357,11 +380,12 @@ function knownFacts(
 
 function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
   const estimator = estimatorOf(contender.name);
-  const { standsIn = false } = contender;
+  const standsIn = contender.standsIn?.(known) ?? false;
+  const says = contender.says === undefined ? [] : [contender.says(known)];
   let parameters: ParameterValues | null = null;
   const none = { estimator, expectedError: null, errorsAreIn: 'spreads', plan: null };
   const without = (excluded: string, infeasible: Infeasible | null = null): Rated =>
-    ({ candidate: { ...none, excluded, parameters }, infeasible, standsIn });
+    ({ candidate: { ...none, excluded, parameters }, infeasible, standsIn, says });
   const lacking = contender.lacks?.(known) ?? null;
   if (lacking !== null) return without(lacking);
   const { corruption } = known;
@@ -386,11 +410,14 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
     }
     return without(`it has no plan: ${plan.reason}`, plan);
   }
-  const errorsAreIn = String(plan.facts['errorsAreIn'] ?? 'spreads');
   const excluded = plan.guarantee.corruptionMax >= corruption ? null : promisesNothing;
-  const expectedError = plan.expectedError(corruption).total;
+  const { total } = plan.expectedError(corruption);
+  const isConverted = !standsIn && contender.inSpreads !== undefined;
+  const expectedError = isConverted ? contender.inSpreads(total, known) : total;
+  const errorsAreIn =
+    isConverted ? 'spreads' : String(plan.facts['errorsAreIn'] ?? 'spreads');
   const candidate = { estimator, expectedError, errorsAreIn, excluded, parameters, plan };
-  return { candidate, infeasible: null, standsIn };
+  return { candidate, infeasible: null, standsIn, says };
 }
 
 function percent(share: number): string {
@@ -398,7 +425,7 @@ function percent(share: number): string {
 }
 
 function reasons(
-  { candidate: best, standsIn }: Rated, eligible: number, known: Known,
+  { candidate: best, says }: Rated, eligible: number, known: Known,
 ): readonly string[] {
   const { estimator, expectedError, errorsAreIn } = best;
   const liars = known.isUnprotected
@@ -413,10 +440,7 @@ function reasons(
     : `Only ${estimator.name} fits what is known: ${error}.`;
   const spread = best.parameters!['spread'] === 'auto'
     ? ['No spread is given, so it is found privately; that takes a part of the budget.'] : [];
-  const near = standsIn
-    ? ['No mean can be found with so few people. This is the median: half of them are below it; in '
-      + 'a skewed column the mean is elsewhere.'] : [];
-  return [liars, compared, ...spread, ...near];
+  return [liars, compared, ...spread, ...says];
 }
 
 /** The advice of the first estimator that has some, else what each lacks. */
