@@ -9,7 +9,7 @@ import { after, before, servers, type ServerIndex } from '../../src/sealed/share
 import { isSealedStatement, signSealedStatement } from '../../src/sealed/shares/statements.js';
 import { KeyStream } from '../../src/sealed/steps/key-stream.js';
 import { openSum } from '../../src/sealed/steps/open.js';
-import { Party, PeerError, type Link } from '../../src/sealed/steps/party.js';
+import { Party, PeerError, runRules, type Link } from '../../src/sealed/steps/party.js';
 import { boxKeysOf, sharedSecret } from '../../src/signing/boxes.js';
 import type { Signer } from '../../src/signing/index.js';
 import type { PeerFrame } from '../../src/wire/peer-messages.js';
@@ -172,14 +172,18 @@ function ownStart(
 ): Start {
   const said = { about: 'start', epoch, attempt, digest, key } as const;
   const signature = signSealedStatement(signing, signer, fromHex(studyId), said);
-  return { kind: 'start', attempt, digest, key, signature };
+  return { kind: 'start', attempt, digest, key, signature, rules: runRules };
 }
 
 function checkedStart(
   { serverKeys, studyId, epoch }: AttemptOptions, start: Start, from: ServerIndex,
   digest: Uint8Array,
 ): Start {
-  const { attempt, key, signature } = start;
+  const { attempt, key, signature, rules } = start;
+  if (rules !== runRules) {
+    throw new PeerLostError('unexpected', `server ${from} computes by rules ${Math.max(1, rules)}, `
+      + `and this server by rules ${runRules}: install one version of Keelson at all three`, from);
+  }
   const verifier = signing.createVerifier(serverKeys[from]!);
   const said = { about: 'start', epoch, attempt, digest: start.digest, key } as const;
   if (!isSealedStatement(signing, verifier, fromHex(studyId), said, signature)) {

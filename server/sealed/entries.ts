@@ -13,7 +13,7 @@ import type { Store } from '../store/contract.js';
 import { journalPages } from '../studies/keep/journal-pages.js';
 import type { PeerLink } from './peer-link.js';
 
-/** Contributors of an epoch, at most: sums of more could leave 64 bits. */
+/** Contributors of an epoch, at most: sums of more could leave the numbers that are shared. */
 const entriesMax = 2 ** 20;
 /** Bytes of the entries of one frame, at most. */
 const frameEntriesBytes = 2 * 1024 * 1024;

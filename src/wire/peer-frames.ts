@@ -100,15 +100,16 @@ const codecs: { readonly [K in Kind]: Codec<K> } = {
     read: (message) => ({ entries: owned(whole(message).entries) }),
   },
   start: {
-    write: ({ attempt, digest, key, signature }) => ({
+    write: ({ attempt, digest, key, signature, rules }) => ({
       attempt: uint32(attempt, 'attempt'), digest: sized(digest, digestBytes, 'digest'),
       key: sized(key, keyBytes, 'key'), ...signatureToWire(signature),
+      rules: uint32(rules, 'rules'),
     }),
     read: (message) => {
-      const { attempt, digest, key } = whole(message);
+      const { attempt, digest, key, rules } = whole(message);
       return {
         attempt, digest: ownSized(digest, digestBytes, 'digest'),
-        key: ownSized(key, keyBytes, 'key'), ...signatureOf(message),
+        key: ownSized(key, keyBytes, 'key'), ...signatureOf(message), rules,
       };
     },
   },

@@ -29,7 +29,7 @@ export type PeerFrame =
   | { readonly kind: 'unusable'; readonly entries: Uint8Array }
   | {
     readonly kind: 'start'; readonly attempt: number; readonly digest: Uint8Array;
-    readonly key: Uint8Array; readonly signature: Uint8Array;
+    readonly key: Uint8Array; readonly signature: Uint8Array; readonly rules: number;
   }
   | { readonly kind: 'step'; readonly payload: Uint8Array; readonly more: boolean }
   | { readonly kind: 'sign'; readonly signature: Uint8Array }

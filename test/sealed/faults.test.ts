@@ -40,6 +40,9 @@ describe('a message that does not fit', () => {
     ['length', (message) => Uint8Array.from([...message, 0, 0, 0, 0])],
     ['step', (message) => message.with(3, 2)],
     ['released', (message) => message.with(4, 1)],
+    // A number of 2^62 or more, and p itself.
+    ['number', (message) => message.with(43, 0x40)],
+    ['number', (message) => message.fill(0xff, 36).with(43, 0x1f)],
   ])('stops the run: %s', async (reason, change) => {
     expect(await reasonsOf(ofServer1(change), multiply)).toEqual([reason, null, null]);
   });
@@ -109,13 +112,14 @@ describe('a commitment that is not checked', () => {
 });
 
 /**
- * Why the promise is `against: reading` and no more: server 0 runs changed code. Where it shares
- * whether a row is inside the ball, it adds 2^22 for one row, or takes 2^22 away. One of the two
- * makes the row weigh 2^22 times as much as any other. The mean that is opened is then that row.
+ * Why the promise is `against: reading` and no more: server 0 runs changed code. Where the bit that
+ * says whether a row is inside the ball becomes a number, it adds 2^21 to what it sends for one
+ * row, or takes 2^21 away: the product counts twice. One of the two makes the row weigh 2^22 times
+ * as much as any other. The mean that is opened is then that row.
  */
 describe('a server that runs changed code', () => {
   it('reads a row: no promise is made against it', { tags: ['long'] }, async () => {
-    const [people, chosen, weight] = [70, 41, 2 ** 22];
+    const [people, chosen, weight] = [70, 41, 2 ** 21];
     const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
     const program = sealedMean(sealedFacts(2, people, 50), { grid });
     const rows = Array.from({ length: people }, (_, i) =>

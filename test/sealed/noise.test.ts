@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Sealed, Sensitive, type Released } from '../../src/base/brands.js';
 import { InvalidParameterError, InvariantError } from '../../src/base/errors.js';
+import { modPrime } from '../../src/base/prime.js';
 import { gaussianEvent, symmetricGaussianEvent } from '../../src/privacy/accounting/calibration.js';
 import { costOfEvents } from '../../src/privacy/accounting/composition.js';
 import { sealedCost } from '../../src/privacy/accounting/sealed-cost.js';
@@ -25,7 +26,8 @@ async function noiseOf(silent: number | null, seed: string): Promise<Float64Arra
     const own = sums[party.server];
     if (party.server === silent) {
       const factor = BigInt(1 / event.grid);
-      const scaled = new BigUint64Array(own.slice().buffer).map((entry) => entry * factor);
+      const scaled = new BigUint64Array(own.slice().buffer).map((entry) =>
+        modPrime(entry * factor));
       await openSum(party, new Uint32Array(scaled.buffer));
       return null;
     }

@@ -157,12 +157,22 @@ describe('sealed programs', () => {
     ['a share of liars that cannot be promised', { corruption: 0.3 }, 1],
     ['no round', { rounds: 0 }, 1],
     ['a radius of no step', { radius: 1e-6 }, 1],
-    ['a radius whose squares leave 64 bits', { radius: 2 ** 12 }, 1],
+    ['a radius whose squares leave the numbers', { radius: 2 ** 12 }, 1],
     ['a budget whose noise is below a step', {}, 1e12],
   ])('refuse %s', (_, options, rho) => {
     const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
     expect(() => sealedRobustMean(sealedFacts(2, people, rho), { grid, ...options }))
       .toThrow(InvalidParameterError);
+  });
+
+  it.each<[string, (rho: number) => SealedProgram]>([
+    ['count', (rho) => sealedCount(sealedFacts(2, people, rho))],
+    ['mean', (rho) => sealedMean(sealedFacts(2, people, rho), { grid: gridOfTwo })],
+  ])('refuse a budget whose noise is so small that sums could leave the numbers: %s', (
+    _, programOf,
+  ) => {
+    expect(programOf(1e9).events.length).toBeGreaterThan(0);
+    expect(() => programOf(1e22)).toThrow('could be 2^60 steps');
   });
 
   const asked = (parameters: ParameterValues): SharedQuestion => ({

@@ -1,29 +1,86 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bits } from '../../src/sealed/steps/adder.js';
-import { from0, number } from '../../src/sealed/steps/convert.js';
+import { InvariantError } from '../../src/base/errors.js';
+import { modPrime, prime, signedModPrime } from '../../src/base/prime.js';
+import { bits, bitsMost, componentSum } from '../../src/sealed/steps/adder.js';
+import { number } from '../../src/sealed/steps/convert.js';
+import { KeyStream } from '../../src/sealed/steps/key-stream.js';
 import { and, dot, product } from '../../src/sealed/steps/multiply.js';
 import { onesPlane, planesOfNumbers } from '../../src/sealed/steps/planes.js';
 import { joined, parts, publicBits } from '../../src/sealed/steps/shares.js';
 import { oneHot, tally } from '../../src/sealed/steps/tally.js';
-import { constantNumbers, scaled, signedAt } from '../../src/sealed/steps/words.js';
-import { Sealed } from '../../src/base/brands.js';
+import {
+  addInto, addScaledInto, constantNumbers, doubled, productsMost, ProductSum, signedAt,
+  subtractFrom, wordsOf,
+} from '../../src/sealed/steps/words.js';
 import {
   bitsAt, bitsBehind, numbersAt, numbersBehind, runThree, splitBits, splitNumbers,
+  type Components,
 } from '../support/sealed-run.js';
 
-const ring = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-const wrapped = (value: bigint): bigint => BigInt.asIntN(64, value);
+const largest = prime >> 1n;
+/** Any number, and often one at which words or limbs are carried. */
+const ring = fc.oneof(
+  fc.bigInt({ min: -largest, max: largest }),
+  fc.tuple(fc.nat(60), fc.integer({ min: -2, max: 2 }), fc.boolean()).map(([bit, more, isMinus]) =>
+    signedModPrime((2n ** BigInt(bit) + BigInt(more)) * (isMinus ? -1n : 1n))),
+);
 const runs = { numRuns: 10, seed: 22 };
 
-describe('numbers modulo 2^64', () => {
+describe('numbers modulo 2^61 - 1', () => {
   it('are pairs of words', () => {
     fc.assert(fc.property(ring, fc.maxSafeInteger(), (value, factor) => {
       const words = constantNumbers(1, value);
       expect(signedAt(words, 0)).toBe(value);
-      expect(signedAt(scaled(words, factor), 0)).toBe(wrapped(value * BigInt(factor)));
-      expect(signedAt(constantNumbers(1, factor), 0)).toBe(BigInt(factor));
-    }), runs);
+      const multiple = constantNumbers(1, 5);
+      addScaledInto(multiple, words, factor);
+      expect(signedAt(multiple, 0)).toBe(signedModPrime(5n + value * BigInt(factor)));
+      const times = 1 + (factor & 0xff) % 28;
+      expect(signedAt(doubled(words, times), 0))
+        .toBe(signedModPrime(value * 2n ** BigInt(times)));
+      expect(signedAt(constantNumbers(1, factor), 0)).toBe(signedModPrime(BigInt(factor)));
+    }), { numRuns: 1_000, seed: 22 });
+  });
+
+  it('are below the prime after each sum, difference and product', () => {
+    const valueAt = (words: Uint32Array): bigint =>
+      BigInt(words[0]!) + (BigInt(words[1]!) << 32n);
+    fc.assert(fc.property(ring, ring, ring, (left, right, more) => {
+      const result = constantNumbers(1, left);
+      addInto(result, constantNumbers(1, right));
+      expect(valueAt(result)).toBe(modPrime(left + right));
+      subtractFrom(result, constantNumbers(1, more));
+      expect(valueAt(result)).toBe(modPrime(left + right - more));
+      const sum = new ProductSum();
+      sum.add(...wordsOf(left), ...wordsOf(right));
+      sum.addInto(result, 0);
+      expect(valueAt(result)).toBe(modPrime(left + right - more + left * right));
+    }), { numRuns: 5_000, seed: 22 });
+  });
+
+  it('have sums of as many of the largest products as there may be', () => {
+    const last = wordsOf(-1);
+    const result = constantNumbers(1, -1);
+    const sum = new ProductSum();
+    for (let i = 0; i < productsMost; i++) sum.add(...last, ...last);
+    sum.addInto(result, 0);
+    expect(signedAt(result, 0)).toBe(BigInt(productsMost) - 1n);
+    // A cross counts as three products, also one whose limbs are all ones.
+    const held = { own: Uint32Array.of(...last), next: Uint32Array.of(...last) };
+    const crosses = Math.floor(productsMost / 3);
+    for (let i = 0; i < crosses; i++) sum.addCross(held, 0, held, 0);
+    sum.addInto(result, 0);
+    expect(signedAt(result, 0)).toBe(BigInt(productsMost) - 1n + 3n * BigInt(crosses));
+  });
+
+  it('come from a key stream without the prime itself', () => {
+    // The first number and the first spare one are p, and each has higher bits that do not count.
+    const bytes = new Uint8Array(8 * 4).fill(0xff).with(8, 7).with(24, 9);
+    const taken = (all: Uint8Array): Uint32Array =>
+      new KeyStream(() => Uint8Array.from(all)).takeNumbers(1, 2);
+    const numbers = taken(bytes);
+    expect([0, 1].map((i) => signedAt(numbers, i))).toEqual([-246n, -248n]);
+    expect(() => taken(bytes.fill(0xff))).toThrow(InvariantError);
   });
 });
 
@@ -43,9 +100,10 @@ describe('steps of three servers', () => {
           ] as const;
         });
         expect(numbersBehind(results.map(([each]) => each)))
-          .toEqual(pairs.map(([left, right]) => wrapped(left * right)));
+          .toEqual(pairs.map(([left, right]) => signedModPrime(left * right)));
         expect(numbersBehind(results.map(([, sum]) => sum)))
-          .toEqual([wrapped(pairs.reduce((sum, [left, right]) => sum + left * right, 0n))]);
+          .toEqual([signedModPrime(
+            pairs.reduce((sum, [left, right]) => sum + left * right, 0n))]);
       },
     ), runs);
   });
@@ -66,24 +124,23 @@ describe('steps of three servers', () => {
     }), runs);
   });
 
-  it('share what server 0 knows', async () => {
-    const value = constantNumbers(1, 77);
-    const results = await runThree((party) => from0(
-      party, 'numbers', 2, party.server === 0 ? Sealed.of(value) : null,
-    ));
-    expect(numbersBehind(results)).toEqual([77n]);
-  });
-
   it('find the bits of numbers', { tags: ['long'] }, async () => {
+    const most = 2n ** BigInt(bitsMost);
+    const small = fc.oneof(
+      fc.bigInt({ min: -most, max: most }), fc.constantFrom(most, -most, 0n, -1n, most - 1n),
+    );
     await fc.assert(fc.asyncProperty(
-      fc.array(ring, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: 64 }),
-      fc.integer({ min: 0, max: 63 }), async (values, end, low) => {
+      fc.array(small, { minLength: 1, maxLength: 40 }), fc.integer({ min: 1, max: bitsMost }),
+      fc.integer({ min: 0, max: bitsMost - 1 }), fc.string(), async (values, end, low, seed) => {
         const from = Math.min(low, end - 1);
-        const components = splitNumbers(values, 'bits');
+        const components = splitNumbers(values, seed);
         const results = await runThree(async (party) =>
           joined(await bits(party, numbersAt(party.server, components), { from, end })));
         const numbers = new Uint32Array(2 * values.length);
-        values.forEach((value, i) => numbers.set(constantNumbers(1, value), 2 * i));
+        values.forEach((value, i) => {
+          const twos = BigInt.asUintN(64, value);
+          numbers.set([Number(twos & 0xffff_ffffn), Number(twos >> 32n)], 2 * i);
+        });
         const words = Math.ceil(values.length / 32);
         const got = bitsBehind(results);
         const wanted = planesOfNumbers(numbers, end).subarray(from * words);
@@ -91,6 +148,39 @@ describe('steps of three servers', () => {
         expect(got).toEqual(wanted);
       },
     ), runs);
+  });
+
+  it('find no bits that could be wrong', async () => {
+    const components = splitNumbers([1], 'too high');
+    for (const range of [{ from: 0, end: bitsMost + 1 }, { from: 3, end: 3 }]) {
+      await expect(runThree((party) => bits(party, numbersAt(party.server, components), range)))
+        .rejects.toThrow(InvariantError);
+    }
+  });
+
+  it('add up components, and find both carries', async () => {
+    for (let width = 2; width <= 6; width += 2) {
+      const below = 2 ** width;
+      const all = Array.from({ length: below ** 2 }, (_, i) =>
+        [i % below, Math.floor(i / below), (7 * i + 3) % below]);
+      const components = [0, 1, 2].map((component) => Uint32Array.from(
+        all.flatMap((values) => [values[component]!, 0]))) as unknown as Components;
+      const results = await runThree(async (party) => {
+        const { planes, carries } =
+          await componentSum(party, numbersAt(party.server, components), { from: 1, width });
+        return joined([...planes, ...carries]);
+      });
+      const planes = bitsBehind(results);
+      const words = Math.ceil(all.length / 32);
+      const bitAt = (plane: number, i: number): number =>
+        (planes[plane * words + (i >>> 5)]! >>> (i & 31)) & 1;
+      all.forEach((values, i) => {
+        const sum = values.reduce((total, value) => total + value, 0);
+        const low = Array.from({ length: width - 1 }, (_, j) => bitAt(j, i) << (j + 1));
+        const carried = below * (bitAt(width - 1, i) + bitAt(width, i));
+        expect((sum & 1) + low.reduce((total, bit) => total + bit, 0) + carried).toBe(sum);
+      });
+    }
   });
 
   it('count the bins that contributors are in', { tags: ['long'] }, async () => {

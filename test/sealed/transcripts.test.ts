@@ -6,6 +6,7 @@ import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
 import { columnGrid } from '../../src/sealed/shares/column-grid.js';
 import { servers } from '../../src/sealed/shares/body.js';
 import type { StreamSource } from '../../src/sealed/steps/key-stream.js';
+import { Party, type PartyOptions } from '../../src/sealed/steps/party.js';
 import { dataSource } from '../support/data.js';
 import { sealedAnswers, sealedFacts } from '../support/sealed-rows.js';
 import { headBytes, keyStreams, Network, type Passed } from '../support/sealed-run.js';
@@ -56,6 +57,20 @@ function noted(sources: readonly StreamSource[], taken: Taken[]): readonly Strea
 interface Transcript {
   readonly passed: readonly Passed[];
   readonly taken: readonly Taken[];
+  /** Steps whose messages are numbers of 61 bits. */
+  readonly numberSteps: ReadonlySet<number>;
+}
+
+/** Notes in which steps it takes numbers from its own stream: some server does in each of them. */
+class Noting extends Party {
+  constructor(options: PartyOptions, private readonly numberSteps: Set<number>) {
+    super(options);
+  }
+
+  override ownNumbers(count: number): Uint32Array {
+    this.numberSteps.add(this.rounds);
+    return super.ownNumbers(count);
+  }
 }
 
 async function transcriptOf(
@@ -63,9 +78,12 @@ async function transcriptOf(
 ): Promise<Transcript> {
   const network = new Network();
   const taken: Taken[] = [];
+  const numberSteps = new Set<number>();
   const values = Array.from({ length: people }, (_, i) => program.valuesOf(crowds[crowd]!(i)));
-  await sealedAnswers(program, values, { network, streams: noted(sources, taken) });
-  return { passed: network.passed, taken };
+  await sealedAnswers(program, values, {
+    network, streams: noted(sources, taken), partyOf: (options) => new Noting(options, numberSteps),
+  });
+  return { passed: network.passed, taken, numberSteps };
 }
 
 /** How far the ones among these bits may be from half of them, at a chance of one in 10^6. */
@@ -75,9 +93,13 @@ function boundOf(bits: number, tests: number): number {
 }
 
 /** Messages, and places of a word in all messages of a way, whose bits are not half ones. */
-function biased({ passed }: Transcript): readonly string[] {
-  const wordsOf = ({ message }: Passed): Uint32Array =>
-    new Uint32Array(message.slice(headBytes).buffer);
+function biased({ passed, numberSteps }: Transcript): readonly string[] {
+  const wordsOf = ({ message }: Passed) => ({
+    words: new Uint32Array(message.slice(headBytes).buffer),
+    // A number has 61 bits in two words, or a message is of bits alone.
+    highBits: numberSteps.has(new DataView(message.buffer, message.byteOffset).getUint32(0))
+      ? 29 : 32,
+  });
   const ways = servers.flatMap((from) => servers.filter((to) => to !== from).map((to) => ({
     name: `${from} to ${to}`,
     messages: passed.filter((each) => each.from === from && each.to === to).map(wordsOf),
@@ -87,22 +109,23 @@ function biased({ passed }: Transcript): readonly string[] {
   const found: string[] = [];
   for (const { name, messages } of ways) {
     const byPlace = new Float64Array(64);
-    let numbers = 0;
-    messages.forEach((words, i) => {
-      let ones = 0;
+    const seen = new Float64Array(64);
+    messages.forEach(({ words, highBits }, i) => {
+      let [ones, bits] = [0, 0];
       words.forEach((word, at) => {
-        for (let bit = 0; bit < 32; bit++) {
+        for (let bit = 0; bit < (at % 2 === 0 ? 32 : highBits); bit++) {
           const one = (word >>> bit) & 1;
           ones += one;
-          byPlace[32 * (at % 2) + bit]! += at < words.length - (words.length % 2) ? one : 0;
+          bits += 1;
+          if (at >= words.length - (words.length % 2)) continue;
+          byPlace[32 * (at % 2) + bit]! += one;
+          seen[32 * (at % 2) + bit]! += 1;
         }
       });
-      numbers += words.length >> 1;
-      if (Math.abs(ones - 16 * words.length) > boundOf(32 * words.length, tests)) {
-        found.push(`message ${i} of ${name}`);
-      }
+      if (Math.abs(ones - bits / 2) > boundOf(bits, tests)) found.push(`message ${i} of ${name}`);
     });
     byPlace.forEach((ones, place) => {
+      const numbers = seen[place]!;
       if (numbers > 0 && Math.abs(ones - numbers / 2) > boundOf(numbers, tests)) {
         found.push(`bit ${place} of ${name}`);
       }

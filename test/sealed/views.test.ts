@@ -1,103 +1,112 @@
 import { describe, expect, it } from 'vitest';
-import { Sealed } from '../../src/base/brands.js';
 import type { ServerIndex } from '../../src/sealed/shares/body.js';
-import { bits } from '../../src/sealed/steps/adder.js';
-import { from0, number } from '../../src/sealed/steps/convert.js';
+import { bits, componentSum } from '../../src/sealed/steps/adder.js';
+import { number } from '../../src/sealed/steps/convert.js';
 import { and, dot, product } from '../../src/sealed/steps/multiply.js';
 import { openSum } from '../../src/sealed/steps/open.js';
 import { oneHot } from '../../src/sealed/steps/tally.js';
-import { parts } from '../../src/sealed/steps/shares.js';
-import { addInto } from '../../src/sealed/steps/words.js';
+import { eachComponent, parts } from '../../src/sealed/steps/shares.js';
+import { doubled } from '../../src/sealed/steps/words.js';
 import { bitsAt, numbersAt } from '../support/sealed-run.js';
-import { tellingViews, type Enumeration, type StreamPlace } from '../support/sealed-views.js';
+import {
+  tellingNumbers, tellingViews, type Enumeration, type NumberStep, type StreamPlace,
+} from '../support/sealed-views.js';
 
-const everyStream = (
-  step: number, kind: 'numbers' | 'bits', blocks = 1,
-): readonly StreamPlace[] => ([0, 1, 2] as const).map((component) =>
-  ({ step, component, kind, blocks }));
-const streamOf0 = (kind: 'numbers' | 'bits', blocks = 1): StreamPlace =>
-  ({ step: 1, component: 0, kind, blocks });
+const everyStream = (step: number, blocks = 1): readonly StreamPlace[] =>
+  ([0, 1, 2] as const).map((component) => ({ step, component, blocks }));
 
-const words = (list: Uint32Array): number => list.length;
-
-/** Each step over tiny rings, with all values of all inputs and all blocks. */
-const steps: Readonly<Record<string, Enumeration>> = {
+/** Each step that sends bits, with all values of all inputs and all bits of streams. */
+const bitSteps: Readonly<Record<string, Enumeration>> = {
   'and': {
-    ring: 2, inputs: ['bits', 'bits'], streams: everyStream(1, 'bits'), messages: { 1: 'bits' },
+    below: 2, inputs: ['bits', 'bits'], streams: everyStream(1),
     run: (party, [x, y]) => and(party, bitsAt(party.server, x!), bitsAt(party.server, y!)),
   },
-  'product modulo 4': {
-    ring: 4, inputs: ['numbers', 'numbers'], streams: everyStream(1, 'numbers'),
-    messages: { 1: 'numbers' },
-    run: (party, [x, y]) =>
-      product(party, numbersAt(party.server, x!), numbersAt(party.server, y!)),
+  'lowest bit of numbers': {
+    below: 8, inputs: ['numbers'], streams: [...everyStream(1, 2), ...everyStream(2)],
+    // 2^59 is a quarter, so that the step adds up what is enumerated.
+    run: (party, [x]) => bits(party, eachComponent(
+      numbersAt(party.server, x!), (component) => doubled(doubled(doubled(component, 28), 28), 3),
+    ), { from: 0, end: 1 }),
   },
-  'dot of two terms modulo 2': {
-    ring: 2, inputs: ['numbers', 'numbers', 'numbers'], streams: everyStream(1, 'numbers'),
-    messages: { 1: 'numbers' },
-    // Each lane's sum is x y + x z: the lists are x, x and y, z.
-    run: async (party, [x, y, z]) => {
-      const lanes = words(x![0]) / 2;
-      const pair = (left: typeof x, right: typeof x) => ([0, 1, 2] as const).map((component) =>
-        Uint32Array.from([...left![component], ...right![component]])) as unknown as typeof x;
-      return dot(party, numbersAt(party.server, x!), numbersAt(party.server, pair(y, z)!), {
-        count: lanes, terms: 2, left: (lane) => lane, right: (lane, term) => term * lanes + lane,
-      });
-    },
-  },
-  'from0 of numbers modulo 4': {
-    ring: 4, inputs: ['numbers'], streams: [streamOf0('numbers')], messages: { 1: 'numbers' },
-    run: (party, [x]) => {
-      const known = x![0].slice();
-      addInto(known, x![1]);
-      return from0(
-        party, 'numbers', words(known), party.server === 0 ? Sealed.of(known) : null,
-      );
-    },
-  },
-  'number modulo 4': {
-    ring: 4, inputs: ['bits'], messages: { 1: 'numbers', 2: 'numbers' },
-    streams: [streamOf0('numbers'), { step: 2, component: 2, kind: 'numbers', blocks: 2 }],
-    run: (party, [b]) => number(party, bitsAt(party.server, b!)),
-  },
-  'number modulo 8': {
-    ring: 8, inputs: ['bits'], messages: { 1: 'numbers', 2: 'numbers' },
-    streams: [streamOf0('numbers'), { step: 2, component: 2, kind: 'numbers', blocks: 2 }],
-    run: (party, [b]) => number(party, bitsAt(party.server, b!)),
-  },
-  'bits of numbers modulo 4': {
-    ring: 4, inputs: ['numbers'], messages: { 1: 'bits', 2: 'bits' },
-    streams: [streamOf0('bits', 2), ...everyStream(2, 'bits')],
-    run: (party, [x]) => bits(party, numbersAt(party.server, x!), { from: 0, end: 2 }),
+  'sum of components of two bits': {
+    below: 4, inputs: ['numbers'], streams: [...everyStream(1, 2), ...everyStream(2)],
+    run: (party, [x]) =>
+      componentSum(party, numbersAt(party.server, x!), { from: 1, width: 2 }),
   },
   'one-hot of one bit': {
-    ring: 2, inputs: ['bits', 'bits'], streams: everyStream(1, 'bits'), messages: { 1: 'bits' },
+    below: 2, inputs: ['bits', 'bits'], streams: everyStream(1),
     run: (party, [b, mask]) => {
-      const plane = words(b![0]);
+      const plane = b![0].length;
       return oneHot(
         party, parts(bitsAt(party.server, b!), plane, 1), bitsAt(party.server, mask!), plane,
       );
     },
   },
-  'open modulo 4': {
-    ring: 4, inputs: ['numbers'], isAlone: true, streams: everyStream(1, 'numbers'),
-    messages: { 1: 'numbers' },
-    run: (party, [u]) => openSum(party, u![party.server]),
-    opened: ([components]) => components!.reduce((sum, value) => sum + value, 0) % 4,
+};
+
+/** Each step that sends numbers. */
+const numberSteps: Readonly<Record<string, NumberStep>> = {
+  'product': {
+    inputs: ['numbers', 'numbers'], size: 3,
+    run: (party, [x, y]) =>
+      product(party, numbersAt(party.server, x!), numbersAt(party.server, y!)),
+  },
+  'dot of two terms': {
+    inputs: ['numbers', 'numbers'], size: 6,
+    run: (party, [x, y]) => dot(party, numbersAt(party.server, x!), numbersAt(party.server, y!), {
+      count: 3, terms: 2, left: (sum, term) => 2 * sum + term, right: (sum, term) => sum + 3 * term,
+    }),
+  },
+  'number': {
+    inputs: ['bits'], size: 1, run: (party, [b]) => number(party, bitsAt(party.server, b!)),
+  },
+  'open': {
+    inputs: ['numbers'], size: 3, isOpening: true,
+    run: (party, [u]) => openSum(party, u![party.server].slice()),
   },
 };
 
 describe('what a server receives', () => {
-  it.each(Object.entries(steps))('tells it nothing that it does not hold: %s', {
+  it.each(Object.entries(bitSteps))('tells it nothing that it does not hold: %s', {
     tags: ['long'],
   }, async (_, step) => {
     expect(await tellingViews(step)).toEqual([]);
   });
 
+  it.each(Object.entries(numberSteps))('is masked, number by number: %s', {
+    tags: ['long'],
+  }, async (_, step) => {
+    expect(await tellingNumbers(step)).toEqual([]);
+  });
+
   it.each<[string, readonly ServerIndex[]]>([
-    ['and', [0, 1, 2]], ['dot of two terms modulo 2', [0, 1, 2]],
-    ['from0 of numbers modulo 4', [1]], ['number modulo 4', [0, 1]], ['open modulo 4', [0, 1, 2]],
-  ])('tells it more when nothing is masked: %s', async (name, who) => {
-    expect(await tellingViews({ ...steps[name]!, isUnmasked: true })).toEqual(who);
+    ['and', [0, 1, 2]], ['lowest bit of numbers', [0, 1, 2]],
+  ])('tells it more when no bit is masked: %s', async (name, who) => {
+    expect(await tellingViews({ ...bitSteps[name]!, isUnmasked: true })).toEqual(who);
+  });
+
+  it.each<[string, readonly ServerIndex[]]>([
+    ['product', [0, 1, 2]], ['dot of two terms', [0, 1, 2]], ['number', [0, 1]],
+    ['open', [0, 1, 2]],
+  ])('is seen when no number is masked: %s', async (name, who) => {
+    expect(await tellingNumbers({ ...numberSteps[name]!, isUnmasked: true })).toEqual(who);
+  });
+
+  it('is seen when one block masks two numbers', async () => {
+    const twice: NumberStep = {
+      inputs: ['numbers', 'numbers'], size: 2,
+      run: (party, [x, y]) => {
+        // Both products are of one step: the second one has the blocks of the first.
+        party.begin();
+        const streams = [party.ownNumbers(1), party.nextNumbers(1)] as const;
+        Object.assign(party, {
+          begin: () => undefined,
+          ownNumbers: () => Uint32Array.from([...streams[0], ...streams[0]]),
+          nextNumbers: () => Uint32Array.from([...streams[1], ...streams[1]]),
+        });
+        return product(party, numbersAt(party.server, x!), numbersAt(party.server, y!));
+      },
+    };
+    expect(await tellingNumbers(twice)).toEqual([0, 1, 2]);
   });
 });

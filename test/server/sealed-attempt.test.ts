@@ -172,6 +172,10 @@ describe('an attempt', () => {
   it.each<[string, Change, string, boolean]>([
     ['other entries', (frame) => (frame.kind === 'start'
       ? { ...frame, digest: new Uint8Array(64) } : frame), 'is not signed', true],
+    ['the rules of the version before', (frame) => (frame.kind === 'start'
+      ? { ...frame, rules: 0 } : frame), 'server 2 computes by rules 1, and this', true],
+    ['rules that are newer', (frame) => (frame.kind === 'start'
+      ? { ...frame, rules: 3 } : frame), 'by rules 3', true],
     ['a start of somebody else', (frame) => (frame.kind === 'start'
       ? { ...frame, signature: new Uint8Array(64) } : frame), 'is not signed', true],
     ['another message than the one that is due', (frame) => (frame.kind === 'start'
@@ -190,6 +194,8 @@ describe('an attempt', () => {
       'step 99', false],
     ['another digest', atStep((frame) => ({ ...frame, payload: frame.payload.with(9, 1) })),
       'other numbers were opened', false],
+    ['a number that is none', atStep((frame) => (frame.payload.length > 36 + 4 * 32
+      ? { ...frame, payload: frame.payload.fill(0xff, 36) } : frame)), 'not below p', false],
     ['a step without an end', atStep((frame) => ({ ...frame, more: true })), '', false],
   ])('ends when a server sends %s', async (_, change, text, isBeforeSteps) => {
     const { outcomes, charges } = await attempt(change);

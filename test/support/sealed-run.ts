@@ -8,7 +8,9 @@ import { Party, type Link, type PartyOptions } from '../../src/sealed/steps/part
 import {
   bitsOf, numbersOf, type Bits, type Numbers, type Shares,
 } from '../../src/sealed/steps/shares.js';
-import { addInto, constantNumbers, signedAt, subtractFrom } from '../../src/sealed/steps/words.js';
+import {
+  addInto, constantNumbers, numbersOfStream, signedAt, subtractFrom,
+} from '../../src/sealed/steps/words.js';
 import { aesStream } from '../../src/signing/block-cipher.js';
 import { signing } from '../../src/signing/node.js';
 
@@ -97,7 +99,8 @@ export type Components = readonly [Uint32Array, Uint32Array, Uint32Array];
 export function splitNumbers(values: readonly (number | bigint)[], seed: string): Components {
   const total = new Uint32Array(2 * values.length);
   values.forEach((value, i) => total.set(constantNumbers(1, value), 2 * i));
-  const [first, second] = randomPair(total.length, seed);
+  const [first, second] = randomPair(total.length, seed).map((words) =>
+    numbersOfStream(words, values.length)!) as [Uint32Array, Uint32Array];
   subtractFrom(total, first);
   subtractFrom(total, second);
   return [first, second, total];

@@ -66,7 +66,7 @@ export const peerFrames: { readonly [K in PeerFrame['kind']]: PeerFrame } = {
   unusable: { kind: 'unusable', entries: Uint8Array.of(0b1001, 0x80) },
   start: {
     kind: 'start', attempt: 2, digest: filled(2, 64), key: filled(3, 32),
-    signature: signed.start.signature,
+    signature: signed.start.signature, rules: 2,
   },
   step: { kind: 'step', payload: filled(6, 44), more: true },
   sign: { kind: 'sign', signature: signatures.release },

@@ -13,14 +13,13 @@ import { columnGrid } from '../../src/sealed/shares/column-grid.js';
 import type { EntryForm } from '../../src/sealed/shares/form.js';
 import { openEntry, type RowShare } from '../../src/sealed/shares/opening.js';
 import { sealEntry } from '../../src/sealed/shares/sealing.js';
-import { bits } from '../../src/sealed/steps/adder.js';
-import { from0, number } from '../../src/sealed/steps/convert.js';
+import { bits, componentSum } from '../../src/sealed/steps/adder.js';
+import { number } from '../../src/sealed/steps/convert.js';
 import { and, dot, product } from '../../src/sealed/steps/multiply.js';
 import { openSum } from '../../src/sealed/steps/open.js';
 import type { Party } from '../../src/sealed/steps/party.js';
 import { joined, part, parts, type Shares } from '../../src/sealed/steps/shares.js';
 import { oneHot, tally } from '../../src/sealed/steps/tally.js';
-import { addInto } from '../../src/sealed/steps/words.js';
 import { aesStream } from '../../src/signing/block-cipher.js';
 import { boxKeysOf } from '../../src/signing/boxes.js';
 import { signBatch } from '../../src/signing/index.js';
@@ -105,7 +104,8 @@ interface StepCase {
   readonly run: (party: Party, x: Components, y: Components) => Promise<unknown>;
 }
 
-const ring = ['1', '-1', '12345678901234567', '9223372036854775807'].map(BigInt);
+/** The last one is the largest. */
+const ring = [1n, -1n, 12_345_678_901_234_567n, 2n ** 60n - 1n];
 const lanes = Uint32Array.of(0x0f1e2d3c);
 /** Three bits of each of 32 lanes. */
 const planes = Uint32Array.of(0x55555555, 0x33333333, 0x0f0f0f0f);
@@ -126,22 +126,23 @@ export const stepCases: Readonly<Record<string, StepCase>> = {
     x: splitBits(lanes, 'x'), y: splitBits(lanes.map((word) => word >>> 3), 'y'),
     run: (party, x, y) => and(party, bitsAt(party.server, x), bitsAt(party.server, y)),
   },
-  from0: {
-    x: splitNumbers(ring, 'x'),
-    run: (party, x) => {
-      const known = x[0].slice();
-      addInto(known, x[1]);
-      return from0(
-        party, 'numbers', known.length, party.server === 0 ? Sealed.of(known) : null);
-    },
-  },
   number: {
     x: splitBits(lanes, 'x'), run: (party, x) => number(party, bitsAt(party.server, x)),
   },
   bits: {
-    x: splitNumbers(ring, 'x'),
+    x: splitNumbers([1n, -1n, -12_345_678_901_234_567n, 2n ** 57n], 'x'),
     run: async (party, x) =>
       joined(await bits(party, numbersAt(party.server, x), { from: 3, end: 9 })),
+  },
+  'component-sum': {
+    // Components of 8 bits: the sum of 255, 255 and 254 has both carries.
+    x: [[255, 1, 77], [255, 2, 200], [254, 3, 255]].map((values) =>
+      Uint32Array.from(values.flatMap((value) => [value, 0]))) as unknown as Components,
+    run: async (party, x) => {
+      const { planes, carries } =
+        await componentSum(party, numbersAt(party.server, x), { from: 2, width: 8 });
+      return joined([...planes, ...carries]);
+    },
   },
   'one-hot': {
     x: splitBits(planes, 'x'), y: splitBits(lanes, 'y'),

@@ -1,3 +1,4 @@
+import { modPrime, signedModPrime } from '../../base/prime.js';
 import { openSealed } from '../../base/wrappers.js';
 import { InvariantError } from '../../base/errors.js';
 import type { NoiseSource } from '../../random/source.js';
@@ -81,12 +82,12 @@ function openedBy(
     event, sums: sumOf(all.map(({ clear }) => clear)),
     noised: sumOf(all.map(({ noised }) => noised)),
   });
-  return new Uint32Array(BigInt64Array.from(opened).buffer);
+  return new Uint32Array(BigUint64Array.from(opened, modPrime).buffer);
 }
 
-/** Sums modulo 2^64, as signed numbers. */
+/** Sums modulo 2^61 - 1, as signed numbers. */
 function sumOf(shares: readonly Uint32Array[]): readonly bigint[] {
-  const lists = shares.map((share) => new BigInt64Array(Uint32Array.from(share).buffer));
+  const lists = shares.map((share) => new BigUint64Array(Uint32Array.from(share).buffer));
   return Array.from(lists[0]!, (_, i) =>
-    BigInt.asIntN(64, lists.reduce((sum, list) => sum + list[i]!, 0n)));
+    signedModPrime(lists.reduce((sum, list) => sum + list[i]!, 0n)));
 }

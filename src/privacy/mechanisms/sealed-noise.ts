@@ -1,5 +1,6 @@
 import { assert } from '../../base/assert.js';
 import type { Released, Sealed } from '../../base/brands.js';
+import { modPrime, signedModPrime } from '../../base/prime.js';
 import { openSealed, releasedByMechanism } from '../../base/wrappers.js';
 import { InvariantError } from '../../base/errors.js';
 import { Coins } from '../../random/samplers/coins.js';
@@ -15,13 +16,13 @@ import { NoiseSupply } from './supply.js';
 
 /** One server's shares of sums: component i, whose components of three servers add up to them. */
 export interface SealedSums {
-  /** Modulo 2^64, as pairs of 32-bit words, the low one first. */
+  /** Modulo 2^61 - 1, as pairs of 32-bit words, the low one first. */
   readonly own: Uint32Array;
 }
 
 /**
  * Adds up one list of each server, and gives the sum to all three (src/sealed/steps/open). Lists
- * are pairs of words, modulo 2^64.
+ * are pairs of words, modulo 2^61 - 1.
  */
 export type OpenNoised = (noised: Uint32Array) => Promise<Uint32Array>;
 
@@ -81,7 +82,7 @@ function mirrored(upper: Float64Array, dimension: number): Float64Array {
 }
 
 /**
- * A server's share of sums with its own noise, in steps of the event's grid, modulo 2^64.
+ * A server's share of sums with its own noise, in steps of the event's grid, modulo 2^61 - 1.
  * @param own - pairs of words. @param factor - steps of 1 of the sums.
  */
 export function noisedShare(
@@ -89,8 +90,7 @@ export function noisedShare(
 ): Uint32Array {
   const noised = new BigUint64Array(Uint32Array.from(own).buffer);
   for (let i = 0; i < noised.length; i++) {
-    // The array keeps the lowest 64 bits.
-    noised[i] = noised[i]! * BigInt(factor) + BigInt(draws[i]!());
+    noised[i] = modPrime(noised[i]! * BigInt(factor) + BigInt(draws[i]!()));
   }
   return new Uint32Array(noised.buffer);
 }
@@ -99,7 +99,8 @@ export function noisedShare(
 export function openedValues({ kind, dimension, grid }: SealedEvent, opened: Uint32Array):
 Float64Array {
   const values = Float64Array.from(
-    new BigInt64Array(Uint32Array.from(opened).buffer), (steps) => valueOfSteps(steps, grid),
+    new BigUint64Array(Uint32Array.from(opened).buffer),
+    (steps) => valueOfSteps(signedModPrime(steps), grid),
   );
   return kind === 'gaussian' ? values : mirrored(values, dimension);
 }
@@ -120,8 +121,8 @@ class SharedNoiseMechanisms implements SealedMechanisms {
    * Claim. What the three servers learn costs what `sealedCost` charges for the event.
    * Why. The sums are whole multiples of the event's grid, since `unit` is. Each server adds an
    * exact discrete Gaussian of `serverDeviation` steps to each entry of its component, and
-   * only the sum of the three is opened. Sums beyond 2^63 steps wrap around, which is
-   * post-processing. An event is removed before its noise is drawn, so no noise is drawn twice.
+   * only the sum of the three is opened. Sums of 2^60 steps and more wrap around, which
+   * is post-processing. An event is removed before its noise is drawn, so no noise is drawn twice.
    * The share without noise is opened nowhere else (test/tidy/habits).
    */
   async open(

@@ -1,10 +1,10 @@
 import { binBits } from '../shares/column-grid.js';
-import { from0, number } from '../steps/convert.js';
-import { andAll, bits } from '../steps/adder.js';
+import { andAll, bits, componentSum } from '../steps/adder.js';
+import { number } from '../steps/convert.js';
 import type { Party } from '../steps/party.js';
 import { onesPlane } from '../steps/planes.js';
 import {
-  differenceOf, eachComponent, joined, multipleOf, parts, publicBits, publicNumbers, sumOf,
+  differenceOf, doubledOf, eachComponent, joined, parts, publicBits, publicNumbers, sumOf,
   xorOf, type Bits, type Numbers,
 } from '../steps/shares.js';
 import { oneHot, tally } from '../steps/tally.js';
@@ -14,7 +14,7 @@ import type { Layout } from './rows.js';
 /** Bins of a histogram of a column. */
 export const columnBins = 2 ** binBits;
 
-/** Columns of rows as numbers modulo 2^64, and their highest bits. */
+/** Columns of rows as numbers modulo p, and their highest bits. */
 export interface Lifted {
   /** Whole steps from the low end of the range; column after column, padded. */
   readonly numbers: Numbers;
@@ -23,25 +23,18 @@ export interface Lifted {
 }
 
 /**
- * Turns components that add up modulo 2^bits into numbers modulo 2^64: u = u_0 + u_1 + u_2 -
- * 2^bits (c_a + c_b). c_a is the carry of u_0 + u_1, which server 0 knows and shares. c_b is the
- * carry of that sum, modulo 2^bits, and u_2: the adder's highest bit.
+ * Turns components that add up modulo 2^bits into numbers modulo p: the integer u_0 + u_1 + u_2
+ * less 2^bits for each of two carries.
  */
 export async function lifted(
   party: Party, components: Numbers, bitsOfValue: number, count: number,
 ): Promise<Lifted> {
-  const planes = await bits(party, components, {
-    from: bitsOfValue - binBits, end: bitsOfValue + 1, operandBits: bitsOfValue,
-  });
-  const carries = party.server !== 0 ? null : components.map(({ own, next }) => {
-    const sum = own.slice();
-    addInto(sum, next);
-    return sum.map((word, at) => (at % 2 === 0 ? word >>> bitsOfValue : 0));
-  });
-  const first = await from0(party, 'numbers', 2 * count, carries);
-  const second = await number(party, planes[binBits]!);
-  const over = multipleOf(sumOf(first, second), 2 ** bitsOfValue);
-  return { numbers: differenceOf(components, over), topBits: planes.slice(0, binBits) };
+  const { planes, carries } = await componentSum(
+    party, components, { from: bitsOfValue - binBits, width: bitsOfValue },
+  );
+  const both = await number(party, joined(carries));
+  const over = doubledOf(sumOf(...parts(both, 2 * count, 2)), bitsOfValue);
+  return { numbers: differenceOf(components, over), topBits: planes };
 }
 
 /** A public whole number for each column, as shares: column after column, padded. */

@@ -1,4 +1,5 @@
 import type { Released, Sealed } from '../../base/brands.js';
+import { InvalidParameterError } from '../../base/errors.js';
 import type { Outcome } from '../../base/outcome.js';
 import type { StudyFacts } from '../../estimators/contract/estimator.js';
 import type { PrivacyCost } from '../../privacy/accounting/cost.js';
@@ -9,6 +10,7 @@ import type { RowShare } from '../shares/opening.js';
 import type { SharedRow } from '../shares/share-plan.js';
 import type { Party } from '../steps/party.js';
 import type { Traffic } from '../steps/traffic.js';
+import { peopleMax } from './rows.js';
 
 /** The traffic between three servers, without the entries of contributors. */
 export interface TrafficRange {
@@ -59,6 +61,25 @@ export interface SealedProgram {
   readonly traffic: (people: number) => TrafficRange;
   /** Runs at one server. What it does next follows from public and opened numbers alone. */
   readonly run: (run: ProgramRun) => Promise<Released<Outcome>>;
+}
+
+/** Deviations of noise that an opened sum has room for. */
+const deviationsOfRoom = 64;
+
+/**
+ * Sums of an event's entries, of all people there can be, and their noise stay below 2^60 steps of
+ * its grid: then numbers modulo p hold them with their signs.
+ * An entry of one row is at most the event's sensitivity: that of a row replaced, which for squares
+ * is sqrt(2) times the largest entry.
+ * @throws InvalidParameterError for an event with larger ones.
+ */
+export function checkRoom({ name, kind, sensitivity, sigma, grid }: SealedEvent): void {
+  const entry = kind === 'gaussian' ? sensitivity : sensitivity / Math.SQRT2;
+  if ((peopleMax * entry + deviationsOfRoom * sigma) / grid < 2 ** 60) return;
+  throw new InvalidParameterError(
+    `event ${name} has sums that could be 2^60 steps of its noise or more: give fewer bits, or a `
+      + 'smaller budget', { event: name },
+  );
 }
 
 /** The part of a study's rho that events are calibrated for: the rest is `sealedCost`'s units. */

@@ -17,7 +17,7 @@ import { binForm, checkBins } from '../shares/share-plan.js';
 import { onesPlane } from '../steps/planes.js';
 import { joined, part, parts, publicBits, sumOf, type Numbers } from '../steps/shares.js';
 import { oneHot, tally } from '../steps/tally.js';
-import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
+import { checkRoom, rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
 import { layoutOf, planesOfBins } from './rows.js';
 import { countsTraffic } from './traffic.js';
 
@@ -61,6 +61,7 @@ function countsProgram(
     name: 'bins', cohort: cohortName, dimension: bins.count - bins.openedFrom,
     sensitivity: bins.l2, rho, grid: countGrid(bins.l2 / Math.sqrt(2 * rho)),
   });
+  checkRoom(event);
   return {
     form, events: [event], cost: sealedCost([event], { disjoint: [] }),
     valuesOf: (row) => Uint32Array.of(row === null ? none : bins.binOf(row) ?? none),

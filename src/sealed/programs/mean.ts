@@ -22,7 +22,7 @@ import {
   beyondGrid, centreEvents, deviationOfPeople, releaseCentre, spreadsOf, type CentreDesign,
 } from './centre.js';
 import { totalOf } from './columns.js';
-import { rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
+import { checkRoom, rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
 import { layoutOf } from './rows.js';
 import { meanTraffic } from './traffic.js';
 
@@ -66,6 +66,7 @@ export function sealedMean(facts: StudyFacts, options: SealedMeanOptions): Seale
   const design = designOf(facts, options);
   const { coarse, fine, sum, count, grid, form } = design;
   const events = [coarse, fine, sum, count];
+  events.forEach(checkRoom);
   return {
     form, events, cost: sealedCost(events, { disjoint: [] }),
     outside: beyondGrid(design),

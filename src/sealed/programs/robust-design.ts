@@ -14,8 +14,7 @@ import type { ColumnGrid } from '../shares/column-grid.js';
 import { gridForm } from '../shares/share-plan.js';
 import { ballOf, checkMeanFacts } from './ball.js';
 import { centreEvents, type CentreDesign } from './centre.js';
-import { rhoForEvents } from './contract.js';
-import { peopleMax } from './rows.js';
+import { checkRoom, rhoForEvents } from './contract.js';
 
 /** Options of a sealed robust mean, besides the study's facts. All of them are public. */
 export interface SealedRobustMeanOptions {
@@ -46,7 +45,7 @@ export interface SealedRobustDesign extends CentreDesign {
 const centrePart = 0.2;
 const finalPart = 0.4;
 const countShare = 0.05;
-/** The largest radius in steps: the sums of squares over all rows stay below 2^62. */
+/** The largest radius in steps: sums of squares over all rows are at most 2^60 (`checkRoom`). */
 const stepsMax = 2 ** 20;
 
 /** @throws InvalidParameterError for options or a budget that do not fit. */
@@ -99,13 +98,5 @@ function checkOptions(
   throw new InvalidParameterError(
     'corruption is 0 to 0.2, rounds are 1 to 20 and axes are 1 to 50',
     { corruption, rounds, axes },
-  );
-}
-
-/** Sums of an event's entries, of all people there can be, stay below 2^62 steps of its grid. */
-function checkRoom({ name, sensitivity, grid }: SealedEvent): void {
-  if ((peopleMax * sensitivity) / grid <= 2 ** 62) return;
-  throw new InvalidParameterError(
-    `event ${name} has sums that could leave 64 bits: give fewer bits, or a smaller budget`,
   );
 }

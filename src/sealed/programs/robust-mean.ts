@@ -39,7 +39,7 @@ import { robustMeanTraffic } from './traffic.js';
  *   most.
  * - The sensitivities are those of pooled/query-events: 1 for a number, 2 R for a sum, sqrt 2 R^2
  *   for second moments in Frobenius norm, sqrt 2 for a histogram with one bin for each row. All are
- *   whole multiples of their events' grids, and none leaves 2^62 steps (`robust-design`).
+ *   whole multiples of their events' grids, and none leaves 2^60 steps (`checkRoom`).
  * - Whether a row is left after a removal is a function of its bin and of released numbers.
  * - Events that rounds did not need are opened on the sums of the rows left, within their
  *   sensitivities (mean/robust-mean/reallocation).

@@ -15,7 +15,7 @@ export interface Layout {
   readonly words: number;
 }
 
-/** Contributors of a sealed epoch, at most: sums of more could leave the 64 bits. */
+/** Contributors of a sealed epoch, at most: sums of more could leave the numbers. */
 export const peopleMax = 2 ** 20;
 
 /** @throws InvalidParameterError unless there are 1 to 2^20 people. */
@@ -40,7 +40,7 @@ function columnsOf(
 
 /**
  * The components of all rows as numbers: column after column, each padded. Components of `numbers`
- * add up to the values modulo 2^bits, not yet modulo 2^64.
+ * add up to the values modulo 2^bits, not yet modulo p.
  */
 export function numbersOfRows(
   rows: readonly Sealed<RowShare>[], form: ShareForm, layout: Layout,

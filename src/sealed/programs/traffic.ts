@@ -52,9 +52,8 @@ function centreAndBall(
   const { bits, lows: { length: dimension } } = grid;
   const [values, planes] = [dimension * padded, dimension * words];
   const count = new TrafficCount();
-  count.bits(form.count * padded, { from: bits - binBits, end: bits + 1 });
-  count.from0(2 * form.count * padded);
-  count.number(form.count * words);
+  count.componentSum(form.count * padded, { from: bits - binBits, width: bits });
+  count.number(2 * form.count * words);
   const histogram = (): void => {
     count.oneHot(binBits, planes);
     count.tally(columnBins * dimension, words);

@@ -1,11 +1,12 @@
-import { Sealed } from '../../base/brands.js';
+import { assert } from '../../base/assert.js';
 import { openSealed } from '../../base/wrappers.js';
-import { from0 } from './convert.js';
+import { servers } from '../shares/body.js';
 import { and } from './multiply.js';
 import type { Party } from './party.js';
 import { planesOfNumbers, planeWords } from './planes.js';
-import { joined, onlyComponent, parts, xorOf, type Bits, type Numbers } from './shares.js';
-import { addInto } from './words.js';
+import {
+  constant, doubledOf, joined, onlyComponent, parts, sumOf, xorOf, type Bits, type Numbers,
+} from './shares.js';
 
 /** Generates a carry, and passes one on: of a stretch of positions. */
 interface Stretch {
@@ -72,7 +73,6 @@ async function mergedPrefixes(
 /**
  * Bits `from` to `end` - 1 of the sum of two lists of numbers in planes, lowest plane first. A
  * carry tree below `from`, a prefix adder from there on: 1 + log2(from) + log2(end - from) rounds.
- * Only ands are sent, so their claim is this one's.
  * @param a, b - planes 0 to end - 1, of `words` words each.
  */
 async function sumBits(
@@ -93,45 +93,101 @@ async function sumBits(
     (i < skipped ? plane : xorOf(plane, prefixes[i - skipped]!.generates)));
 }
 
-/** Which bits of numbers are wanted, and how many bits their operands have. */
+/** Which bits of numbers are wanted. */
 export interface BitRange {
   /** Lowest bit wanted. */
   readonly from: number;
-  /** Past the highest bit wanted, at most 64. */
+  /** Past the highest bit wanted. */
   readonly end: number;
-  /**
-   * Components are taken modulo 2^operandBits before they are added. Default: `end`, which gives
-   * the bits of the number itself. With fewer, bit `operandBits` is the carry of v_2 and the sum
-   * of v_0 and v_1, taken modulo 2^operandBits.
-   */
-  readonly operandBits?: number;
+}
+
+/** The three components of numbers as planes of bits, each known to two servers. */
+function componentPlanes(
+  party: Party, numbers: Numbers, end: number,
+): { readonly words: number; readonly planes: readonly (readonly Bits[])[] } {
+  const { own, next } = openSealed(numbers);
+  const words = planeWords(own.length / 2);
+  const nothing = new Uint32Array(end * words);
+  const held = (component: number): Uint32Array =>
+    (component === party.server ? planesOfNumbers(own, end)
+      : component === (party.server + 1) % 3 ? planesOfNumbers(next, end) : nothing);
+  const planes = servers.map((component) =>
+    parts(onlyComponent('bits', party.server, component, held(component)), words, end));
+  return { words, planes };
 }
 
 /**
- * Bits of shared numbers: server 0 shares the bits of v_0 + v_1 by `from0`, and they are added to
- * those of v_2, which servers 1 and 2 know. Rounds: 2 + log2(from) + log2(end - from).
+ * Three lists of planes as two, whose sum is the same: the exclusive or, and the majority of the
+ * three bits, which counts twice. One round, one `and` a bit.
+ */
+async function carrySave(
+  party: Party, [a, b, c]: readonly (readonly Bits[])[], carried: number, words: number,
+): Promise<{ readonly sums: readonly Bits[]; readonly carries: readonly Bits[] }> {
+  // The majority is ((a xor c) and (b xor c)) xor c.
+  const found = await andAll(party, a!.slice(0, carried).map((plane, i) =>
+    [xorOf(plane, c![i]!), xorOf(b![i]!, c![i]!)] as const), words);
+  return {
+    sums: a!.map((plane, i) => xorOf(plane, b![i]!, c![i]!)),
+    carries: found.map((plane, i) => xorOf(plane, c![i]!)),
+  };
+}
+
+/** Bits past the highest one that `bits` finds. */
+export const bitsMost = 57;
+/** It is added to numbers, which are at most 2^57 in size. It has no bit below that. */
+const offset = 2n ** BigInt(bitsMost);
+
+/**
+ * Bits of shared numbers v of at most 2^57 in size, as those of v + 2^57. One `and` a bit turns
+ * three components into two numbers, and the adder adds those. Rounds: 2 + log2(from) + log2(end -
+ * from). Only ands are sent, so their claim is this one's.
+ *
+ * Lemma. Let 0 <= v < 2^59 - 1 and w_0 + w_1 + w_2 = 4 v + 3 modulo p, each w_j from 0 to p - 1.
+ * Then bits 2 to l + 1 of the integer w_0 + w_1 + w_2 are bits 0 to l - 1 of v, for l <= 59.
+ * Why. 4 v + 3 < p, so the integer is 4 v + 3 + q p = (4 v + 3 - q) + q 2^61 for q = 0, 1 or 2. As
+ * 0 < 4 v + 3 - q < 2^61, its lowest 61 bits are 4 v + 3 - q, and a quarter of that, rounded down,
+ * is v.
  * @returns planes of the bits wanted, lowest first; lanes are the numbers in their order.
+ * @throws InvariantError for bits from 57 on.
  */
 export async function bits(
-  party: Party, numbers: Numbers, { from, end, operandBits = end }: BitRange,
+  party: Party, numbers: Numbers, { from, end }: BitRange,
 ): Promise<readonly Bits[]> {
-  const { own, next } = openSealed(numbers);
-  const words = planeWords(own.length / 2);
-  const planesOf = (component: Uint32Array): Uint32Array => {
-    const planes = new Uint32Array(end * words);
-    planes.set(planesOfNumbers(component, operandBits));
-    return planes;
-  };
-  const sum = own.slice();
-  addInto(sum, next);
-  const first = await from0(
-    party, 'bits', end * words, party.server === 0 ? Sealed.of(planesOf(sum)) : null,
+  assert(from >= 0 && from < end && end <= bitsMost, 'bits of numbers are below the offset');
+  const { length } = openSealed(numbers).own;
+  const moved = sumOf(
+    doubledOf(numbers, 2), constant(party.server, length / 2, 4n * offset + 3n),
   );
-  const second = onlyComponent(
-    'bits', party.server, 2,
-    party.server === 0 ? new Uint32Array(end * words) : planesOf(party.server === 1 ? next : own),
+  const { words, planes } = componentPlanes(party, moved, end + 2);
+  const { sums, carries } = await carrySave(party, planes, end + 1, words);
+  // Nothing is carried into bit 0, which so says nothing of the bits above it.
+  return sumBits(party, sums.slice(1), carries, { from: from + 1, end: end + 1, words });
+}
+
+/** The sum of three components of `width` bits, as an integer. */
+export interface ComponentSum {
+  /** Its bits `from` to `width` - 1. */
+  readonly planes: readonly Bits[];
+  /** Two bits. Each says that 2^width is in the sum, beside its lowest `width` bits. */
+  readonly carries: readonly [Bits, Bits];
+}
+
+/** Components that are below 2^width each, and the lowest bit of their sum that is wanted. */
+export interface ComponentRange {
+  readonly from: number;
+  readonly width: number;
+}
+
+/** Bits of the sum of components. Rounds and claim as those of `bits`. */
+export async function componentSum(
+  party: Party, numbers: Numbers, { from, width }: ComponentRange,
+): Promise<ComponentSum> {
+  const { words, planes } = componentPlanes(party, numbers, width);
+  const { sums, carries } = await carrySave(party, planes, width, words);
+  const none = xorOf(sums[0]!, sums[0]!);
+  const found = await sumBits(
+    party, [...sums.slice(1), none], [...carries.slice(0, -1), none],
+    { from: from - 1, end: width, words },
   );
-  return sumBits(
-    party, parts(first, words, end), parts(second, words, end), { from, end, words },
-  );
+  return { planes: found.slice(0, -1), carries: [carries.at(-1)!, found.at(-1)!] };
 }

@@ -1,6 +1,7 @@
 import { assert } from '../../base/assert.js';
 import { isLittleEndian } from '../../base/byte-order.js';
 import { aesStream } from '../../signing/block-cipher.js';
+import { numbersOfStream, spareNumbers } from './words.js';
 
 /** Makes `length` bytes of a key stream at a position: pseudo-random, and its own at each one. */
 export type StreamSource = (position: bigint, length: number) => Uint8Array;
@@ -39,5 +40,12 @@ export class KeyStream {
       'a key stream fills the words that were asked for, on a little-endian machine',
     );
     return new Uint32Array(bytes.buffer, bytes.byteOffset, words);
+  }
+
+  /** Uniform numbers modulo p, in pairs of words, from a position. @throws as `take`. */
+  takeNumbers(position: number, count: number): Uint32Array {
+    const numbers = numbersOfStream(this.take(position, 2 * (count + spareNumbers)), count);
+    assert(numbers !== null, 'the spare numbers of a key stream suffice');
+    return numbers;
   }
 }

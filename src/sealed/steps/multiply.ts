@@ -2,7 +2,7 @@ import { assert } from '../../base/assert.js';
 import { openSealed } from '../../base/wrappers.js';
 import type { Party } from './party.js';
 import { bitsOf, numbersOf, type Bits, type Numbers } from './shares.js';
-import { addInto, highOfProduct, subtractFrom } from './words.js';
+import { addInto, productsMost, ProductSum, subtractFrom } from './words.js';
 
 /**
  * Products of shared values (Araki and others 2016).
@@ -13,7 +13,7 @@ import { addInto, highOfProduct, subtractFrom } from './words.js';
  *
  * Claim. What a server receives is uniform, and independent of all else that it holds.
  * Why. Server i receives z_{i+1}, which contains F_{i+2}. It does not hold that stream, and the
- * block masks nothing else that it receives. test/sealed enumerates it.
+ * block masks nothing else that it receives. test/sealed/views looks for it in what is sent.
  */
 
 /** x y, number by number. One round; 8 bytes for each product. */
@@ -22,7 +22,11 @@ export async function product(party: Party, x: Numbers, y: Numbers): Promise<Num
   const right = openSealed(y);
   assert(left.own.length === right.own.length, 'a product is of two lists of one length');
   const z = new Uint32Array(left.own.length);
-  for (let at = 0; at < z.length; at += 2) crossInto(z, at, left, at, right, at);
+  const sum = new ProductSum();
+  for (let at = 0; at < z.length; at += 2) {
+    sum.addCross(left, at, right, at);
+    sum.addInto(z, at);
+  }
   return reshared(party, z);
 }
 
@@ -42,46 +46,26 @@ export async function dot(party: Party, x: Numbers, y: Numbers, dots: Dots): Pro
   const left = openSealed(x);
   const right = openSealed(y);
   const z = new Uint32Array(2 * dots.count);
-  for (let sum = 0; sum < dots.count; sum++) {
+  const sum = new ProductSum();
+  for (let dot = 0; dot < dots.count; dot++) {
     for (let term = 0; term < dots.terms; term++) {
-      crossInto(z, 2 * sum, left, 2 * dots.left(sum, term), right, 2 * dots.right(sum, term));
+      sum.addCross(left, 2 * dots.left(dot, term), right, 2 * dots.right(dot, term));
+      if ((term + 1) % crossesMost === 0) sum.addInto(z, 2 * dot);
     }
+    sum.addInto(z, 2 * dot);
   }
   return reshared(party, z);
 }
 
-interface Pair {
-  readonly own: Uint32Array;
-  readonly next: Uint32Array;
-}
-
-/** z[at] += x_i y_i + x_i y_{i+1} + x_{i+1} y_i, as x_i (y_i + y_{i+1}) + x_{i+1} y_i. */
-function crossInto(
-  z: Uint32Array, at: number, x: Pair, xAt: number, y: Pair, yAt: number,
-): void {
-  const lowSum = y.own[yAt]! + y.next[yAt]!;
-  const sumLow = lowSum >>> 0;
-  const sumHigh =
-    (y.own[yAt + 1]! + y.next[yAt + 1]! + (lowSum > 0xffff_ffff ? 1 : 0)) >>> 0;
-  productInto(z, at, x.own[xAt]!, x.own[xAt + 1]!, sumLow, sumHigh);
-  productInto(z, at, x.next[xAt]!, x.next[xAt + 1]!, y.own[yAt]!, y.own[yAt + 1]!);
-}
-
-function productInto(
-  z: Uint32Array, at: number, xLow: number, xHigh: number, yLow: number, yHigh: number,
-): void {
-  const low = z[at]! + (Math.imul(xLow, yLow) >>> 0);
-  z[at] = low;
-  z[at + 1] = z[at + 1]! + highOfProduct(xLow, yLow) + Math.imul(xLow, yHigh)
-    + Math.imul(xHigh, yLow) + (low > 0xffff_ffff ? 1 : 0);
-}
+/** Terms that a sum has room for: each counts as three products. */
+const crossesMost = Math.floor(productsMost / 3);
 
 async function reshared(party: Party, z: Uint32Array): Promise<Numbers> {
   party.begin();
-  addInto(z, party.ownStream(z.length));
-  subtractFrom(z, party.nextStream(z.length));
+  addInto(z, party.ownNumbers(z.length / 2));
+  subtractFrom(z, party.nextNumbers(z.length / 2));
   party.send(party.previous, z);
-  return numbersOf(z, await party.receive(party.following, z.length));
+  return numbersOf(z, await party.receiveNumbers(party.following, z.length / 2));
 }
 
 /** x and y, bit by bit. The same step with exclusive or. One round; one bit for each bit. */

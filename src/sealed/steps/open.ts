@@ -11,16 +11,17 @@ import { addInto, subtractFrom } from './words.js';
  * Why. Server i receives u_{i+1}, which contains -F_{i+2}, and u_{i+2}, which contains +F_{i+2}. It
  * does not hold that stream, so the two are uniform given their sum, which is the opened sum less
  * u_i.
- * @param own - pairs of words. @returns the sum, modulo 2^64, in pairs of words.
+ * @param own - pairs of words. @returns the sum modulo p, in pairs of words.
  */
 export async function openSum(party: Party, own: Uint32Array): Promise<Uint32Array> {
   party.begin();
   const masked = own.slice();
-  addInto(masked, party.ownStream(own.length));
-  subtractFrom(masked, party.nextStream(own.length));
+  addInto(masked, party.ownNumbers(own.length / 2));
+  subtractFrom(masked, party.nextNumbers(own.length / 2));
   const others = servers.filter((server) => server !== party.server);
   for (const other of others) party.send(other, masked);
-  const received = await Promise.all(others.map((other) => party.receive(other, own.length)));
+  const received = await Promise.all(others.map((other) =>
+    party.receiveNumbers(other, own.length / 2)));
   for (const words of received) addInto(masked, words);
   party.noteOpened(masked);
   return masked;

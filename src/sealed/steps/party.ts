@@ -2,6 +2,7 @@ import { equalBytes } from '../../base/bytes.js';
 import { KeelsonError } from '../../base/errors.js';
 import { after, before, type ServerIndex } from '../shares/body.js';
 import type { KeyStream } from './key-stream.js';
+import { isNumber } from './words.js';
 
 /**
  * How a server's messages reach the two others. Between two servers they arrive in order, each
@@ -15,11 +16,22 @@ export interface Link {
 
 /** Another server sent what this run cannot use. The run stops. */
 export class PeerError extends KeelsonError {
-  /** @param reason - `step`: out of order; `released`: other numbers were opened before. */
-  constructor(readonly reason: 'length' | 'step' | 'released', from: ServerIndex, what: string) {
+  /**
+   * @param reason - `step`: out of order; `released`: other numbers were opened before; `number`:
+   *   not below p.
+   */
+  constructor(
+    readonly reason: 'length' | 'step' | 'released' | 'number', from: ServerIndex, what: string,
+  ) {
     super('malformed', `server ${from} sent ${what}`, { details: { reason, server: from } });
   }
 }
+
+/**
+ * What a run computes, and in which messages. Servers of different rules do not begin a run: 1 had
+ * numbers modulo 2^64, and servers of those times do not say it.
+ */
+export const runRules = 2;
 
 const digestBytes = 32;
 /** Bytes before the words of a message: the number of its step, and a digest. */
@@ -77,6 +89,16 @@ export class Party {
     return this.#options.next.take(this.#step, words);
   }
 
+  /** Numbers of the stream of component i, as `ownStream`. */
+  ownNumbers(count: number): Uint32Array {
+    return this.#options.own.takeNumbers(this.#step, count);
+  }
+
+  /** Numbers of the stream of component i + 1, as `nextStream`. */
+  nextNumbers(count: number): Uint32Array {
+    return this.#options.next.takeNumbers(this.#step, count);
+  }
+
   /** Sends words to a server. Whoever calls it masks them first: see the claim of each step. */
   send(to: ServerIndex, words: Uint32Array): void {
     const message = new Uint8Array(messageHeadBytes + 4 * words.length);
@@ -110,6 +132,20 @@ export class Party {
     }
     // A copy: words begin at the start of their memory.
     return new Uint32Array(Uint8Array.from(message.subarray(messageHeadBytes)).buffer);
+  }
+
+  /**
+   * The numbers that a server sent in this step, in pairs of words.
+   * @throws PeerError as `receive` does, and for what is not below p.
+   */
+  async receiveNumbers(from: ServerIndex, count: number): Promise<Uint32Array> {
+    const words = await this.receive(from, 2 * count);
+    for (let at = 0; at < words.length; at += 2) {
+      if (!isNumber(words[at]!, words[at + 1]!)) {
+        throw new PeerError('number', from, `in step ${this.#step} a number that is not below p`);
+      }
+    }
+    return words;
   }
 
   /**

@@ -1,10 +1,10 @@
 import { Sealed } from '../../base/brands.js';
 import type { ServerIndex } from '../shares/body.js';
-import { addInto, constantNumbers, scaled, subtractFrom } from './words.js';
+import { addInto, constantNumbers, doubled, subtractFrom } from './words.js';
 
 /**
  * The part that server i holds of values with three components: component i and component i + 1
- * (modulo 3). `numbers` add up modulo 2^64, as pairs of words; `bits` are combined by exclusive or,
+ * (modulo 3). `numbers` add up modulo p, as pairs of words; `bits` are combined by exclusive or,
  * 32 to a word.
  */
 export interface Shares<K extends 'numbers' | 'bits'> {
@@ -78,9 +78,9 @@ export function differenceOf(left: Numbers, right: Numbers): Numbers {
   });
 }
 
-/** Numbers times a public whole number. */
-export function multipleOf(numbers: Numbers, factor: number): Numbers {
-  return eachComponent(numbers, (component) => scaled(component, factor));
+/** Numbers times 2^times. @param times - 1 to 28. */
+export function doubledOf(numbers: Numbers, times: number): Numbers {
+  return eachComponent(numbers, (component) => doubled(component, times));
 }
 
 /** Public numbers, in pairs of words, as shares. */
@@ -89,7 +89,9 @@ export function publicNumbers(server: ServerIndex, values: Uint32Array): Numbers
 }
 
 /** `count` shares of one public whole number. */
-export function constant(server: ServerIndex, count: number, value: number): Numbers {
+export function constant(
+  server: ServerIndex, count: number, value: number | bigint,
+): Numbers {
   return publicNumbers(server, constantNumbers(count, value));
 }
 

@@ -7,7 +7,7 @@ import { rowsOfPlanes } from './planes.js';
 import {
   eachComponent, joined, part, xorOf, type Bits, type Numbers,
 } from './shares.js';
-import { addInto, scaled } from './words.js';
+import { addInto, addScaledInto } from './words.js';
 
 /**
  * 2^b planes from b planes: in each lane, the plane whose number the bits spell has the mask bit,
@@ -137,7 +137,7 @@ function laneSums(
       const from = 64 * rowWords * row;
       addInto(ofLevel, component.subarray(from, from + 2 * lanes));
     }
-    addInto(byLane, scaled(ofLevel, weight));
+    addScaledInto(byLane, ofLevel, weight);
   }
   const sums = new Uint32Array((2 * lanes) / stretches);
   for (let lane = 0; lane < lanes; lane++) {

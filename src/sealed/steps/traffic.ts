@@ -1,5 +1,5 @@
 import { servers, type ServerIndex } from '../shares/body.js';
-import type { BitRange } from './adder.js';
+import type { BitRange, ComponentRange } from './adder.js';
 import { messageHeadBytes } from './party.js';
 import { planeWords } from './planes.js';
 import { rowsAtEnd, tallyLayout } from './tally.js';
@@ -39,12 +39,8 @@ export class TrafficCount {
     this.#step(servers, 2 * count);
   }
 
-  from0(words: number): void {
-    this.#step([0], words);
-  }
-
   number(words: number): void {
-    this.from0(64 * words);
+    this.#step([0], 64 * words);
     this.#step([1, 2], 64 * words);
   }
 
@@ -54,9 +50,20 @@ export class TrafficCount {
   }
 
   /** @param count - numbers of which bits are wanted. */
-  bits(count: number, { from, end }: Pick<BitRange, 'from' | 'end'>): void {
+  bits(count: number, { from, end }: BitRange): void {
     const words = planeWords(count);
-    this.from0(end * words);
+    this.and((end + 1) * words);
+    this.#sumBits(words, { from: from + 1, end: end + 1 });
+  }
+
+  /** @param count - numbers whose components are added up. */
+  componentSum(count: number, { from, width }: ComponentRange): void {
+    const words = planeWords(count);
+    this.and(width * words);
+    this.#sumBits(words, { from: from - 1, end: width });
+  }
+
+  #sumBits(words: number, { from, end }: BitRange): void {
     this.#andAll(end - 1, words);
     // Whether carries pass through each stretch: none comes from below the lowest.
     const positions = Array.from({ length: end - 1 }, (_, i) => i > 0);
