@@ -292,9 +292,13 @@ export interface NoChoice extends Infeasible {
   readonly candidates: readonly Candidate[];
 }
 
-/** `chooseEstimator` for facts that are checked. */
+/**
+ * `chooseEstimator` for facts that are checked.
+ * @param standIns - whether one that answers another number may stand in where none else can.
+ */
 export function chooseWithin(
   question: QuestionName, given: Readonly<Record<string, unknown>>, facts: StudyFacts,
+  { standIns = true } = {},
 ): Choice | NoChoice {
   if (!questionNames.includes(question)) {
     throw new InvalidParameterError(
@@ -303,7 +307,8 @@ export function chooseWithin(
     );
   }
   const known = knownFacts(question, given, facts.dimension);
-  const contenders = decisions[question];
+  const contenders = decisions[question].filter(({ standsIn }) =>
+    standIns || standsIn?.(known) !== true);
   const rated = contenders.map((contender) => rate(contender, known, facts));
   const eligible = rated.filter(({ candidate: { plan, excluded } }) =>
     plan !== null && excluded === null);
