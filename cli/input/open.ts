@@ -35,7 +35,7 @@ const magics: readonly (readonly [InputFormat, Uint8Array, number?])[] = [
 ];
 
 /** The length of the longest prefix that identifies a format or a compression. */
-const magicBytes = 15;
+const magicBytes = 40;
 
 type StreamReader = (
   chunks: AsyncIterable<Uint8Array>, options: RowOptions,

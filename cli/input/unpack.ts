@@ -1,5 +1,6 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { utf8 } from '../../src/base/bytes.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { damaged } from './damage.js';
 
@@ -8,6 +9,7 @@ const packings = {
   '.zst': { name: 'zstd', magic: Uint8Array.of(0x28, 0xb5, 0x2f, 0xfd) },
 } as const;
 
+const zip = Uint8Array.of(0x50, 0x4b, 0x03, 0x04);
 /** Other packings are refused by name: their bytes would be taken for CSV. */
 const otherPackings: readonly (readonly [name: string, magic: Uint8Array])[] = [
   ['by xz', Uint8Array.of(0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00)],
@@ -17,9 +19,42 @@ const otherPackings: readonly (readonly [name: string, magic: Uint8Array])[] = [
       0x42, 0x5a, 0x68, 0x31 + level, 0x31, 0x41, 0x59, 0x26, 0x53, 0x59,
     )]),
   ['by lz4', Uint8Array.of(0x04, 0x22, 0x4d, 0x18)],
-  ['as a ZIP archive', Uint8Array.of(0x50, 0x4b, 0x03, 0x04)],
+  ['as a ZIP archive', zip],
   ['as a 7z archive', Uint8Array.of(0x37, 0x7a, 0xbc, 0xaf, 0x27, 0x1c)],
 ];
+
+/** Where an archive has the name of its first entry. */
+const nameAt = 30;
+/** Spreadsheets: their ending, the bytes with which they begin, and the name of the first entry. */
+const spreadsheets: readonly {
+  readonly what: string; readonly endings: RegExp; readonly magic: Uint8Array;
+  readonly entry?: Uint8Array;
+}[] = [
+  {
+    what: 'a document of LibreOffice (.ods)', endings: /\.ods$/i, magic: zip,
+    entry: utf8('mimetype'),
+  },
+  {
+    what: 'a workbook of Excel (.xlsx)', endings: /\.xls[xmb]$/i, magic: zip,
+    entry: utf8('[Content_'),
+  },
+  {
+    what: 'a workbook of an old Excel (.xls)', endings: /^/,
+    magic: Uint8Array.of(0xd0, 0xcf, 0x11, 0xe0),
+  },
+];
+
+/** @throws InvalidInputError for a spreadsheet, with how its rows are saved. */
+function refuseSpreadsheet(head: Uint8Array, source: string): void {
+  const begins = (magic: Uint8Array, at: number): boolean =>
+    magic.every((byte, i) => head[at + i] === byte);
+  const found = spreadsheets.find(({ endings: named, magic, entry }) => begins(magic, 0)
+    && (named.test(source) || (entry !== undefined && begins(entry, nameAt))));
+  if (found === undefined) return;
+  throw new InvalidInputError(`${source}: it is ${found.what}, which is not read: open it, and save `
+    + 'the sheet as "CSV UTF-8" (in LibreOffice "Text CSV"); semicolons and decimal commas need no '
+    + 'change', { source });
+}
 
 /** The ending of a compressed file. */
 export type Packing = keyof typeof packings;
@@ -48,6 +83,7 @@ export function packingOf(head: Uint8Array, source: string): Packing | undefined
   const found = endings.find((each) =>
     packings[each].magic.every((byte, i) => head[i] === byte));
   if (found !== undefined) return found;
+  refuseSpreadsheet(head, source);
   const other = otherPackings.find(([, magic]) => magic.every((byte, i) => head[i] === byte));
   if (other !== undefined) {
     const isArchive = other[0].includes('archive');

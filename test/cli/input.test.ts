@@ -330,6 +330,18 @@ describe('a file that cannot be read', () => {
     expect(await refusal(bytes)).toContain(`it is compressed ${how}: unpack it first`);
   });
 
+  it.each([
+    ['a workbook of Excel (.xlsx)', [0x50, 0x4b, 3, 4], '[Content_Types].xml'],
+    ['a document of LibreOffice (.ods)', [0x50, 0x4b, 3, 4],
+      'mimetypeapplication/vnd.oasis.opendocument.spreadsheet'],
+    ['a workbook of an old Excel (.xls)', [0xd0, 0xcf, 0x11, 0xe0], ''],
+  ])('says how the rows of a spreadsheet are saved: %s', async (what, start, entry) => {
+    const header = Buffer.alloc(30, 1);
+    header.set(start);
+    const bytes = Buffer.concat([header, Buffer.from(entry), Buffer.alloc(40, 1)]);
+    expect(await refusal(bytes)).toContain(`it is ${what}, which is not read: open it, and save`);
+  });
+
   it('with a key that its first object lacks says so', async () => {
     const text = '{"x":1}\n{"x":2,"late":3}\n';
     expect(await refusal(text, { columns: ['x', 'late'] }))
