@@ -21,6 +21,7 @@ import {
   plainNumber, refusedAt, type RowBatch, type RowOptions,
 } from './rows.js';
 import { TimeCells } from './time-cells.js';
+import { hasTime } from './times.js';
 
 /** Words that mean an empty cell in a column of numbers, in any case of letters. */
 const emptyWords = ['NA', 'N/A', 'null', '-'];
@@ -337,7 +338,7 @@ class CsvRows implements Records {
         + (adviceOn(this.options, 'csv', 'pass --csv thousands=comma, or ') + 'write a point or '
           + 'nothing');
     }
-    if (separator === ',' || !/^[+-]?\d[\d.,' \u00a0\u202f\u2019]*$/.test(cell.trim())) {
+    if (separator === ',' || hasTime(cell) || !/^[+-]?\d[\d.,' \u00a0\u202f\u2019]*$/.test(cell.trim())) {
       return undefined;
     }
     if (decimal === '') {

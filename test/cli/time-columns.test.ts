@@ -111,6 +111,8 @@ describe('a column of times', () => {
 
   it('is named where its cells were taken for numbers', async () => {
     expect(await refusal('at,n\n2026-12-31,1\n', [])).toContain('with --type at=time');
+    // The points between day, month and year are no marks of a number.
+    expect(await refusal('at;n\n31.12.2026;1\n', [])).toContain('with --type at=time');
   });
 });
 
