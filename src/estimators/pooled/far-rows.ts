@@ -3,6 +3,9 @@ import { highWord } from '../../base/byte-order.js';
 import { ln, pow } from '../../base/elementary.js';
 import { deviations95, normalUpperQuantile } from '../../numerics/normal.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
+import {
+  between, clusterSeenFrom, FarSide, hidden, type CellNoise, type Read, type SideCells, type Tail,
+} from './far-side.js';
 
 /**
  * How far out the rows of one column are on each side of a released centre, and what a mean of
@@ -72,18 +75,6 @@ function placesByBits(): { readonly cellAtLeast: Uint8Array; readonly edgeAt: Fl
 /** How many spreads out the open cell begins. */
 export const farthest = lows[open]!;
 
-/** A window without rows is taken for one that may hold some this often. */
-const possibleChance = 5e-4;
-/** What noise may hide of a count is allowed for up to this upper quantile. */
-const hiddenChance = 0.05;
-/** A window without rows is taken for one that surely holds some this often at most. */
-const sureChance = 1e-5;
-/** Of the sampling variance, what windows of noise alone may add: the inverse of its share. */
-const falseShare = 1e4;
-/** How many cells a window has. */
-const windowCells = [1, 2, 4] as const;
-/** Most cells of an octave that are seen together. */
-const togetherMost = 4;
 /**
  * Part of half a cell's width that the rows of a contiguous tail may be off by: more where the cell
  * is an octave, in which the rows of a real column are often few groups.
@@ -94,16 +85,15 @@ const [slowest, fastest, usualRate] = [0.42, 0.04, 0.25] as const;
 /** People for each person of `clusterSeenFrom`: measured, see docs/guides/robust-means.md. */
 const peoplePerSeen = 150;
 
-/** A group of so many people that stands apart is seen by noise of this deviation. */
-export function clusterSeenFrom(sigma: number): number {
-  return Math.ceil(
-    (normalUpperQuantile(possibleChance) + normalUpperQuantile(hiddenChance)) * sigma,
-  );
-}
+/** Noise of normal cells. @param sigma - its standard deviation. */
+export const normalCells = (sigma: number): CellNoise => ({
+  sigma,
+  upper: (chance, cells) => normalUpperQuantile(chance) * (sigma * Math.sqrt(cells)),
+});
 
 /** From so many people on there is an interval. */
 export function intervalFrom(sigma: number): number {
-  return peoplePerSeen * clusterSeenFrom(sigma);
+  return peoplePerSeen * clusterSeenFrom(normalCells(sigma));
 }
 
 /**
@@ -142,44 +132,6 @@ export interface NoisyCells {
   readonly isLattice: boolean;
 }
 
-/** Rows that stand apart, or noise that looks like them. In spreads from the centre. */
-export interface FarWindow {
-  readonly from: number;
-  readonly to: number;
-  /** Noisy; where they are only possible, as many as there may be. */
-  readonly rows: number;
-  readonly isSure: boolean;
-  /** An octave without rows is between them and the tail. */
-  readonly isApart: boolean;
-}
-
-/** How far the rows that are seen reach beyond a radius, in sum, and the deviation of its noise. */
-export interface Excess {
-  readonly sum: number;
-  readonly deviation: number;
-}
-
-/** How far off the excess beyond a radius may be, in sum. */
-export interface Allowance {
-  /** What a radius is chosen by: without windows that are only possible. */
-  readonly forRadius: number;
-  /** More or less: rows need not be in the middle of their cells. */
-  readonly eitherWay: number;
-  /** More: rows that are not counted. */
-  readonly more: number;
-}
-
-/** What is known of one side. In spreads, or sums of rows in spreads. */
-export interface FarSide {
-  /** Where the contiguous tail ends. */
-  readonly tailEnd: number;
-  /** Rows may be past this, and nobody knows how far; null: there are none. */
-  readonly openFrom: number | null;
-  readonly windows: readonly FarWindow[];
-  excess(radius: number): Excess;
-  allowance(radius: number): Allowance;
-}
-
 /** What a released histogram says. */
 export interface FarRows {
   readonly above: FarSide;
@@ -188,12 +140,20 @@ export interface FarRows {
   readonly square: number;
 }
 
+/** The cells of a side, in spreads. */
+const sideCells: SideCells = {
+  quarters, lows, highs, middles, finite: open, widthPart,
+  seen: { together: 4, quarters: 4, outermost: 1 / 2, chance: null }, tail: unseenTail,
+  beside: 1, besidePossible: false,
+};
+
 /** Reads a released histogram. */
 export function readFarRows({ counts, sigma, rows, isLattice }: NoisyCells): FarRows {
-  const noise = { sigma, rows };
-  const above = new Side(counts.subarray(0, cellsOfSide), noise);
-  const below = new Side(counts.subarray(cellsOfSide), noise);
-  const square = (above.squares(isLattice) + below.squares(isLattice)) / rows;
+  const noise = normalCells(sigma);
+  const above = new FarSide(sideCells, counts.subarray(0, cellsOfSide), noise, rows);
+  const below = new FarSide(sideCells, counts.subarray(cellsOfSide), noise, rows);
+  const squareOf = (cell: number): number => (isLattice ? highs[cell]! ** 2 : squares[cell]!);
+  const square = (above.counted(squareOf) + below.counted(squareOf)) / rows;
   return { above, below, square: Math.max(0, square) };
 }
 
@@ -217,176 +177,18 @@ export function farRadius({ above, below }: FarRows, noise: number): number {
   return best.radius;
 }
 
-interface CellNoise {
-  readonly sigma: number;
-  readonly rows: number;
-}
-
-/** Cells from `from` on, `to` not included. */
-interface Window {
-  readonly from: number;
-  readonly to: number;
-  readonly count: number;
-  readonly isSure: boolean;
-}
-
-class Side implements FarSide {
-  readonly tailEnd: number;
-  readonly openFrom: number | null;
-  private readonly last: number;
-  /** From this cell on rows stand in groups, not in a tail that falls. */
-  private readonly groupFrom: number;
-  private readonly tail: Tail;
-  private readonly found: readonly Window[];
-  /** Whether the rows of a cell are counted: those of the tail, and of windows that are sure. */
-  private readonly isCounted: readonly boolean[];
-
-  constructor(private readonly counts: Float64Array, private readonly noise: CellNoise) {
-    this.last = lastOfTail(counts, noise);
-    this.groupFrom = groupFromOf(counts, noise.sigma, this.last);
-    this.tailEnd = highs[this.last]!;
-    this.tail = unseenTail(counts, noise.sigma, this.last);
-    this.found = windowsOf(counts, noise, this.last);
-    this.isCounted = lows.map((_, cell) => cell <= this.last || this.isInSure(cell));
-    this.openFrom = openFromOf(counts, noise, this.last, this.found);
-  }
-
-  /** The sum of squared distances. */
-  squares(isLattice: boolean): number {
-    return this.counts.reduce((sum, count, cell) => (this.isCounted[cell]!
-      ? sum + count * (isLattice ? highs[cell]! ** 2 : squares[cell]!) : sum), 0);
-  }
-
-  get windows(): readonly FarWindow[] {
-    return this.found.map(({ from, to, count, isSure }) => ({
-      from: lows[from]!, to: highs[to - 1]!, isSure,
-      rows: count + (isSure ? 0 : hidden(this.noise.sigma, to - from)),
-      isApart: quarters[from]! >= quarters[this.last + 1]! + 4,
-    }));
-  }
-
-  excess(radius: number): Excess {
-    const reaches = middles.map((middle, cell) =>
-      (this.isCounted[cell]! ? Math.max(0, middle - radius) : 0));
-    return {
-      sum: reaches.reduce((sum, reach, cell) => sum + reach * this.counts[cell]!, 0),
-      deviation: this.noise.sigma * Math.hypot(...reaches),
-    };
-  }
-
-  allowance(radius: number): Allowance {
-    const beyond = (cell: number): number => Math.max(0, highs[cell]! - radius);
-    let widths = 0;
-    for (let cell = 0; cell < open; cell++) {
-      if (!this.isCounted[cell]! || highs[cell]! <= radius) continue;
-      const half = (highs[cell]! - Math.max(lows[cell]!, radius)) / 2;
-      // The rows of a group may all stand at one edge of their cell.
-      const part = cell >= this.groupFrom ? 1 : widthPart(cell);
-      widths += half * part * Math.max(0, this.counts[cell]!);
-    }
-    const unseen = excessOfTail(this.tail, this.tailEnd, radius);
-    let more = 0;
-    for (const { from, to, count, isSure } of this.found) {
-      if (!isSure) {
-        more += (count + hidden(this.noise.sigma, to - from)) * beyond(to - 1);
-        continue;
-      }
-      // Rows beside a group, too few to stand out themselves.
-      for (const cell of [from - 1, to]) {
-        if (cell <= this.last || cell >= open || this.isCounted[cell]!) continue;
-        more += (Math.max(0, this.counts[cell]!) + hidden(this.noise.sigma, 1)) * beyond(cell);
-      }
-    }
-    return { forRadius: widths + unseen / 2, eitherWay: widths, more: unseen + more };
-  }
-
-  private isInSure(cell: number): boolean {
-    return this.found.some(({ from, to, isSure }) => isSure && from <= cell && cell < to);
-  }
-}
-
-/** Upper end of the noise of so many cells together. */
-const hidden = (sigma: number, cells: number): number =>
-  normalUpperQuantile(hiddenChance) * sigma * Math.sqrt(cells);
-
-const rowsOf = (counts: Float64Array, from: number, to: number): number =>
-  counts.subarray(from, to).reduce((sum, count) => sum + count, 0);
-
-/**
- * From how many noisy rows on a window that ends with this cell surely holds some. Farther out a
- * false one would move the answer more, so it must be rarer.
- */
-function sureFrom({ sigma, rows }: CellNoise, cells: number, cell: number): number {
-  const deviation = sigma * Math.sqrt(cells);
-  const chance = Math.min(sureChance, rows / (falseShare * (deviation * lows[cell]!) ** 2));
-  return normalUpperQuantile(chance) * deviation;
-}
-
-/**
- * The last cell of the contiguous tail: seen alone, or together with those before it within one
- * octave. It ends at an octave without a seen cell.
- */
-function lastOfTail(counts: Float64Array, noise: CellNoise): number {
-  let last = 0;
-  for (let cell = 1; cell < open; cell++) {
-    let from = cell;
-    while (from > 1 && quarters[from - 1]! + 4 >= quarters[cell + 1]!
-      && cell - from < togetherMost - 1) from -= 1;
-    const cells = cell - from + 1;
-    const isSeen = counts[cell]! > sureFrom(noise, 1, cell)
-      || (cells > 1 && counts[cell]! > noise.sigma / 2
-        && rowsOf(counts, from, cell + 1) > sureFrom(noise, cells, cell));
-    if (isSeen) last = cell;
-    else if (quarters[cell]! >= quarters[last + 1]! + 4) break;
-  }
-  return last;
-}
-
-/**
- * The first cell of the tail that holds more rows than the octave before it, by more than noise
- * explains: a group that is not apart. Without one, the first cell past the tail.
- */
-function groupFromOf(counts: Float64Array, sigma: number, last: number): number {
-  for (let cell = 1; cell <= last; cell++) {
-    const start = quarters[cell]!;
-    if (start < 4) continue;
-    const { rows, cells } = between(counts, start - 4, start);
-    if (counts[cell]! > rows + hidden(sigma, cells + 1)) return cell;
-  }
-  return last + 1;
-}
-
-/** Rows past the contiguous tail that no cell shows. */
-interface Tail {
-  readonly rows: number;
-  /** Rows of an octave over rows of the one before, at most. */
-  readonly rate: number;
-}
-
-/** Rows and cells between two quarter octaves. */
-function between(
-  counts: Float64Array, from: number, to: number,
-): { readonly rows: number; readonly cells: number } {
-  let [rows, cells] = [0, 0];
-  for (let cell = 1; cell < open; cell++) {
-    if (quarters[cell]! < from || quarters[cell + 1]! > to) continue;
-    rows += counts[cell]!;
-    cells += 1;
-  }
-  return { rows: Math.max(0, rows), cells };
-}
-
 /**
  * Where the tail falls before its end for all to see, so many rows are past it as this rate leads
  * to, and no more than the counts past it allow; else as many as these allow.
  */
-function unseenTail(counts: Float64Array, sigma: number, last: number): Tail {
+function unseenTail(read: Read, last: number): Tail {
+  const { noise } = read;
   const end = quarters[last + 1]!;
-  const noiseOf = (cells: number): number => sigma * Math.sqrt(Math.max(1, cells));
-  const past = between(counts, end, end + 8);
-  const allowed = past.rows + normalUpperQuantile(hiddenChance) * noiseOf(past.cells);
-  const [whole, before] = [between(counts, end - 4, end), between(counts, end - 8, end - 4)];
-  const [half, halfBefore] = [between(counts, end - 2, end), between(counts, end - 4, end - 2)];
+  const noiseOf = (cells: number): number => noise.sigma * Math.sqrt(Math.max(1, cells));
+  const past = between(read, end, end + 8);
+  const allowed = past.rows + hidden(noise, Math.max(1, past.cells));
+  const [whole, before] = [between(read, end - 4, end), between(read, end - 8, end - 4)];
+  const [half, halfBefore] = [between(read, end - 2, end), between(read, end - 4, end - 2)];
   const falls = [(whole.rows + 0.7 * noiseOf(whole.cells))
     / Math.max(before.rows, whole.rows + 1, noiseOf(before.cells))];
   let isSeen = before.rows > 5 * noiseOf(before.cells);
@@ -395,51 +197,20 @@ function unseenTail(counts: Float64Array, sigma: number, last: number): Tail {
     const rows = half.rows + 0.7 * noiseOf(half.cells);
     falls.push((rows / Math.max(halfBefore.rows, half.rows + 1)) ** 2);
   }
-  if (last < 3 || !isSeen) return { rows: allowed, rate: usualRate };
+  const fallsBy = (rate: number, count: number): Tail => (radius) =>
+    excessOfTail({ rows: count, rate }, highs[last]!, radius);
+  if (last < 3 || !isSeen) return fallsBy(usualRate, allowed);
   const rate = Math.min(slowest, Math.max(fastest, Math.min(...falls)));
   const led = (whole.rows + noiseOf(whole.cells)) * rate / (1 - rate);
-  return { rows: Math.min(allowed, led), rate };
+  return fallsBy(rate, Math.min(allowed, led));
 }
 
 /** How far the rows of a tail that falls by a rate reach beyond a radius, in sum. */
-function excessOfTail({ rows, rate }: Tail, end: number, radius: number): number {
+function excessOfTail(
+  { rows, rate }: { readonly rows: number; readonly rate: number }, end: number, radius: number,
+): number {
   const place = Math.SQRT2 * (1 - rate) / (1 - 2 * rate);
   if (2 * end >= radius) return rows * Math.max(0, place * end - radius);
   const octaves = ln(radius / end) / Math.LN2;
   return rows * pow(rate, octaves) * (place - 1) * radius;
-}
-
-/** Windows past the tail that may hold rows: the strongest first, and none over another. */
-function windowsOf(counts: Float64Array, noise: CellNoise, last: number): readonly Window[] {
-  const found: (Window & { readonly strength: number })[] = [];
-  for (const cells of windowCells) {
-    const deviation = noise.sigma * Math.sqrt(cells);
-    const least = normalUpperQuantile(possibleChance) * deviation;
-    for (let from = last + 1; from + cells <= open; from++) {
-      const count = rowsOf(counts, from, from + cells);
-      if (count <= least) continue;
-      const to = from + cells;
-      const isSure = count > sureFrom(noise, cells, to - 1);
-      found.push({ from, to, count, isSure, strength: count / deviation });
-    }
-  }
-  found.sort((one, two) => two.strength - one.strength);
-  const kept: Window[] = [];
-  for (const window of found) {
-    if (kept.every(({ from, to }) => window.to <= from || window.from >= to)) kept.push(window);
-  }
-  return kept;
-}
-
-/** Where rows may begin that reach into the open cell; null where there are none. */
-function openFromOf(
-  counts: Float64Array, { sigma }: CellNoise, last: number, windows: readonly Window[],
-): number | null {
-  if (last >= open - 1) return lows[last]!;
-  const beside = windows.find(({ to, isSure }) => isSure && to === open);
-  if (beside !== undefined) return lows[beside.from]!;
-  const least = normalUpperQuantile(possibleChance) * sigma;
-  const cells = windowCells.find((width) => last < cellsOfSide - width
-    && rowsOf(counts, cellsOfSide - width, cellsOfSide) > least * Math.sqrt(width));
-  return cells === undefined ? null : lows[cellsOfSide - cells]!;
 }

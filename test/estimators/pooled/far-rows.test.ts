@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { pow } from '../../../src/base/elementary.js';
 import {
-  clusterSeenFrom, farCells, farCounts, farRadius, farthest, intervalFrom, readFarRows,
+  farCells, farCounts, farRadius, farthest, intervalFrom, normalCells, readFarRows,
   type FarRows,
 } from '../../../src/estimators/pooled/far-rows.js';
+import { clusterSeenFrom } from '../../../src/estimators/pooled/far-side.js';
 
 const sigma = 10;
 const people = 10_000;
@@ -85,7 +86,7 @@ describe('the cells of one column', () => {
 
 describe('far rows', () => {
   it('are seen from the number of people that the noise cannot hide, times 150', () => {
-    expect(clusterSeenFrom(10.1)).toBe(50);
+    expect(clusterSeenFrom(normalCells(10.1))).toBe(50);
     expect(intervalFrom(10.1)).toBe(7_500);
   });
 

@@ -23,7 +23,8 @@ import {
   definePooledEstimator, type DesignRequest, type PooledDesign,
 } from '../../pooled/estimator.js';
 import { honestErrorOfMean } from '../../pooled/expected-error.js';
-import { clusterSeenFrom, farthest, intervalFrom } from '../../pooled/far-rows.js';
+import { farthest, intervalFrom, normalCells } from '../../pooled/far-rows.js';
+import { clusterSeenFrom } from '../../pooled/far-side.js';
 import { centrePartParameter, radiusParameter, usualRadius } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
 import { rowsCohort } from '../../pooled/pool.js';
@@ -255,7 +256,8 @@ function oneColumnDesign(
   const { cohort, target } = facts;
   const sigma = sum.sigma * (radius ?? lightRadius(1));
   const reach = radius ?? farthest;
-  const [seenFrom, from] = [clusterSeenFrom(distance.sigma), intervalFrom(distance.sigma)];
+  const seenFrom = clusterSeenFrom(normalCells(distance.sigma));
+  const from = intervalFrom(distance.sigma);
   const ofRange = noiseInWidths(target);
   return {
     kind: 'design',

@@ -11,9 +11,9 @@ import type { CentreBounds } from '../../pooled/centre.js';
 import { gaussianOutcome } from '../../pooled/centred-mean.js';
 import type { CentredPool, PooledDesign } from '../../pooled/estimator.js';
 import {
-  clusterSeenFrom, farCells, farCounts, farRadius, intervalFrom, readFarRows, type FarRows,
-  type FarSide,
+  farCells, farCounts, farRadius, intervalFrom, normalCells, readFarRows, type FarRows,
 } from '../../pooled/far-rows.js';
+import { clusterSeenFrom, type FarSide } from '../../pooled/far-side.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { binsEvent } from '../../pooled/query-events.js';
 import { rowsIn } from '../../pooled/radius.js';
@@ -138,7 +138,8 @@ function meanOf(
   const endOf = (side: FarSide, sign: 1 | -1): number => {
     if (side.openFrom !== null || (isBelowFloor && bounds === null)) return sign * Infinity;
     const unseen = !isBelowFloor || bounds === null ? 0
-      : clusterSeenFrom(distance.sigma) * Math.max(0, boundOf(bounds, centre, sign) - radius);
+      : clusterSeenFrom(normalCells(distance.sigma))
+        * Math.max(0, boundOf(bounds, centre, sign) - radius);
     const { more } = sign === 1 ? up : down;
     return whole + sign * (half + (up.eitherWay + down.eitherWay + more + unseen) / present);
   };
@@ -172,7 +173,7 @@ function findingsOf(
   { distance, bounds }: OneColumn, { above, below }: FarRows, { present }: Mean,
   { centre, spread }: Place,
 ): readonly Finding[] {
-  const seenFrom = clusterSeenFrom(distance.sigma);
+  const seenFrom = clusterSeenFrom(normalCells(distance.sigma));
   const sides = [[above, 1], [below, -1]] as const;
   const inData = (entry: number, sign: number): number =>
     (centre[0]! + sign * entry) * spread[0]!;
