@@ -326,5 +326,6 @@ const refusalWords: Readonly<Record<string, string>> = {
   'rows-too-wide': 'the contributions spread wider than the study was planned for',
   'too-few-left': 'too few of the contributions look as the study was planned for',
   'noise-too-large': 'the noise would hide the answer',
+  'largest-unseen': 'too few people came to see how large their values are',
   'numerical-failure': 'the answer is outside the range of numbers',
 };

@@ -12,7 +12,9 @@ const mutation = (estimator, breaks, file, find, put) => ({ estimator, breaks, f
 /** Test files of each estimator, without golden vectors and the tests for all estimators. */
 export const testsOf = {
   count: ['counts/counts', 'counts/by-key', 'counts/pure'],
-  sum: ['counts/sum', 'counts/found-cap', 'counts/by-key', 'counts/pure'],
+  sum: [
+    'counts/sum', 'counts/found-cap', 'counts/cap-reading', 'counts/by-key', 'counts/pure',
+  ],
   ratio: ['counts/quotients', 'counts/discovered-sums', 'counts/by-key'],
   histogram: ['counts/counts', 'counts/by-key', 'counts/pure'],
   quantile: ['counts/counts', 'counts/quantile', 'counts/pure'],
@@ -36,8 +38,21 @@ export const mutations = [
     'return Math.min(lowest + stepsPerUnit, Math.max(lowest, steps)) + 0;', 'return steps + 0;'),
   mutation('sum', 'the unit of a range forgets who is absent', `${counts}/sum/bounds.ts`,
     'const unit = Math.max(high, 0) - Math.min(low, 0);', 'const unit = high - low;'),
-  mutation('sum', 'the choice of caps is charged for one column', `${counts}/sum/found-cap.ts`,
-    'times: dimension,', 'times: 1,'),
+  mutation('sum', 'the cells of a found cap are charged for one column',
+    `${counts}/sum/found-cap.ts`,
+    "name: 'cells', counts: dimension * ladderCells, l1: 2 * dimension,\n"
+    + '    l2: rootAbove(2 * dimension)',
+    "name: 'cells', counts: dimension * ladderCells, l1: 2,\n    l2: rootAbove(2)"),
+  mutation('sum', 'people beside a group are forgotten', `${counts}/sum/cap-reading.ts`,
+    'const besideMost = 2;', 'const besideMost = 0;'),
+  mutation('sum', 'upper points of Laplace noise are those of a normal',
+    `${counts}/sum/cell-noise.ts`,
+    "event.kind === 'gaussian' ?", "event.kind !== 'none' ?"),
+  mutation('sum', 'a possible group decides the cap', `${pooled}/far-side.ts`,
+    'forRadius: widths + unseen.forRadius,',
+    'forRadius: widths + unseen.forRadius + this.ofWindows(radius),'),
+  mutation('sum', 'a scan of the tail starts again past a gap', `${pooled}/far-side.ts`,
+    'else if (quarters[cell]! >= quarters[last + 1]! + 4) break;', ''),
 
   mutation('ratio', 'a row is added twice', `${counts}/tables/whole-sums.ts`,
     'addWhole(row, state.sums);', 'addWhole(row, state.sums); addWhole(row, state.sums);'),

@@ -60,7 +60,8 @@ export interface BinInfo {
  * - `below`: contributors with a value below the edge; without an edge, all of them.
  * - `quantile`: the value that this fraction of the contributors is below.
  * - `total`: the sum over contributors of a value within `each`, if bounds are known. `isFound`:
- *   the upper bound is found by the release, and is at most this.
+ *   the cap under which values are added up is found by the release, and is at most this. What is
+ *   seen above it, up to this, is in the total.
  * - `ratio`: the total of one column over that of another.
  * - `mean`, `median`, `variance`, `covariance`: of the column, or of two. In an answer that has
  *   several components, `component` is the place of one, from 1.

@@ -30,7 +30,6 @@ export const oldParameters: Table = {
   'final-share': { now: 'final-part' },
   'range-share': { now: 'range-part' },
   'test-share': { now: 'test-part' },
-  'cap-share': { now: 'cap-quantile' },
   low: { now: 'range', why: '(low..high)' },
   high: { now: 'range', why: '(low..high)' },
   groups: { now: 'subsamples' },
@@ -39,6 +38,10 @@ export const oldParameters: Table = {
 
 /** Old parameters that one estimator no longer needs. They take precedence over those of all. */
 export const oldParametersOf: Readonly<Record<string, Table>> = {
+  sum: {
+    'cap-share': { why: 'the cap that leaves the least uncertain is found' },
+    'cap-quantile': { why: 'the cap that leaves the least uncertain is found' },
+  },
   quantile: { resolution: { why: 'answers have 12 digits' } },
   'heavy-tailed': {
     privacy: { why: 'a delta of 0 asks for pure privacy' },

@@ -146,6 +146,7 @@ export const refusalReasons = [
   'rows-too-wide',
   'too-few-left',
   'noise-too-large',
+  'largest-unseen',
   'numerical-failure',
 ] as const;
 /** Why an estimator that was paid for has no answer. */

@@ -6,9 +6,8 @@ import {
 } from '../../src/estimators/counts/distribution/factor.js';
 import { boundsOf, stepsOf, stepsPerUnit } from '../../src/estimators/counts/sum/bounds.js';
 import {
-  capLadder, capScores, capsTried, ladderAdder, ladderEntries, sumsUnder,
+  capLadder, capsTried, cellsOf, ladderAdder, ladderCells, ladderEntries, sumsUnder,
 } from '../../src/estimators/counts/sum/cap-ladder.js';
-import { exponentialEvent } from '../../src/privacy/accounting/calibration.js';
 import type { RowBlock } from '../../src/privacy/stages/rows.js';
 import type { PlantedBug } from './bugs.js';
 import { smallPlan, sumOf, tightGaussian } from './build.js';
@@ -64,24 +63,23 @@ const freeCap: PlantedBug = {
   make(facts, planted) {
     const { epsilon, deltaTotal } = facts.target;
     const half = { epsilon: epsilon / 2, deltaTotal };
-    const choice = exponentialEvent({
-      name: 'caps', cohort: 'rows', candidates: capsTried, sensitivity: 1, epsilon: epsilon / 2,
-    });
     const ladder = capLadder(64);
     const add = ladderAdder([ladder]);
     const entriesOf = (block: RowBlock): Float64Array => sumOf(block, ladderEntries, add);
     const plan = smallPlan({
       facts,
       length: 2,
-      events: [choice, tightGaussian('total', 1, 1, half)],
+      events: [
+        tightGaussian('cells', ladderCells, Math.SQRT2, half), tightGaussian('total', 1, 1, half),
+      ],
       release(rows, mechanisms) {
         const entries = rows('rows').map(entriesOf);
-        const scores = entries.map((all) => capScores(all, { rank: 2, lean: 0 }));
-        const drawn = mechanisms.exponential('caps', scores).value;
-        const open = openSensitive(scores);
-        const cap = planted ? open.indexOf(Math.max(...open)) : drawn;
+        const cells = entries.map(cellsOf);
+        const drawn = mechanisms.gaussian('cells', cells).value;
+        const seen = (planted ? openSensitive(cells) : drawn).subarray(0, capsTried);
+        const cap = seen.indexOf(Math.max(...seen));
         return mechanisms.gaussian('total', entries.map((all) =>
-          sumsUnder(all, [cap]).sums.map((steps) => steps / stepsPerUnit)))
+          sumsUnder(all, [cap]).map((steps) => steps / stepsPerUnit)))
           .map((noisy) => [cap, noisy[0]!]);
       },
     });

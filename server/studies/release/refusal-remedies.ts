@@ -16,5 +16,7 @@ export const refusalRemedies: Readonly<Record<RefusalReason, string>> = {
   'too-few-left': 'Honest rows are not normal, or more of them are hostile than stated: use '
     + 'covariance, or raise corruption.',
   'noise-too-large': 'Noise hides the answer: wait for more people, or ask for fewer columns.',
+  'largest-unseen': 'Too few people have values of one size: wait for more, lower the cohort if '
+    + 'far fewer came than planned for, or give a cap.',
   'numerical-failure': 'The answer is beyond the range of numbers: check the spreads.',
 };

@@ -197,8 +197,10 @@ function unseenTail(read: Read, last: number): Tail {
     const rows = half.rows + 0.7 * noiseOf(half.cells);
     falls.push((rows / Math.max(halfBefore.rows, half.rows + 1)) ** 2);
   }
-  const fallsBy = (rate: number, count: number): Tail => (radius) =>
-    excessOfTail({ rows: count, rate }, highs[last]!, radius);
+  const fallsBy = (rate: number, count: number): Tail => (radius) => {
+    const most = excessOfTail({ rows: count, rate }, highs[last]!, radius);
+    return { most, forRadius: most / 2 };
+  };
   if (last < 3 || !isSeen) return fallsBy(usualRate, allowed);
   const rate = Math.min(slowest, Math.max(fastest, Math.min(...falls)));
   const led = (whole.rows + noiseOf(whole.cells)) * rate / (1 - rate);

@@ -41,7 +41,12 @@ export interface SeenRule {
 }
 
 /** How far the rows of a tail that no cell shows may reach beyond a radius, in sum. */
-export type Tail = (radius: number) => number;
+export type Tail = (radius: number) => {
+  /** What is allowed for at the end of the interval. */
+  readonly most: number;
+  /** What a radius is chosen by. */
+  readonly forRadius: number;
+};
 
 /** What is read of a side. */
 export interface Read {
@@ -182,7 +187,8 @@ export class FarSide {
     }
     const unseen = this.tail(radius);
     return {
-      forRadius: widths + unseen / 2, eitherWay: widths, more: unseen + this.ofWindows(radius),
+      forRadius: widths + unseen.forRadius, eitherWay: widths,
+      more: unseen.most + this.ofWindows(radius),
     };
   }
 

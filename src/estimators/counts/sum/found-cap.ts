@@ -1,94 +1,90 @@
 import { columnPlaces } from '../../../base/column-places.js';
-import { ln } from '../../../base/elementary.js';
 import { findingsMax } from '../../../base/findings.js';
-import type { Outcome } from '../../../base/outcome.js';
-import { exponentialEvent } from '../../../privacy/accounting/calibration.js';
-import type { ExponentialEvent } from '../../../privacy/accounting/events.js';
-import { shareOf } from '../../../privacy/accounting/target.js';
+import type { Finding, Outcome, Uncertainty } from '../../../base/outcome.js';
+import { clusterSeenFrom } from '../../pooled/far-side.js';
 import type { Infeasible, Plan, StudyFacts } from '../../contract/estimator.js';
-import { outsideShare, sides } from '../../contract/outside.js';
+import { finiteValue } from '../../contract/outcomes.js';
+import { reportedFromOf, sides, withOutside } from '../../contract/outside.js';
 import { infeasible, makePlan, needsCohort } from '../../contract/planning.js';
+import { countNoise, type CountNoise } from '../tables/count-noise.js';
 import { wholeArm } from '../tables/counts.js';
+import { rootAbove } from '../tables/key-places.js';
 import { corruptionMax } from '../tables/noisy-counts.js';
 import { wholeSumsOf, wholeSumsSummary } from '../tables/whole-sums.js';
+import { stepsPerUnit } from './bounds.js';
 import {
-  capLadder, capScores, capsTried, columnEntries, ladderAdder, ladderEntries, sumsUnder,
+  aboveAt, capLadder, cellsOf, ladderAdder, ladderCells, ladderEntries, negativeAt, sumsUnder,
+  type CapLadder,
 } from './cap-ladder.js';
-import {
-  errorOfTotals, releaseTotals, sizeOfColumns, totalsNoise, type ReleasedTotals, type TotalsNoise,
-} from './totals.js';
+import { coreFrom, readCap, type CapReader, type CapReading } from './cap-reading.js';
+import { cellNoise } from './cell-noise.js';
+import { errorOfTotals, sizeOfColumns } from './totals.js';
 
-/** Share of the cost for finding the caps. */
-const capsShare = 0.2;
-/** Any cap is farther out than all rows at most this often. */
-const failure = 0.01;
-/** Noise of the total, or of the number above the cap, is larger than planned this often. */
-const hiddenOften = 0.0005;
+/** Share of the cost for the cells; the totals have the rest. */
+const cellsShare = 0.3;
+/** People for each person of the core: the fullest cell of a usual column has a fifth of them. */
+const peoplePerCore = 5;
 
-/** How a cap is found. */
-export interface FoundCapOptions {
-  /** The largest cap of each column: above 0. */
-  readonly capMax: readonly number[];
-  /** Share of the contributors who are within the cap, if noise allows: 0.75 to 1. */
-  readonly capQuantile: number;
+/** The noise of the cells and of the totals, in caps. */
+interface FoundCapNoise {
+  readonly cells: CountNoise;
+  readonly totals: CountNoise;
+  readonly reader: CapReader;
 }
 
 /**
- * Totals of values that are clipped to 0..cap, each column with a cap that is found privately.
+ * Totals of values that are clipped to 0..capMax, with a cap that is found privately for each
+ * column: noisy cells of the values say which cap to add up under, and what is above it.
  *
  * Claim. Neighbours: one row replaced by any other row, or by nothing, or added. Cost: rho zCDP, no
  * delta; or pure epsilon, where the budget asks for it.
- * Why: the caps to choose from, and the rank that is aimed at, are public. Each score moves by at
- * most 1 (capScores), so each choice is the exponential mechanism of its event; the d choices add
- * up to 20 %. For every fixed list of caps, the sums under these caps are what planGivenBounds
- * draws for the ranges 0..cap: whole numbers of steps, by which one row moves each total by at most
- * 1 unit, the cap (bounds); its claim gives 75 % and 5 %. So the events are fixed before data in
- * units of the caps, and the second step is private for every outcome of the first. Costs of steps
- * that are chosen by earlier outcomes add up (Bun and Steinke 2016, lemma 2.3; for pure epsilon,
- * basic composition). The units are released, and the rest is post-processing.
+ * Why: a row is in exactly one cell of each of d columns. Replaced, it moves one cell down and one
+ * up by 1; gone or added, one cell alone. So all cells are at most 2 d apart in L1 and sqrt(2 d) in
+ * L2, and 30 % of the cost pays for them (count-noise). The caps are functions of released cells.
+ * For every fixed list of caps the totals are whole numbers of steps, of which one row moves each
+ * by at most 1 unit, the cap (bounds): d in L1 and sqrt(d) in L2, for 70 %. So both events are
+ * fixed before data in units of the caps, and the second is private for every outcome of the first.
+ * Costs of steps that are chosen by earlier outcomes add up (Bun and Steinke 2016, lemma 2.3; for
+ * pure epsilon, basic composition). The rest is post-processing.
  *
- * The aim: with b = 2 / epsilon of one choice, t0 = b ln(d / 0.01) and a lean of b ln 2, the rank
- * is t = max((1 - capQuantile) cohort, t0), all rounded up. Let t rows be above the lowest cap, and
- * at most t above capMax. Then the cell m of the row of rank t scores -lean m. The k-th cell above
- * it scores lower by t + lean k or more, if it is above all rows. So it is chosen with probability
- * at most 2^-k exp(-t / b), and any of them with at most 1 % / d. Its noise is 2^(k/2) times as
- * large. Without the lean these rare choices would make most of the mean squared error.
- * A cell below all rows scores -(N - t) at most for N rows, and the lean favours it by 64 lean at
- * most. So all those together are chosen with at most 1 % / d if N >= t + 64 lean + t0.
- * Hostile: t people can raise a cap, up to capMax, and the noise with it.
+ * Interval. It is about the total with values clipped to 0..capMax. At its lower end it has the
+ * noise and the widths of cells above the cap; at its upper end also what may be there unseen
+ * (cap-reading, unseen-tail). It assumes that no group of fewer than `clusterSeenFrom` people is
+ * far above the others. The noise of the excess is a sum of several Laplace numbers where privacy
+ * is pure: it is stated as one with the same deviation, whose tails are heavier.
+ * Hostile: m people add up to m capMax, if they say that they have so much.
  */
-export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan | Infeasible {
-  const { capMax, capQuantile } = options;
-  const { cohort, dimension, target } = facts;
+export function planFoundCap(capMax: readonly number[], facts: StudyFacts): Plan | Infeasible {
+  const { cohort, dimension } = facts;
   if (facts.keys !== undefined) {
     return infeasible(
       'no cap is found for an answer that is split by keys',
       'give cap, the most that one contributor counts for under a key, or range',
     );
   }
-  const choice = capChoice(facts);
-  const rows = 2 / choice.epsilon;
-  const leastRank = rows * ln(dimension / failure);
-  const lean = Math.ceil(rows * Math.LN2);
-  const rank = Math.ceil(Math.max((1 - capQuantile) * cohort, leastRank));
-  const room = Math.ceil(capsTried * lean + leastRank);
-  const cohortNeeded = Math.ceil(Math.max(room + leastRank + 1, (room + 1) / capQuantile));
+  const noise = noiseOf(facts);
+  const core = coreFrom(noise.reader);
+  const cohortNeeded = Math.ceil(peoplePerCore * core);
   if (cohort < cohortNeeded) {
     return needsCohort(
-      `with ${cohort} contributors, noise may find a cap that clips nearly everybody`,
+      `with ${cohort} contributors, noise may hide where the values are`,
       cohortNeeded, 'a larger epsilon or a cap that you know',
     );
   }
-  const size = sizeOfColumns(dimension);
-  const noise = totalsNoise(size, target, 1 - outsideShare - capsShare);
   const ladders = capMax.map(capLadder);
+  const seenFrom = clusterSeenFrom(noise.reader.noise);
+  const hides = seenFrom * Math.max(...capMax);
   return makePlan({
     arms: [wholeArm],
-    events: [choice, noise.totals.event, noise.outside.numbers.event],
+    events: [noise.cells.event, noise.totals.event],
     guarantee: {
-      theorem: 'caps by the exponential mechanism, then a sum of bounded whole numbers with '
-        + 'discrete noise; proof in src/estimators/counts/sum/found-cap',
-      assumptions: ['for the total of unclipped values: all values are within the found cap'],
+      theorem: 'cells of values, then a sum of bounded whole numbers under a cap that they show, '
+        + 'with discrete noise; proof in src/estimators/counts/sum/found-cap',
+      assumptions: [
+        `for its interval: no group of fewer than ${seenFrom} people has values far above the `
+          + 'others',
+        'for the total of unclipped values: all values are from 0 to cap-max',
+      ],
       corruptionMax,
     },
     outputShape: [dimension],
@@ -96,90 +92,120 @@ export function planFoundCap(options: FoundCapOptions, facts: StudyFacts): Plan 
       errorsAreIn: 'shares of the total of a cohort in which everybody is at the found cap',
       cap: 'found privately',
       noiseInBounds: noise.totals.standardDeviation,
-      clippedAbout: rank,
-      clippedReportedFrom: noise.outside.reportedFrom,
+      noiseOfCells: noise.cells.standardDeviation,
+      answeredFromPeopleInACell: core,
+      clippedReportedFrom: reportedFrom(noise, dimension),
+      clusterSeenFrom: seenFrom,
+      clusterMayAdd: hides,
+      interval: `stands on this: no group of fewer than ${seenFrom} people has values far above `
+        + `the others. Noise hides such a group, which may add up to ${hides} to a total; every `
+        + 'private method hides some. With a smaller cap-max it may add less.',
     },
-    expectedError: errorOfTotals(noise, size, facts),
+    expectedError: errorOfTotals(noise, sizeOfColumns(dimension), facts),
     summary: () => wholeSumsSummary(dimension, dimension * ladderEntries, ladderAdder(ladders)),
     release: async (summaries, mechanisms) => {
       const sums = wholeSumsOf(summaries);
-      const caps = ladders.map((_, j) => mechanisms.exponential(
-        choice.name, sums.map((all) => capScores(columnEntries(all, j), { rank, lean })),
-      ).value);
-      const units = caps.map((cap, j) => ladders[j]![cap]!.unit);
-      return releaseTotals(
-        noise, units, sums.map((all) => sumsUnder(all, caps)), mechanisms, facts, undefined,
-        (outcome, released) => withoutUnseenEnds(outcome, visibilityOf(released, caps, noise)),
-      );
+      const cells = noise.cells.draw(mechanisms, sums.map(cellsOf));
+      const counts = cells.value;
+      const readings = ladders.map((_, j) =>
+        readCap(counts.subarray(j * ladderCells, j * ladderCells + aboveAt + 1), noise.reader));
+      if (!readings.every((reading) => reading !== null)) {
+        return cells.map(() => coresUnseen(readings, core));
+      }
+      const caps = readings.map(({ cap }) => cap);
+      const drawn = noise.totals.draw(mechanisms, sums.map((all) =>
+        sumsUnder(all, caps).map((steps) => steps / stepsPerUnit)));
+      return drawn.map((totals) =>
+        outcomeOf(totals, counts, readings, { ladders, noise, cohort }));
     },
   });
 }
 
-/** The columns whose total says little, judged by released numbers. */
-interface Visibility {
-  /** Their end is unseen: everybody who adds visibly to the total may be at the cap. */
-  readonly unseen: readonly number[];
-  /** Those of the `unseen` columns in which values beyond the cap stand out of their noise. */
-  readonly lost: readonly number[];
-}
-
-/**
- * Anyone above the cap adds one unit to the total, and everybody else adds their own value. So
- * where the total is not visibly more than the number of those above, the values within the cap add
- * nothing visible. All values may then be beyond the cap, as when far fewer people came than the
- * cohort, and nobody knows how far. With the smallest cap nearly all values are 0 or less, or all
- * of them are beyond it. Noise alone hides more than this in one run of a thousand.
- */
-function visibilityOf(
-  { totals, outside }: ReleasedTotals, caps: readonly number[], noise: TotalsNoise,
-): Visibility {
-  const chance = hiddenOften / caps.length;
-  const hidden = noise.totals.upperQuantile(chance)
-    + noise.outside.numbers.upperQuantile(chance);
-  const [below, above] = [0, 1].map((side) => caps.map((_, j) => outside[sides * j + side]!));
-  const unseen = caps.flatMap((cap, j) =>
-    (cap === 0 || totals[j]! <= above![j]! + hidden ? [j] : []));
-  const { reportedFrom } = noise.outside;
-  return { unseen, lost: unseen.filter((j) => Math.max(below![j]!, above![j]!) > reportedFrom) };
-}
-
-/**
- * A total of values that are all at a cap which was not found is no answer. A column whose end is
- * unseen has no interval. Post-processing.
- */
-function withoutUnseenEnds(outcome: Outcome, { unseen, lost }: Visibility): Outcome {
-  if (outcome.kind === 'refused' || unseen.length === 0) return outcome;
-  if (lost.length > 0) {
-    return {
-      kind: 'refused',
-      reason: 'spread-not-found',
-      text: `no cap was found in ${columnPlaces(lost)}: nearly everybody who was seen is `
-        + 'beyond it or below 0. Either far fewer contributors came than planned for: lower '
-        + 'cohort, or wait for more. Or give cap, the most that one contributor counts for, or '
-        + 'range',
-    };
-  }
-  const isUnseen = (j: number): boolean => unseen.includes(j);
-  const { low, high } = outcome.interval95!;
+function noiseOf({ cohort, dimension, target }: StudyFacts): FoundCapNoise {
+  const cells = countNoise({
+    name: 'cells', counts: dimension * ladderCells, l1: 2 * dimension,
+    l2: rootAbove(2 * dimension), target, share: cellsShare,
+  });
+  const { l1, l2 } = sizeOfColumns(dimension);
+  const totals = countNoise({
+    name: 'totals', counts: dimension, l1, l2, target, share: 1 - cellsShare,
+    grid: 1 / stepsPerUnit,
+  });
   return {
-    ...outcome,
-    interval95: {
-      low: low.map((end, j) => (isUnseen(j) ? -Infinity : end)),
-      high: high.map((end, j) => (isUnseen(j) ? Infinity : end)),
+    cells, totals,
+    reader: {
+      noise: cellNoise(cells), columns: dimension, cohort,
+      totalHalf: totals.interval95([0]).high[0]!, cellHalf: cells.interval95([0]).high[0]!,
     },
-    findings: [
-      { reason: 'end-unseen' as const, columns: unseen, amounts: [] }, ...outcome.findings ?? [],
-    ].slice(0, findingsMax),
   };
 }
 
-/** One choice for each column. */
-function capChoice({ dimension, target }: StudyFacts): ExponentialEvent {
-  return exponentialEvent({
-    name: 'caps', cohort: wholeArm.name, candidates: capsTried, sensitivity: 1,
-    times: dimension,
-    ...(target.isPure === true
-      ? { epsilon: shareOf(target.epsilon, capsShare) / dimension }
-      : { rho: shareOf(target.rho, capsShare) }),
-  });
+/** From which noisy number of people below 0 or above capMax on it stands out of its noise. */
+function reportedFrom({ cells }: Pick<FoundCapNoise, 'cells'>, columns: number): number {
+  return reportedFromOf(sides * columns, cells);
+}
+
+/** Released numbers alone. */
+function coresUnseen(readings: readonly (CapReading | null)[], core: number): Outcome {
+  const hiddenColumns = readings.flatMap((reading, j) => (reading === null ? [j] : []));
+  return {
+    kind: 'refused',
+    reason: 'largest-unseen',
+    text: `noise hides where the values of ${columnPlaces(hiddenColumns)} are: no range from one `
+      + `value to 1.4 times it holds visibly more than ${Math.ceil(core)} people with more than 0. `
+      + 'If far fewer contributors came than planned for, lower cohort, or wait for more. Or give '
+      + 'cap, the most that one contributor counts for, or range',
+  };
+}
+
+/** Made from released and public numbers alone. */
+function outcomeOf(
+  totals: Float64Array, counts: Float64Array, readings: readonly CapReading[],
+  { ladders, noise, cohort }: {
+    readonly ladders: readonly CapLadder[]; readonly noise: FoundCapNoise; readonly cohort: number;
+  },
+): Outcome {
+  const caps = readings.map(({ cap }, j) => ladders[j]![cap]!.unit);
+  const estimate = readings.map(({ excess }, j) => (totals[j]! + excess) * caps[j]!);
+  // Rounding moves each contributor's value by at most half a step.
+  const rounded = cohort / (2 * stepsPerUnit);
+  const ends = readings.map(({ half, eitherWay, more }) =>
+    ({ down: half + eitherWay + rounded, up: half + eitherWay + more + rounded }));
+  const findings = readings.flatMap(({ windows }, j) => clustersFar(windows, j, caps[j]!));
+  const answer = finiteValue({
+    estimate,
+    shape: [readings.length],
+    uncertainty: uncertaintyOf(noise, readings, caps),
+    interval95: {
+      low: estimate.map((total, j) => total - ends[j]!.down * caps[j]!),
+      high: estimate.map((total, j) => total + ends[j]!.up * caps[j]!),
+    },
+    spread: caps,
+    ...(findings.length > 0 && { findings: findings.slice(0, findingsMax) }),
+  }, 'a total is', 'give a smaller cap-max');
+  const outside = readings.flatMap((_, j) =>
+    [negativeAt, aboveAt].map((cell) => counts[j * ladderCells + cell]!));
+  return withOutside(answer, outside, reportedFrom(noise, readings.length));
+}
+
+function uncertaintyOf(
+  { cells, totals }: FoundCapNoise, readings: readonly CapReading[], caps: readonly number[],
+): Uncertainty {
+  const [ofCell, ofTotal] = [sizeOf(cells), sizeOf(totals)];
+  const sizes = readings.map(({ weight }, j) => caps[j]! * Math.hypot(ofTotal, weight * ofCell));
+  return totals.event.kind === 'gaussian'
+    ? { kind: 'gaussian', standardDeviation: sizes } : { kind: 'laplace', scale: sizes };
+}
+
+const sizeOf = ({ event }: CountNoise): number =>
+  (event.kind === 'gaussian' ? event.sigma : event.scale);
+
+/** People who stand apart, or noise that looks like them. */
+function clustersFar(
+  windows: CapReading['windows'], column: number, cap: number,
+): readonly Finding[] {
+  return windows.filter(({ isApart }) => isApart).map(({ rows, from, to, isSure }) => ({
+    reason: 'cluster-far', columns: [column],
+    amounts: [rows, from * cap, to * cap, Number(isSure)],
+  }));
 }

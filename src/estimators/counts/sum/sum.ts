@@ -5,12 +5,12 @@ import type {
 } from '../../contract/estimator.js';
 import { columnsOf } from '../../contract/given.js';
 import {
-  optionalNumberOf, optionalNumbersOf, rangeOf, rangeParameter, valueBounds,
+  optionalNumbersOf, rangeOf, rangeParameter, valueBounds,
 } from '../../contract/values.js';
 import { boundsOf, type Bounds } from './bounds.js';
 import { describeSum } from './describe.js';
 import { planDiscoveredTotals } from './discovered-totals.js';
-import { planFoundCap, type FoundCapOptions } from './found-cap.js';
+import { planFoundCap } from './found-cap.js';
 import { planGivenBounds } from './given-bounds.js';
 
 const parameters: readonly ParameterSpec[] = [
@@ -18,20 +18,14 @@ const parameters: readonly ParameterSpec[] = [
     name: 'cap', type: 'positive', choices: ['auto'], optional: true, minimum: 1e-150,
     maximum: valueBounds.maximum, unit: 'data units',
     description: 'the most that one contributor counts for in a column, one number or one per '
-      + 'column; values are clipped to 0..cap; auto finds it privately for a fifth of the cost; '
+      + 'column; values are clipped to 0..cap; auto finds it privately for 3 tenths of the cost; '
       + 'give this or range',
   },
   {
     name: 'cap-max', type: 'positive', optional: true, minimum: 1e-140,
     maximum: valueBounds.maximum, unit: 'data units',
-    description: 'for cap auto: the largest cap that may be found, one number or one per column; '
-      + 'no cap below a three-billionth of it is tried',
-  },
-  {
-    name: 'cap-quantile', type: 'number', optional: true, minimum: 0.75, maximum: 1,
-    unit: 'share of contributors',
-    description: 'for cap auto: the share of contributors whom the found cap does not clip; about '
-      + '50 people are clipped at epsilon 1 even with 1, which is the default',
+    description: 'for cap auto: the largest value that counts in full, one number or one per '
+      + 'column; no cap below a three-billionth of it is tried',
   },
   {
     ...rangeParameter,
@@ -51,14 +45,15 @@ const parameters: readonly ParameterSpec[] = [
  * It estimates the total of the clipped values. A value beyond the bounds counts as at the bound,
  * so the total of the values themselves may be farther out by any amount. Noisy numbers of people
  * below and above the bounds are drawn too. Where one is more than noise, the finding
- * `values-clipped` reports it, and the interval is open on this side.
+ * `values-clipped` reports it, and the interval is open on this side. With a cap that is found, the
+ * total is that of values up to capMax, and found-cap says what its interval stands on.
  *
  * Split by keys it has a total of each column for each key, with given bounds only. The bounds are
  * those of one contributor under one key. Keys that nobody listed cost a delta too
  * (discovered-totals).
  *
- * A hostile contributor moves a total by at most its unit, max(high, 0) - min(low, 0). More
- * of them raise a found cap, found-cap says how many; the total then has more noise.
+ * A hostile contributor moves a total by at most its unit, max(high, 0) - min(low, 0), and with a
+ * cap that is found by at most capMax.
  * Source: Dwork and Roth (2014), sums of bounded values; the discrete Gaussian of Canonne, Kamath
  * and Steinke (2020).
  */
@@ -67,7 +62,6 @@ export const sum: Estimator = {
   title: 'Total of each column over all contributors, each value clipped to bounds',
   citations: [
     cite('CKS20', 'theorem 14, for whole multiples of 2^-20 of the bound'),
-    cite('Smi11', 'the private quantile, here on public caps'),
   ],
   parameters,
   keyed: ['public', 'discovered'],
@@ -77,7 +71,7 @@ export const sum: Estimator = {
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',
   liars: 'If m people lie, each total moves by at most m times its cap, or m times the width of '
-    + 'its range with 0 in it. They can raise a cap that is found',
+    + 'its range with 0 in it. With a cap that is found, by at most m times cap-max',
   plan: planSum,
 };
 
@@ -120,30 +114,26 @@ function givenBoundsOf(values: ParameterValues): readonly Bounds[] {
 
 /**
  * Null when bounds are given.
- * @throws InvalidParameterError when cap auto lacks cap-max or has a range, and when parameters of
- *   cap auto are given without it.
+ * @throws InvalidParameterError when cap auto lacks cap-max or has a range, and when cap-max is
+ *   given without it.
  */
-function foundCapOf(values: ParameterValues): FoundCapOptions | null {
+function foundCapOf(values: ParameterValues): readonly number[] | null {
   const capMax = optionalNumbersOf(values, 'cap-max');
-  const capQuantile = optionalNumberOf(values, 'cap-quantile');
   if (values['cap'] !== 'auto') {
-    if (capMax !== undefined) refuse('cap-max', forAuto('cap-max'));
-    if (capQuantile !== undefined) refuse('cap-quantile', forAuto('cap-quantile'));
+    if (capMax !== undefined) {
+      refuse('cap-max', 'parameters.cap-max is for cap auto: leave it out, or give cap auto in '
+        + 'place of a cap or range');
+    }
     return null;
   }
   if (values['range'] !== undefined) {
     refuse('cap', 'parameters.cap and range are both given: give one of them');
   }
-  if (capMax !== undefined) return { capMax, capQuantile: capQuantile ?? 1 };
+  if (capMax !== undefined) return capMax;
   return refuse(
     'cap-max', 'parameters.cap is auto, and parameters.cap-max is missing: give the largest cap '
     + 'that may be found, such as 10000',
   );
-}
-
-function forAuto(name: string): string {
-  return `parameters.${name} is for cap auto: leave it out, or give cap auto in place of a cap or `
-    + 'range';
 }
 
 function refuse(name: string, text: string): never {

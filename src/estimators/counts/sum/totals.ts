@@ -52,7 +52,8 @@ export function totalsNoise(
 
 /** The expected error of a plan, as a share of the total of people who are all at the bound. */
 export function errorOfTotals(
-  { totals }: TotalsNoise, { columns, keys, l2 }: TotalsSize, { cohort }: StudyFacts,
+  { totals }: Pick<TotalsNoise, 'totals'>, { columns, keys, l2 }: TotalsSize,
+  { cohort }: StudyFacts,
 ): Plan['expectedError'] {
   const noise = (totals.standardDeviation * Math.sqrt(keys * columns)) / cohort;
   return errorUpTo(corruptionMax, { sampling: 0, noise }, (share) => l2 * share);
@@ -66,26 +67,16 @@ export interface ClippedSums {
   readonly outside: Float64Array;
 }
 
-/** The released numbers of the columns. */
-export interface ReleasedTotals {
-  /** In units of the columns' bounds. */
-  readonly totals: Float64Array;
-  /** Noisy numbers of values outside. */
-  readonly outside: Float64Array;
-}
-
 /**
  * Draws the totals and the numbers of values outside the bounds. Where such a number stands out,
  * the interval of the total is open on this side.
  * @param units - of each column, in data units: public or released.
  * @param shape - of the estimate; default: one number for each column.
- * @param judge - what the outcome becomes in the light of the released numbers.
  */
 export function releaseTotals(
   { totals, outside }: TotalsNoise, units: readonly number[],
   sums: Sensitive<ClippedSums>, mechanisms: Mechanisms, { cohort }: StudyFacts,
   shape: readonly number[] = [units.length],
-  judge: (outcome: Outcome, released: ReleasedTotals) => Outcome = (outcome) => outcome,
 ): Released<Outcome> {
   const unitOf = (i: number): number => units[i % units.length]!;
   const beyond = outside.numbers.draw(mechanisms, sums.map((all) => all.outside)).value;
@@ -102,8 +93,6 @@ export function releaseTotals(
       interval95: intervalAbout(estimate, (i) => half * unitOf(i)),
       spread: units,
     }, 'a total is', 'give a smaller cap or range');
-    return judge(
-      withOutside(answer, beyond, outside.reportedFrom), { totals: noisy, outside: beyond },
-    );
+    return withOutside(answer, beyond, outside.reportedFrom);
   });
 }
