@@ -11,6 +11,7 @@ import {
 } from '../../../src/estimators/counts/sum/cap-ladder.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { createGroups, releaseGroups } from '../../../src/estimators/run.js';
+import type { GaussianEvent } from '../../../src/privacy/accounting/events.js';
 import { amountToNumber } from '../../../src/privacy/accounting/amount.js';
 import { resolvePureTarget } from '../../../src/privacy/accounting/target.js';
 import { seededRandom } from '../../../src/random/work.js';
@@ -77,6 +78,8 @@ describe('sum with a cap that is found', () => {
     const { events, cost } = planOf('sum', asked, facts);
     expect(events.map(({ name }) => name)).toEqual(['cells', 'totals']);
     expect(events[0]).toMatchObject({ kind: 'gaussian', dimension: 3 * ladderCells });
+    // Each of three columns moves two cells by 1.
+    expect((events[0] as GaussianEvent).sensitivity).toBeCloseTo(Math.sqrt(6), 9);
     expect(amountToNumber(cost.rho)).toBeLessThanOrEqual(facts.target.rho);
     expect(amountToNumber(cost.rho)).toBeGreaterThan(facts.target.rho * (1 - 1e-5));
     const target = resolvePureTarget({ epsilon: 2, delta: 0 });
