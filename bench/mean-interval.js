@@ -1,5 +1,5 @@
 // The interval of the mean of one column: how often it holds the truth, has both ends, and how wide
-// it is, for clean rows and for crowds that stand apart.
+// it is, for clean rows and for clusters that stand apart.
 import { estimateTable } from '../dist/src/estimate.js';
 import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
@@ -12,7 +12,7 @@ import { optionsOf } from './harness/options.js';
 const { people, runs, set, tiny } = optionsOf('The interval of the mean of one column.', {
   people: { usual: [10_000, 30_000], tiny: [10_000], means: 'in a release' },
   runs: { usual: 100, tiny: 2, means: 'releases of each kind of rows' },
-  set: { usual: 'clean', means: 'clean, held or crowds' },
+  set: { usual: 'clean', means: 'clean, held or clusters' },
 });
 const mean = findEstimator('mean');
 const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
@@ -65,7 +65,7 @@ const crowd = (base, count, distance, kind) => (random, i) => {
   const place = kind === 'octave' ? distance * 2 ** (random.uniform() - 0.5) : distance;
   return kind === 'two-sided' && random.uniform() < 0.5 ? -place : place;
 };
-const crowds = Object.fromEntries([10, 100, 1e4, 1e7].flatMap((distance) => [
+const clusters = Object.fromEntries([10, 100, 1e4, 1e7].flatMap((distance) => [
   ['point', 1.3], ['octave', 1.8], ['two-sided', 1.8],
 ].map(([kind, times]) => [`${kind} at ${distance}`,
   [crowd(clean.normal[0], Math.ceil(52 * times), distance, kind), null]])));
@@ -111,7 +111,7 @@ async function measured([name, [entry, law]], count) {
 for (const count of people) {
   const ratios = [];
   let [allHeld, all] = [0, 0];
-  for (const kind of Object.entries({ clean, held, crowds }[set])) {
+  for (const kind of Object.entries({ clean, held, clusters }[set])) {
     const { held: holds, finite, squares, widths, clusters } = await measured(kind, count);
     const rms = Math.sqrt(squares);
     const half = widths.sort((one, two) => one - two)[widths.length >> 1] ?? NaN;

@@ -1,8 +1,8 @@
 import type { Sensitive } from '../../src/base/brands.js';
 import type { StudyFacts } from '../../src/estimators/contract/estimator.js';
 import {
-  crowdAbove, type CrowdLimits,
-} from '../../src/estimators/mean/robust-mean/crowds.js';
+  clusterAbove, type ClusterLimits,
+} from '../../src/estimators/mean/robust-mean/clusters.js';
 import { axisBins } from '../../src/estimators/pooled/valleys.js';
 import {
   axisCounts, mapRows, removeAlong, sumOfRows, thirdMoments, type MappedRows,
@@ -65,22 +65,22 @@ const halfThird: PlantedBug = {
     mappedRows(pool, 1).map((rows) => thirdMoments(rows, ball))),
 };
 
-/** One person more decides whether the crowd at 0 is small enough to go. */
-const trueCrowd: PlantedBug = {
-  name: 'crowd cut by true counts',
+/** One person more decides whether the cluster at 0 is small enough to go. */
+const trueCluster: PlantedBug = {
+  name: 'cluster cut by true counts',
   ...shape,
   make(facts, planted) {
     const half = { epsilon: facts.target.epsilon / 2, deltaTotal: facts.target.deltaTotal / 2 };
     const bins = tightGaussian('axis', axisBins, Math.SQRT2, half);
-    const limits: CrowdLimits = {
+    const limits: ClusterLimits = {
       noise: bins.sigma, most: facts.cohort - 0.5, least: 2, openAfter: axisBins / 4,
     };
     const axis = Float64Array.of(1);
-    /** Public rows that the crowd stands apart from. */
+    /** Public rows that the cluster stands apart from. */
     const background = new Float64Array(axisBins);
     background[20] = 500;
     const highOf = (counts: Float64Array, noise: number): number =>
-      crowdAbove(counts.map((count, bin) => count + background[bin]!), { ...limits, noise })
+      clusterAbove(counts.map((count, bin) => count + background[bin]!), { ...limits, noise })
         ?? axisBins;
     const plan = smallPlan({
       facts,
@@ -102,4 +102,4 @@ const trueCrowd: PlantedBug = {
   },
 };
 
-export const shapeBugs: readonly PlantedBug[] = [unclippedMap, halfThird, trueCrowd];
+export const shapeBugs: readonly PlantedBug[] = [unclippedMap, halfThird, trueCluster];

@@ -43,7 +43,7 @@ describe('columns with many equal pairs', () => {
     expect(cost.delta).toBe(0n);
   });
 
-  it('are discrete, and those with a crowd at one point are not', async () => {
+  it('are discrete, and those with a cluster at one point are not', async () => {
     const rare = (share: number, value: number): number => (data.below(1_000) < share ? value : 0);
     expect(await discreteOf(() => [
       rare(50, 1), rare(10, 1), data.below(5), data.normal(),

@@ -44,7 +44,7 @@ describe('a deviation from counts per doubling', () => {
     }
   });
 
-  it('is widened for rows with heavy tails on one side, and by no crowd among normal rows', () => {
+  it('is widened for rows with heavy tails on one side, by no cluster among normal rows', () => {
     const { uniform, normal } = randomOf('tails');
     const countsOf = (row: () => number): { bin: number; noisyCount: number }[] => {
       const counts = new Map<number, number>();
@@ -60,11 +60,11 @@ describe('a deviation from counts per doubling', () => {
     const tails = deviationOf(countsOf(() => (uniform() ** (-1 / 3) - 1.5) / Math.sqrt(0.75)));
     expect(tails).toBeGreaterThan(0.43);
     expect(tails).toBeLessThan(0.7);
-    for (const crowd of [
+    for (const cluster of [
       () => 1.7, () => 1.5 + normal(), () => 4.7 + normal(), () => 3, () => Math.abs(normal()),
     ]) {
       // A tenth of the rows spoils 19 pairs in 100; the honest quantile is then 1.29 times as far.
-      const found = deviationOf(countsOf(() => (uniform() < 0.1 ? crowd() : normal())));
+      const found = deviationOf(countsOf(() => (uniform() < 0.1 ? cluster() : normal())));
       expect(found).toBeGreaterThan(0.92);
       expect(found).toBeLessThan(1.32);
     }
@@ -122,21 +122,21 @@ describe('the spread of a column', () => {
     expect(spreadOfRows(({ normal }) => normal()).isDiscrete).toBe(false);
   });
 
-  it('leaves out a crowd behind an empty doubling, if hostile rows can be it', () => {
-    const crowd = (share: number): number => spreadOfRows(({ uniform, normal }) =>
+  it('leaves out a cluster behind an empty doubling, if hostile rows can be it', () => {
+    const cluster = (share: number): number => spreadOfRows(({ uniform, normal }) =>
       (uniform() < share ? 1_000 : normal())).spread;
-    expect(crowd(0.05)).toBeLessThan(1.5);
-    expect(crowd(0.3)).toBeGreaterThan(3);
+    expect(cluster(0.05)).toBeLessThan(1.5);
+    expect(cluster(0.3)).toBeGreaterThan(3);
   });
 
   // The pairs and the threshold of 100,000 rows of 10 columns.
-  it('goes on half as far past a doubling that a crowd may be all of', () => {
+  it('goes on half as far past a doubling that a cluster may be all of', () => {
     const spreadOf = (row: (random: ReturnType<typeof randomOf>) => number): number =>
       spreadOfRows(row, 26_491, 379).spread;
-    const crowd = spreadOf(({ uniform, normal }) =>
+    const cluster = spreadOf(({ uniform, normal }) =>
       normal() + (uniform() < 0.05 ? 1.5 * Math.sqrt(10) : 0));
-    expect(crowd).toBeLessThan(1.8);
-    expect(crowd).toBeGreaterThan(1.44);
+    expect(cluster).toBeLessThan(1.8);
+    expect(cluster).toBeGreaterThan(1.44);
     const lognormal = spreadOf(({ normal }) => Math.exp(normal()));
     expect(lognormal / 2.16).toBeGreaterThan(0.8);
   });

@@ -25,7 +25,7 @@ import {
  *
  * What it cannot do. No private interval is finite and holds the mean of every table: one row
  * moves a mean as far as it likes. So the interval assumes that no group of fewer than
- * `clusterSeenFrom` people stands so far out that it decides the mean. A crowd of more is seen.
+ * `clusterSeenFrom` people stands so far out that it decides the mean. A cluster of more is seen.
  * Accuracy was measured from `intervalFrom` people on; below there is no interval.
  */
 

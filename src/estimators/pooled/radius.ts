@@ -141,7 +141,7 @@ export function readDistances(
   // Rows of the first bin are about sqrt(d / 2) from the centre.
   const near = (Math.max(0, counts[0]!) / rows) * (dimension / 2);
   const tail = unseenTail(counts, sigma, last);
-  const crowds = unseenRows(counts, sigma, last);
+  const clusters = unseenRows(counts, sigma, last);
   return {
     width: Math.sqrt((near + meanOf((distance) => distance ** 2, middles)) / dimension),
     beyond: (radius) => (mayBeOpen ? Infinity
@@ -150,9 +150,9 @@ export function readDistances(
       const reaches = middles.slice(1, last + 1).map((middle) => Math.max(0, middle - radius));
       const noise = allowedNoise * sigma * (nearReach * radius + Math.hypot(...reaches));
       const past = columnWeight(dimension) * beyondOfTail(tail, dimension, radius);
-      const crowd = Math.max(0, ...crowds.map(({ bin, count }) =>
+      const cluster = Math.max(0, ...clusters.map(({ bin, count }) =>
         count * Math.max(0, distanceEdge(bin, dimension) - radius)));
-      return (noise + Math.max(past, crowd)) / rows;
+      return (noise + Math.max(past, cluster)) / rows;
     },
     added: (least, radius) =>
       meanOf((distance) => Math.max(0, Math.min(distance, radius) - least)),
@@ -174,7 +174,7 @@ const squareMost = 4;
 /**
  * The counts without rows far out that honest columns of this spread do not have. They stand behind
  * an octave without rows, and alone they make the columns vary by more than `squareMost`. Rows that
- * are too few to go as a crowd would else pull the radius out as far as its limit allows.
+ * are too few to go as a cluster would else pull the radius out as far as its limit allows.
  * @returns the same counts where there are no such rows.
  */
 export function possibleCounts({ counts, sigma, dimension, rows }: NoisyDistances): Float64Array {

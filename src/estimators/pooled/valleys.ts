@@ -1,8 +1,8 @@
 /**
- * Crowds that stand apart from the other rows, in released histograms. A function of released
+ * Clusters that stand apart from the other rows, in released histograms. A function of released
  * counts, so post-processing.
  *
- * A crowd is behind a valley: a stretch of bins that holds more rows than the bins before it. No
+ * A cluster is behind a valley: a stretch of bins that holds more rows than the bins before it. No
  * tail that falls outwards has a valley, however heavy it is.
  */
 
@@ -16,11 +16,11 @@ export function binAlongAxis(entry: number): number {
   return Math.min(axisBins - 1, Math.max(0, Math.floor(entry / binWidth) + axisBins / 2));
 }
 
-/** A crowd has at most so many times the rows that may be hostile, and at least this part. */
-export const crowdShares = { most: 1.5, least: 1 / 8 } as const;
+/** A cluster has at most so many times the rows that may be hostile, and at least this part. */
+export const clusterShares = { most: 1.5, least: 1 / 8 } as const;
 /** Bins of a valley. */
 export const valleys = [1, 2, 4] as const;
-/** Bins of a crowd's stretch, at most. */
+/** Bins of a cluster's stretch, at most. */
 export const stretchMax = 12;
 /** A stretch is so many times as dense as the valley before it. */
 export const denser = 1.25;

@@ -39,10 +39,10 @@ export const discreteShare = 0.1;
 const mostlyEqualShare = 0.5;
 /** The spread is at most this many times that of the median difference. */
 const timesMedianMax = 4;
-/** A crowd is far when its differences are this many times the spread of the median difference. */
+/** A cluster is far when its differences are this many times the spread of the median one. */
 const farFrom = 6;
-/** The crowd may hold this many times the planned share of hostile rows. */
-const crowdMargin = 1.5;
+/** The cluster may hold this many times the planned share of hostile rows. */
+const clusterMargin = 1.5;
 /**
  * How differences are read.
  * - `square`: the mean square of differences in 1 .. 2. Of values spread evenly there it is 7/3. In
@@ -62,8 +62,8 @@ const readAs = {
  * `spread` is the root of half the mean square difference, which is the variance. Each doubling
  * counts with the share of the pairs that it holds. One doubling past the last kept one is added,
  * at the ratio of the last two: it holds less than the threshold, or it would have been kept, and
- * half of that where the last kept one may be a crowd. Bins
- * of a far crowd are left out: they lie behind an empty doubling, and hold no more pairs than the
+ * half of that where the last kept one may be a cluster. Bins
+ * of a far cluster are left out: they lie behind an empty doubling, and hold no more pairs than the
  * planned hostile rows can be in. `spread` is never below `medianSpread`, nor four times above it.
  */
 export function columnSpreadOf(kept: readonly KeptBin[], facts: PairFacts): ColumnSpread | null {
@@ -74,8 +74,8 @@ export function columnSpreadOf(kept: readonly KeptBin[], facts: PairFacts): Colu
   const isDiscrete = equal > discreteShare * total;
   const isMostlyEqual = equal > mostlyEqualShare * total;
   const medianSpread = deviationOf(apart);
-  const hostile = total * hostilePairs(crowdMargin * facts.corruption);
-  const near = withoutCrowd(apart, farFrom * medianSpread, hostile);
+  const hostile = total * hostilePairs(clusterMargin * facts.corruption);
+  const near = withoutCluster(apart, farFrom * medianSpread, hostile);
   const { square, unseen } = isDiscrete ? readAs.discrete : readAs.continuous;
   const past = pastLast(near, unseen * facts.threshold, total * hostilePairs(facts.corruption));
   const bins = [...near, ...past];
@@ -100,12 +100,12 @@ function pairsIn(kept: readonly KeptBin[], { pairs, threshold }: PairFacts): num
 }
 
 /**
- * The bins without a far crowd.
+ * The bins without a far cluster.
  * @param bins - ascending.
- * @param from - distance from which a crowd is far.
- * @param most - what the crowd may hold.
+ * @param from - distance from which a cluster is far.
+ * @param most - what the cluster may hold.
  */
-function withoutCrowd(
+function withoutCluster(
   bins: readonly KeptBin[], from: number, most: number,
 ): readonly KeptBin[] {
   const first = bins.findIndex(({ bin }, i) => {
@@ -118,7 +118,7 @@ function withoutCrowd(
 /**
  * About the standard deviation of rows of which a share p has one value, from the mean square
  * distance m from that value: sqrt(p m). The variance is between p m and m, and exactly p m where
- * the others have one value, too. A far crowd is left out, as in `columnSpreadOf`.
+ * the others have one value, too. A far cluster is left out, as in `columnSpreadOf`.
  * @param atOnce - rows with that value.
  * @param kept - rows by doubling of their distance; at least one.
  */
@@ -126,7 +126,7 @@ export function spreadAbout(kept: readonly KeptBin[], atOnce: number, corruption
   const bins = [...kept].sort((a, b) => a.bin - b.bin);
   const total = bins.reduce((sum, { noisyCount }) => sum + noisyCount, atOnce);
   const from = farFrom * 2 ** (bins[0]!.bin + 1);
-  const near = withoutCrowd(bins, from, crowdMargin * corruption * total);
+  const near = withoutCluster(bins, from, clusterMargin * corruption * total);
   return rootOfMoment(near, (readAs.discrete.square * atOnce) / total ** 2);
 }
 
@@ -138,17 +138,17 @@ const surelyKept = 1.5;
 
 /**
  * The doubling past the last one, as the last two say. If that many pairs would surely have been
- * kept, and hostile rows may be all of the last doubling, then it may be a crowd, which ends there,
- * or a tail. The next doubling then gets half of the most.
+ * kept, and hostile rows may be all of the last doubling, then it may be a cluster, which ends
+ * there, or a tail. The next doubling then gets half of the most.
  * @param bins - ascending. @param most - that the next doubling holds.
- * @param crowd - pairs that hostile rows can be in.
+ * @param cluster - pairs that hostile rows can be in.
  */
-function pastLast(bins: readonly KeptBin[], most: number, crowd: number): readonly KeptBin[] {
+function pastLast(bins: readonly KeptBin[], most: number, cluster: number): readonly KeptBin[] {
   const [before, last] = bins.slice(-2);
   if (last === undefined || last.bin !== before!.bin + 1) return [];
   const next = last.noisyCount * Math.min(1, last.noisyCount / before!.noisyCount);
-  const isCrowd = next > surelyKept * most && last.noisyCount <= crowd;
-  return [{ bin: last.bin + 1, noisyCount: isCrowd ? most / 2 : Math.min(most, next) }];
+  const isCluster = next > surelyKept * most && last.noisyCount <= cluster;
+  return [{ bin: last.bin + 1, noisyCount: isCluster ? most / 2 : Math.min(most, next) }];
 }
 
 /** sqrt(weight * sum count 4^bin), without overflow. @param bins - ascending. */

@@ -363,8 +363,8 @@ describe('the interval of a quantile', () => {
   type Shape = readonly [one: (data: DataSource) => number, at: number];
   const shapes: Readonly<Record<string, Shape>> = {
     'scores of 1 to 5': [(data) => [1, 2, 2, 3, 3, 3, 4, 4, 4, 5][data.below(10)]!, 3],
-    'two crowds of positive values': [(data) => (data.uniform() < 0.48 ? 20 : 50) + data.normal(),
-      // 2 of 52 in the upper crowd.
+    'two clusters of positive values': [(data) => (data.uniform() < 0.48 ? 20 : 50) + data.normal(),
+      // 2 of 52 in the upper cluster.
       50 - 1.7689],
     'waiting times': [(data) => -30 * Math.log(1 - data.uniform()), 30 * Math.LN2],
     'log-normal': [(data) => Math.exp(4.6 + data.normal()), Math.exp(4.6)],

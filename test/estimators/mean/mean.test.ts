@@ -208,7 +208,7 @@ describe('the mean of one column', () => {
     expect(high! - low!).toBeLessThan(1);
   });
 
-  it('holds crowds far out, and says where they are', async () => {
+  it('holds clusters far out, and says where they are', async () => {
     for (const [at, far] of [[105, 65], [10_005, 90], [-995, 90]] as const) {
       for (let round = 0; round < 4; round++) {
         const seed = `crowd ${at} ${round}`;

@@ -214,11 +214,11 @@ describe.each(cases)('weighted average with thresholds $name', ({ thresholds }) 
 });
 
 describe('agreement', () => {
-  it('changes by at most 2 (k - 1) / k^2, and by all of it when a point leaves the crowd', () => {
-    const crowd: Point[] = Array.from({ length: 50 }, () => [0]);
-    const counts = agreementCounts(pointsOf(crowd, 1), radius);
+  it('changes by at most 2 (k - 1) / k^2, and by all of it when a point leaves the cluster', () => {
+    const cluster: Point[] = Array.from({ length: 50 }, () => [0]);
+    const counts = agreementCounts(pointsOf(cluster, 1), radius);
     expect(agreeingPairs(counts)).toBe(1_225);
-    const without = crowd.map((point, i) => (i === 7 ? null : point));
+    const without = cluster.map((point, i) => (i === 7 ? null : point));
     expect(agreeingPairs(agreementCounts(pointsOf(without, 1), radius))).toBe(1_225 - 49);
   });
 

@@ -10,16 +10,16 @@ import { factsOf, planOf, releaseOf } from '../../support/offline.js';
 
 const contributors = 20_000;
 
-/** Normal rows, of which every thirtieth stands at `crowd`. */
-function rowsWith(crowd: number): Float64Array[] {
-  const data = dataSource(`crowd at ${crowd}`);
+/** Normal rows, of which every thirtieth stands at `cluster`. */
+function rowsWith(cluster: number): Float64Array[] {
+  const data = dataSource(`crowd at ${cluster}`);
   return Array.from({ length: contributors }, (_, i) =>
-    Float64Array.of(i % 30 === 0 ? crowd : data.normal()));
+    Float64Array.of(i % 30 === 0 ? cluster : data.normal()));
 }
 
-async function answerFor(estimator: string, crowd: number, set = {}): Promise<ValueOutcome> {
+async function answerFor(estimator: string, cluster: number, set = {}): Promise<ValueOutcome> {
   const plan = planOf(estimator, { spread: 1, ...set }, factsOf(1, contributors, 1));
-  const outcome = await releaseOf(plan, 1, rowsWith(crowd), `${estimator} and ${crowd}`);
+  const outcome = await releaseOf(plan, 1, rowsWith(cluster), `${estimator} and ${cluster}`);
   if (outcome.kind === 'refused') throw new Error(outcome.text);
   return outcome;
 }
@@ -33,11 +33,11 @@ describe('the mean of all rows beside an answer', () => {
     ['stable-mean', false, {}], ['resilience', false, {}],
   ])('is in the interval of %s; where it leaves rows out (%s), so is that of the '
     + 'others: %o', async (estimator, leavesOut, set) => {
-    for (const crowd of [6, 30]) {
-      const { interval95 } = await answerFor(estimator, crowd, set);
-      for (const truth of leavesOut ? [0, crowd / 30] : [crowd / 30]) {
-        expect(interval95!.low[0], `${crowd}`).toBeLessThan(truth);
-        expect(interval95!.high[0], `${crowd}`).toBeGreaterThan(truth);
+    for (const cluster of [6, 30]) {
+      const { interval95 } = await answerFor(estimator, cluster, set);
+      for (const truth of leavesOut ? [0, cluster / 30] : [cluster / 30]) {
+        expect(interval95!.low[0], `${cluster}`).toBeLessThan(truth);
+        expect(interval95!.high[0], `${cluster}`).toBeGreaterThan(truth);
       }
     }
   });

@@ -160,7 +160,7 @@ describe('far rows', () => {
     expect(read([...core, [1e9, 40]]).above.openFrom).toBe(farthest);
     expect(read([...core, [-1e9, 40]]).below.openFrom).toBe(farthest);
     expect(read([...core, [-1e9, 40]]).above.openFrom).toBeNull();
-    // Half of a crowd in the cell before it, or all of it.
+    // Half of a cluster in the cell before it, or all of it.
     expect(read([...core, [1e5, 30], [2e5, 30]]).above.openFrom).toBe(farthest / 2);
     expect(read([...core, [1e5, 200]]).above.openFrom).toBe(farthest / 2);
   });

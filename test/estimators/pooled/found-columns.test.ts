@@ -206,10 +206,10 @@ describe('the atoms of columns', () => {
     expect(atomsOf(rows, [0], 'no end')[0]).toMatchObject({ kind: 'spread', isEndSeen: false });
   });
 
-  it('leave out a far crowd that hostile rows can be, behind an empty doubling', () => {
+  it('leave out a far cluster that hostile rows can be, behind an empty doubling', () => {
     const data = dataSource('crowd');
-    const crowd = block('crowd', 20_000, 0.09, () => (data.below(2) === 0 ? 8 : 1e9));
-    const [found] = atomsOf(crowd, [0], 'crowd');
+    const cluster = block('crowd', 20_000, 0.09, () => (data.below(2) === 0 ? 8 : 1e9));
+    const [found] = atomsOf(cluster, [0], 'crowd');
     expect(found).toMatchObject({ kind: 'spread' });
     if (found!.kind === 'spread') expect(found!.spread).toBeLessThan(1);
   });

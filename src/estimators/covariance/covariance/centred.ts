@@ -36,7 +36,7 @@ import { assumedCondition } from './variance-bounds.js';
  *
  * Accuracy. `interval95` is for the covariance of the population that the rows are a sample of. It
  * holds noise, sampling and what clipping may have taken off: what the histogram shows beyond the
- * ball, the tail as it goes on from there, and a crowd beside the ball that noise hides. It does
+ * ball, the tail as it goes on from there, and a cluster beside the ball that noise hides. It does
  * not hold a few rows much farther out. With 20,000
  * contributors, 5 columns and epsilon 1 it covered at least .97 of the entries of nine shapes from
  * uniform to lognormal; with 5,000 contributors .93 of lognormal rows. Where tails are long the

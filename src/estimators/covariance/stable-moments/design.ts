@@ -8,7 +8,7 @@ import { errorUpTo } from '../../contract/planning.js';
 import { mapDesign, type MapDesign } from '../moments/mapped-rows.js';
 import { binsEvent } from '../../pooled/query-events.js';
 import { axisBins, binWidth } from '../../pooled/valleys.js';
-import { distanceBins, outerShare, seenReach } from './crowds.js';
+import { distanceBins, outerShare, seenReach } from './clusters.js';
 import { leastReach, normalPower } from './guard.js';
 import { guardDesign, guardRounds, guardShares, type GuardDesign } from './guard-design.js';
 import { orderEvent, type OrderEvents } from './order-events.js';

@@ -5,7 +5,7 @@ import type { Draws } from '../../pooled/centre.js';
 import { product, withEigenvalues } from '../moments/matrices.js';
 import type { Preconditioner } from '../moments/preconditioner.js';
 import { imagesOf, type StandardisedRows } from '../moments/standardised.js';
-import { middleWidth } from './crowds.js';
+import { middleWidth } from './clusters.js';
 import { histogramsAlong } from './histograms.js';
 
 /** Variances in the map's units that a width may stand for. */

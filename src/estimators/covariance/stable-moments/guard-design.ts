@@ -5,7 +5,7 @@ import type { StudyFacts } from '../../contract/estimator.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { binsEvent } from '../../pooled/query-events.js';
 import { axisBins } from '../../pooled/valleys.js';
-import { distanceBins } from './crowds.js';
+import { distanceBins } from './clusters.js';
 import { orderEvent, type OrderEvents } from './order-events.js';
 
 /**
@@ -48,7 +48,7 @@ export interface GuardOptions {
 export const guardShares = {
   widths: 0.04, fourth: 0.02, histograms: 0.05, distance: 0.08,
 } as const;
-/** The second sees what the first one's crowds hid. */
+/** The second sees what the first one's clusters hid. */
 export const guardRounds = 2;
 /** Rows are pulled in to this distance more than sqrt(d) before axes are looked for. */
 const fourthReach = 1.5;

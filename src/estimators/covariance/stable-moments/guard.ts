@@ -7,7 +7,7 @@ import type { Preconditioner } from '../moments/preconditioner.js';
 import { quarticAxes } from '../moments/quartic.js';
 import { imagesOf, type StandardisedRows } from '../moments/standardised.js';
 import { axisBins, binWidth } from '../../pooled/valleys.js';
-import { crowdStart, distanceBins, quantileOf, seenReach, tailCap } from './crowds.js';
+import { clusterStart, distanceBins, quantileOf, seenReach, tailCap } from './clusters.js';
 import { evenWidths } from './even-widths.js';
 import type { GuardDesign, GuardRound } from './guard-design.js';
 import { histogramOfDistance, histogramsAlong, type Histogram } from './histograms.js';
@@ -26,7 +26,7 @@ import { tensorOf } from './tensors.js';
  * 1. A map after which the middle 70 % of the rows are equally wide in every direction. Second
  *    moments would be made large by a few far rows, which would then look near.
  * 2. Two rounds: axes along which fourth moments are large, histograms along them and of the
- *    distance, and removal of crowds that stand apart there.
+ *    distance, and removal of clusters that stand apart there.
  * 3. Caps. Along each axis, and by distance, rows farther out than a cap are pulled in to it. It
  *    makes the mean of powers of order 2 k, by the histogram, at most tails^2 times that of normal
  *    rows.
@@ -42,8 +42,8 @@ import { tensorOf } from './tensors.js';
  * number below 1, so a cap that is set keeps holding.
  * The honest rows lose little. Let b be the mean of f^2 over honest rows, at most B / 2. A cap c
  * is as large as B allows, so a c^2k is about B - b or more. By (x - y)+ <= x^2 / (4 y) they lose
- * at most b / (4 c^k) <= sqrt(a B / 2) / 4 along the axis. A crowd that is removed has at most 1.5
- * times the stated share of the rows, so honest ones among them are as few.
+ * at most b / (4 c^k) <= sqrt(a B / 2) / 4 along the axis. A cluster that is removed has at most
+ * 1.5 times the stated share of the rows, so honest ones among them are as few.
  */
 export interface Guarded {
   /** Rows that are left, after the map and the caps. */
@@ -82,8 +82,8 @@ export async function guard(
     const axes = await axesOfTails(run, round, images);
     const along = histogramsAlong(run, round.histograms, images, axes);
     const distance = histogramOfDistance(run, round.distance, images, dimension);
-    for (const histogram of along) removeCrowdsAlong(run, images, histogram);
-    removeCrowdOutside(run, images, distance);
+    for (const histogram of along) removeClustersAlong(run, images, histogram);
+    removeClusterOutside(run, images, distance);
     if (t < design.rounds.length - 1) continue;
     for (const histogram of along) pullInAlong(run, images, histogram);
     radius = pullInFar(run, images, distance);
@@ -116,20 +116,20 @@ function asMatrix(tensor: Float64Array, dimension: number): Float64Array {
   });
 }
 
-/** Crowds nearer to the median are not removed: honest rows may have two modes. */
-const crowdLeast = 1.2;
+/** Clusters nearer to the median are not removed: honest rows may have two modes. */
+const clusterLeast = 1.2;
 
-/** Removes crowds on either side, from the rows and from the counts. */
-function removeCrowdsAlong(
+/** Removes clusters on either side, from the rows and from the counts. */
+function removeClustersAlong(
   { design: { corruption } }: GuardRun, images: Sensitive<LeftRows>,
   { entryOf, counts, noise }: Histogram,
 ): void {
   const judgement = { noise, corruption };
   const median = quantileOf(counts, 0.5);
-  const least = crowdLeast / binWidth;
-  const above = crowdStart(counts, Math.ceil(median + least), judgement);
+  const least = clusterLeast / binWidth;
+  const above = clusterStart(counts, Math.ceil(median + least), judgement);
   const below = axisBins
-    - crowdStart(counts.toReversed(), Math.ceil(axisBins - median + least), judgement);
+    - clusterStart(counts.toReversed(), Math.ceil(axisBins - median + least), judgement);
   counts.fill(0, above);
   counts.fill(0, 0, below);
   const edge = (bin: number): number => (bin - axisBins / 2) * binWidth;
@@ -139,11 +139,11 @@ function removeCrowdsAlong(
 }
 
 /** The same by the distance. */
-function removeCrowdOutside(
+function removeClusterOutside(
   { design: { corruption }, dimension }: GuardRun, images: Sensitive<LeftRows>,
   { entryOf, counts, noise }: Histogram,
 ): void {
-  const from = crowdStart(
+  const from = clusterStart(
     counts, Math.ceil(Math.sqrt(dimension) / binWidth), { noise, corruption },
   );
   counts.fill(0, from);

@@ -3,7 +3,7 @@ import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import type { Draws } from '../../pooled/centre.js';
 import { projectionsOn, type EntryOf, type LeftRows } from '../../pooled/thresholds.js';
 import { axisBins, binAlongAxis } from '../../pooled/valleys.js';
-import { binOfDistance, distanceBins } from './crowds.js';
+import { binOfDistance, distanceBins } from './clusters.js';
 
 /** A number for each row, and its released histogram. */
 export interface Histogram {

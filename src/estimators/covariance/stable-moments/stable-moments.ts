@@ -23,7 +23,7 @@ import { releaseMoments } from './release.js';
  * Private third and fourth central moments, as symmetric tensors, and the skewness and excess
  * kurtosis along directions of interest. Rows are put in spreads about a private centre. Those out
  * of reach are left out, so that far ones count for nothing. A private map makes all directions
- * vary alike, a guard removes crowds that stand apart and pulls in tails, and the moments are
+ * vary alike, a guard removes clusters that stand apart and pulls in tails, and the moments are
  * released after that and mapped back.
  *
  * Claim. (rho, delta), delta-approximate zCDP.
@@ -41,7 +41,7 @@ import { releaseMoments } from './release.js';
  * and fourth moments sqrt(105 c) - 3 c farther up, 2.1 for a twentieth. With the second rows
  * no method can know whether the share is hostile. It is 1.07 off in one of the two cases.
  * Assumption. There are at most five columns. Honest rows have tails as heavy as `tails` says, and
- * no crowd behind a gap that holds an eighth to one and a half times the corruption.
+ * no cluster behind a gap that holds an eighth to one and a half times the corruption.
  * Source. The task is that of P. Kothari, P. Manurangsi, A. Velingker, Private robust estimation by
  * stabilizing convex relaxations (2022), Algorithm 4.8 for t > 2, with noise that is alike in every
  * direction of a symmetric tensor. The printed noise, alike in its entries on and above the
@@ -137,7 +137,7 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
           'for accuracy: honest rows have what matters of their tails within '
           + `${radius.toPrecision(3)} deviations`,
           ...(corruption === 0 ? ['for accuracy: no row within reach is hostile'] : [
-            'for accuracy: honest rows have tails no heavier than stated, and no crowd that '
+            'for accuracy: honest rows have tails no heavier than stated, and no cluster that '
             + 'stands apart',
             assumptions.corruption,
           ]),

@@ -125,15 +125,15 @@ const crowdedFrom = 2;
 
 /**
  * Moves a threshold inwards while the next bin holds more rows than light tails explain: the excess
- * falls below what it must account for before a crowd ends, and what stays of the crowd moves the
- * mean. A score is a sum of squares with weights of trace 1, each of which is that of a direction
- * one spread wide at most. From `usualLeastScore` on it is beyond a value no more often than the
- * square of one normal number is (Szekely and Bakirov 2003), so bins of honest rows are not
- * crowded. A function of released counts.
+ * falls below what it must account for before a cluster ends, and what stays of the cluster moves
+ * the mean. A score is a sum of squares with weights of trace 1, each of which is that of a
+ * direction one spread wide at most. From `usualLeastScore` on it is beyond a value no more often
+ * than the square of one normal number is (Szekely and Bakirov 2003), so bins of honest rows are
+ * not crowded. A function of released counts.
  * @param threshold - one of the edges. @param count - of the rows left.
  * @param noise - standard deviation of a bin's count.
  */
-export function behindCrowd(
+export function behindCluster(
   edges: readonly number[], counts: Float64Array, threshold: number, count: number, noise: number,
 ): number {
   const usual = (l: number): number => 2 * count

@@ -88,7 +88,7 @@ export function bumpOf(
 const octave = 8;
 /**
  * Rows beyond the ball stand at its edge. A tail with a variance has at most a third of the rows
- * there that it has in the octave before, so more than this are a crowd.
+ * there that it has in the octave before, so more than this are a cluster.
  */
 const edgeShare = 0.6;
 

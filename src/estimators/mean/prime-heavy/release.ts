@@ -15,7 +15,7 @@ import {
 } from '../../pooled/clipped-rows.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { usableWidth } from '../../pooled/radius.js';
-import { crowdShares } from '../../pooled/valleys.js';
+import { clusterShares } from '../../pooled/valleys.js';
 import { inSpreads, releaseMoments } from '../filters/rounds.js';
 import {
   directionsOf, excessAlong, removedMost, thresholdOf, type RoundMoments,
@@ -115,7 +115,7 @@ function intervalOf(
   const { count: present, mean } = moments;
   const hostile = corruption * (present + gone);
   const clippedFrom = Math.max(0, near.radius - Math.hypot(...mean)) ** 2;
-  const most = crowdShares.most * hostile - gone;
+  const most = clusterShares.most * hostile - gone;
   const bump = bumpOf(edges, counts, { noise, present, most, clippedFrom });
   if (bump !== null) return bump;
   const along = excessAlong(moments, weights);

@@ -26,7 +26,7 @@ import { designOf, expectedErrorOf, type FilterDesign } from '../filters/design.
 import { inSpreads, releaseMoments } from '../filters/rounds.js';
 import { markedSurvivors, type Survivors, type SurvivorsForm } from '../filters/survivors.js';
 import {
-  behindCrowd, excessAlong, removedMost, rowsFrom, thresholdOf, type RoundMoments,
+  behindCluster, excessAlong, removedMost, rowsFrom, thresholdOf, type RoundMoments,
 } from '../filters/weights.js';
 
 /** Largest corruption that can be promised. */
@@ -164,7 +164,7 @@ interface Run extends Draws {
 
 /**
  * Everything after the spread and the centre. Rows are taken in the median spread: it is right for
- * rows with light tails, which the other is wider than, and a crowd that widens it hides in it.
+ * rows with light tails, which the other is wider than, and a cluster that widens it hides in it.
  */
 async function release(
   run: Run, { pool, centre, columns: { medianSpread: spread } }: CentredPool,
@@ -251,7 +251,7 @@ async function filter(run: Run, survivors: Survivors): Promise<Filtered> {
       design.edges, counts.value, along, moments.count, events.scores.sigma,
     );
     if (threshold === null) continue;
-    const least = behindCrowd(
+    const least = behindCluster(
       design.edges, counts.value, threshold, moments.count, events.scores.sigma,
     );
     const goes = rowsFrom(design.edges, counts.value, least);

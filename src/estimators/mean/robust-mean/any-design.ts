@@ -14,7 +14,7 @@ import { honestErrorOfMean, movedByShare } from '../../pooled/expected-error.js'
 import { usualRadius } from '../../pooled/parameters.js';
 import { rowsCohort, surplus } from '../../pooled/pool.js';
 import { distanceBins } from '../../pooled/radius.js';
-import { axisBins, crowdShares } from '../../pooled/valleys.js';
+import { axisBins, clusterShares } from '../../pooled/valleys.js';
 import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query-events.js';
 
 /**
@@ -61,8 +61,8 @@ export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly axes: readonly GaussianEvent[];
   readonly distance: GaussianEvent;
   /**
-   * Shows which columns are discrete, once a crowd is seen. Null where a found spread has shown it,
-   * and where noise hides it or nobody is left out.
+   * Shows which columns are discrete, once a cluster is seen. Null where a found spread has shown
+   * it, and where noise hides it or nobody is left out.
    */
   readonly equal: GaussianEvent | null;
   /** Radius 1, in units of the chosen radius. */
@@ -167,7 +167,7 @@ function sharesOfLooks(options: AnyOptions): number {
     + (asksEqual(options) ? shares.equal : 0);
 }
 
-/** Only crowds that are left out need to be told from discrete columns. */
+/** Only clusters that are left out need to be told from discrete columns. */
 const asksEqual = ({ isSpreadGiven = false, corruption }: AnyOptions): boolean =>
   isSpreadGiven && corruption > 0;
 
@@ -250,8 +250,8 @@ export function usualChoice({ radius, facts: { dimension } }: AnyDesign): number
   return radius ?? Math.sqrt(dimension) + usualMore;
 }
 
-/** A crowd of this many standard deviations of a bin's noise shows, and is left out. */
-const crowdFrom = 6;
+/** A cluster of this many standard deviations of a bin's noise shows, and is left out. */
+const clusterFrom = 6;
 /** Fewer rows, in the same unit, show in no bin, so the radius does not follow them. */
 const seenFrom = 3.5;
 /** `farMost`, with what the noise of the rows' number may add. */
@@ -259,20 +259,20 @@ const farShare = 1.25;
 
 /**
  * How far rows beyond the usual radius may move the mean, in spreads, where the radius is found. Up
- * to a share q of all they are too few to be left out as a crowd, but enough to be seen, so the
+ * to a share q of all they are too few to be left out as a cluster, but enough to be seen, so the
  * radius follows them: they add at most `farMost` sqrt(q) to what the usual radius allows.
  * @param bin - noise of a count of distances, as a share of the rows.
  * @param share - of the rows, hostile and all far out, 0 .. 1.
  */
 function movedByFewFar(bin: number, promise: number, share: number, reach: number): number {
-  const few = Math.min(share, Math.max(crowdShares.least * promise, crowdFrom * bin));
+  const few = Math.min(share, Math.max(clusterShares.least * promise, clusterFrom * bin));
   if (few < seenFrom * bin) return 0;
   return few * reach + farShare * Math.sqrt(few);
 }
 
 /**
  * The radius, where it is not to be found: the given one, or that of few people. With them, noise
- * hides a crowd of the stated share c that a found radius would follow. A radius R that follows
+ * hides a cluster of the stated share c that a found radius would follow. A radius R that follows
  * nobody allows hostile rows c R / (1 - c), and moves the mean of honest rows of deviation 1 by at
  * most E (|x| - R)+ <= E |x|^2 / (4 R) = d / (4 R), whatever their shape is. It is taken where the
  * sum is less than what a found one allows. The best R is sqrt(d (1 - c) / (4 c)), but one that

@@ -8,8 +8,8 @@ import type { CentredPool } from '../../pooled/estimator.js';
 import { noiseOfSquare, type AnyDesign } from './any-design.js';
 import { answerOfAny, type RowsApart } from './any-answer.js';
 import { distanceBins, distanceEdge } from '../../pooled/radius.js';
-import { axisBins, crowdShares } from '../../pooled/valleys.js';
-import { crowdAbove, crowdBelow, type CrowdLimits } from './crowds.js';
+import { axisBins, clusterShares } from '../../pooled/valleys.js';
+import { clusterAbove, clusterBelow, type ClusterLimits } from './clusters.js';
 import { releaseDirections, timesTransposed } from './directions.js';
 import {
   axisCounts, distanceCounts, removeAlong, removeBeyond, rowsApart, sumOfRows, takeBack,
@@ -46,11 +46,11 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   const directions = releaseDirections(run, found, rounds);
   const seen = rounds.present ?? facts.cohort;
   const discrete = new DiscreteColumns(run, found, seen);
-  const crowds = new Crowds(design.corruption, rows);
+  const clusters = new Clusters(design.corruption, rows);
   const unusedAxes =
-    await removeAlongAxes(run, crowds, discrete, rows, frame, directions.axes, seen);
-  const distances = await removeFar(run, crowds, discrete, rows);
-  const { isApart } = crowds;
+    await removeAlongAxes(run, clusters, discrete, rows, frame, directions.axes, seen);
+  const distances = await removeFar(run, clusters, discrete, rows);
+  const { isApart } = clusters;
   const radius = findRadius({
     counts: distances.counts, noise: design.distance.sigma, dimension, corruption,
     cohort: facts.cohort, sigma: design.sum.sigma, radius: design.radius,
@@ -69,7 +69,7 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
       ? 0 : 3 * noiseOfSquare(design.rounds[0]!.square, seen);
     return answerOfAny({
       design, found, frame, radius, total, present, directions,
-      covariance: rounds.covariance, excessMax: excess, apart, hasUndone: crowds.hasUndone,
+      covariance: rounds.covariance, excessMax: excess, apart, hasUndone: clusters.hasUndone,
     });
   });
 }
@@ -79,9 +79,12 @@ const sumOf = (counts: Float64Array): number => counts.reduce((sum, count) => su
 /** Along these axes discrete columns make more than this share: their gaps look like valleys. */
 const discreteMax = 0.3;
 
-function limitsOf(rows: number, corruption: number, noise: number, openAfter: number): CrowdLimits {
+function limitsOf(
+  rows: number, corruption: number, noise: number, openAfter: number,
+): ClusterLimits {
   const hostile = corruption * rows;
-  return { noise, openAfter, most: crowdShares.most * hostile, least: crowdShares.least * hostile };
+  const { most, least } = clusterShares;
+  return { noise, openAfter, most: most * hostile, least: least * hostile };
 }
 
 /** Released counts of distances. */
@@ -96,14 +99,14 @@ interface FoundDistances {
 
 /**
  * Bounds the rows left out, so that it is never more than the stated share explains: the rows of
- * all crowds, along every axis and by distance, are at most as many as those of one may be. Where
- * they are more, at least a third of them is honest, so honest rows have crowds of their own, and
+ * all clusters, along every axis and by distance, are at most as many as those of one may be. Where
+ * they are more, at least a third of them is honest, so honest rows have clusters of their own, and
  * which ones those are nobody can tell: all rows are taken back. Hostile rows can bring this about
- * only where honest ones have a crowd already. Everything it knows is released, and a row that is
+ * only where honest ones have a cluster already. Everything it knows is released, and a row that is
  * taken back is left as it was at first: whether it is left stays a function of this row and of
  * releases.
  */
-class Crowds {
+class Clusters {
   #gone = 0;
   /** Variance of its noise. */
   #variance = 0;
@@ -116,13 +119,13 @@ class Crowds {
   }
 
   /**
-   * Whether the crowd in these bins may go as well; if not, all that went before is back.
+   * Whether the cluster in these bins may go as well; if not, all that went before is back.
    * @param whole - the noisy number of all rows.
    */
   allows(counts: Float64Array, noise: number, whole: number): boolean {
     const gone = this.#gone + Math.max(1, sumOf(counts));
     const variance = this.#variance + counts.length * noise ** 2;
-    if (gone > crowdShares.most * this.corruption * whole + chance * Math.sqrt(variance)) {
+    if (gone > clusterShares.most * this.corruption * whole + chance * Math.sqrt(variance)) {
       this.rows.map(takeBack);
       [this.#gone, this.#variance, this.hasUndone] = [0, 0, true];
       return false;
@@ -132,7 +135,7 @@ class Crowds {
   }
 }
 
-/** Standard deviations that noise may add to the rows of all crowds. */
+/** Standard deviations that noise may add to the rows of all clusters. */
 const chance = 3;
 
 /** Which columns are discrete, as far as it is known. */
@@ -166,12 +169,12 @@ class DiscreteColumns {
 }
 
 /**
- * Draws a histogram along each axis, and removes the crowds that stand apart there, unless they are
- * too many.
+ * Draws a histogram along each axis, and removes the clusters that stand apart there, unless they
+ * are too many.
  * @returns the events that were not needed.
  */
 async function removeAlongAxes(
-  { design, mechanisms }: AnyRun, crowds: Crowds, discrete: DiscreteColumns,
+  { design, mechanisms }: AnyRun, clusters: Clusters, discrete: DiscreteColumns,
   rows: Sensitive<MappedRows>, frame: Frame, axes: readonly Float64Array[], present: number,
 ): Promise<readonly GaussianEvent[]> {
   if (design.corruption === 0) return design.axes;
@@ -185,28 +188,29 @@ async function removeAlongAxes(
     drawn += 1;
     const counts = mechanisms.gaussian(event.name, rows.map((left) => axisCounts(left, axis)));
     const limits = limitsOf(present, design.corruption, event.sigma, axisBins / 4);
-    const high = crowdAbove(counts.value, limits) ?? axisBins;
-    const low = crowdBelow(counts.value, limits) ?? 0;
+    const high = clusterAbove(counts.value, limits) ?? axisBins;
+    const low = clusterBelow(counts.value, limits) ?? 0;
     if (low === 0 && high === axisBins) continue;
     if (isAlong(axis, await discrete.drawn())) continue;
     const behind = behindAll(counts.value, limits, { low, high }, present);
-    if (!crowds.allows(behind, event.sigma, present)) break;
+    if (!clusters.allows(behind, event.sigma, present)) break;
     rows.map((left) => removeAlong(left, axis, low, high));
   }
   return design.axes.slice(drawn);
 }
 
 /**
- * The counts of a crowd, with all rows behind an inner valley of the same side, if there is one. A
- * crowd of more rows than may be hostile is honest, and so may be the one that stands behind it.
+ * The counts of a cluster, with all rows behind an inner valley of the same side, if there is one.
+ * A cluster of more rows than may be hostile is honest, and so may be the one that stands behind
+ * it.
  */
 function behindAll(
-  counts: Float64Array, limits: CrowdLimits,
+  counts: Float64Array, limits: ClusterLimits,
   { low, high }: { readonly low: number; readonly high: number }, present: number,
 ): Float64Array {
   const any = { ...limits, most: present / 2 };
-  const from = high === axisBins ? high : Math.min(high, crowdAbove(counts, any) ?? high);
-  const below = low === 0 ? low : Math.max(low, crowdBelow(counts, any) ?? low);
+  const from = high === axisBins ? high : Math.min(high, clusterAbove(counts, any) ?? high);
+  const below = low === 0 ? low : Math.max(low, clusterBelow(counts, any) ?? low);
   return counts.filter((_, bin) => bin < below || bin >= from);
 }
 
@@ -217,11 +221,11 @@ function discreteShare(axis: Float64Array, discrete: readonly boolean[]): number
 }
 
 /**
- * Draws the histogram of the distances, and removes the crowd that stands far out. Where it is one
- * too many, it is looked for once more among all rows.
+ * Draws the histogram of the distances, and removes the cluster that stands far out. Where it is
+ * one too many, it is looked for once more among all rows.
  */
 async function removeFar(
-  { design, mechanisms }: AnyRun, crowds: Crowds, discrete: DiscreteColumns,
+  { design, mechanisms }: AnyRun, clusters: Clusters, discrete: DiscreteColumns,
   rows: Sensitive<MappedRows>,
 ): Promise<FoundDistances> {
   const { corruption, distance: event, facts: { dimension } } = design;
@@ -229,14 +233,14 @@ async function removeFar(
   let [counts, apart] = [drawn.slice(0, distanceBins), drawn.slice(distanceBins)];
   if (corruption === 0) return { counts, apart, rows: sumOf(counts) };
   let noise = event.sigma;
-  let high = await farCrowd(counts, noise, corruption, dimension, discrete);
-  if (high !== null && !crowds.allows(counts.slice(high), noise, sumOf(drawn))) {
+  let high = await farCluster(counts, noise, corruption, dimension, discrete);
+  if (high !== null && !clusters.allows(counts.slice(high), noise, sumOf(drawn))) {
     counts = counts.map((count, bin) => count + apart[bin]!);
     apart = new Float64Array(distanceBins);
     noise *= Math.SQRT2;
     for (const part of farther) {
-      high = await farCrowd(counts, noise, part * corruption, dimension, discrete);
-      if (high === null || crowds.allows(counts.slice(high), noise, sumOf(drawn))) break;
+      high = await farCluster(counts, noise, part * corruption, dimension, discrete);
+      if (high === null || clusters.allows(counts.slice(high), noise, sumOf(drawn))) break;
       high = null;
     }
   }
@@ -250,20 +254,20 @@ async function removeFar(
   };
 }
 
-/** Parts of the stated share: a crowd of fewer rows begins farther out. */
+/** Parts of the stated share: a cluster of fewer rows begins farther out. */
 const farther = [1, 0.8, 0.65];
 
-/** The bin of the distance from which on a crowd stands far out; null where there is none. */
-async function farCrowd(
+/** The bin of the distance from which on a cluster stands far out; null where there is none. */
+async function farCluster(
   counts: Float64Array, noise: number, corruption: number, dimension: number,
   discrete: DiscreteColumns,
 ): Promise<number | null> {
-  const high = crowdAbove(counts, limitsOf(sumOf(counts), corruption, noise, 0));
+  const high = clusterAbove(counts, limitsOf(sumOf(counts), corruption, noise, 0));
   if (high === null || high >= distanceBins) return null;
-  // With a discrete column honest rows may have a crowd. One of that many rows stands no farther
+  // With a discrete column honest rows may have a cluster. One of that many rows stands no farther
   // out than this, or the columns would vary by more than their spread.
   const farthest = (await discrete.drawn()).includes(true)
-    ? Math.sqrt(dimension / (crowdShares.least * corruption)) : 0;
+    ? Math.sqrt(dimension / (clusterShares.least * corruption)) : 0;
   return distanceEdge(high, dimension) < farthest ? null : high;
 }
 

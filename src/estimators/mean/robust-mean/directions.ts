@@ -13,7 +13,7 @@ import { sumBeyond, thirdMoments, type Frame } from './mapped.js';
 import type { RoundsFound } from './moment-rounds.js';
 
 /**
- * Where crowds may stand. Rows that move the mean are on one side of it, so they show in third
+ * Where clusters may stand. Rows that move the mean are on one side of it, so they show in third
  * moments; and rows far out in a direction widen it. Functions of released numbers.
  */
 export interface Directions {
@@ -43,9 +43,9 @@ const columnFrom = 4;
 const skewLeast = 0.25;
 /** Rows beyond this many standard deviations tell the direction again, with less noise. */
 const tailFrom = 1.3;
-/** Width of the rows without a crowd, over that of all. */
+/** Width of the rows without a cluster, over that of all. */
 const othersWidth = 0.8;
-/** Axes narrower than this in variance hold no crowd that moves the mean by much. */
+/** Axes narrower than this in variance hold no cluster that moves the mean by much. */
 const wideFrom = 1.15;
 /** Cosine from which two axes count as one. */
 const sameAxis = 0.95;
@@ -86,7 +86,7 @@ export function releaseDirections(
   const width = frame.map === null
     ? Math.min(1, deviationAlong(covariance, first, dimension)) : 1;
   const beyond = draw(refine, rows.map((left) => sumBeyond(left, ball, first, tailFrom * width)));
-  // A crowd has widened the whole, so the others are narrower.
+  // A cluster has widened the whole, so the others are narrower.
   const expected = width * othersWidth * normalDensity(tailFrom / othersWidth);
   const refined = unit(beyond.map((entry, j) => entry - expected * first[j]!));
   return { axes: unlike([refined ?? first, ...wide]), skewAbout, unused };

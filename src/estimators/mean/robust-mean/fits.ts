@@ -3,7 +3,7 @@ import { chiSquareDeviations } from '../../../numerics/chi-square.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import type { HistogramFit } from '../../pooled/projected-histogram.js';
 import type { EntryOf } from '../../pooled/thresholds.js';
-import { crowdShares } from '../../pooled/valleys.js';
+import { clusterShares } from '../../pooled/valleys.js';
 import type { RoundMoments } from '../filters/weights.js';
 import { covarianceOf } from '../filters/weights.js';
 import { widerColumns, widerRows } from './any-answer.js';
@@ -93,7 +93,7 @@ export function findingsOf(
     findings.push({ reason: 'wider-than-spread', columns: wider, amounts: [] });
   }
   const share = 1 - present / rows;
-  if (corruption > 0 && share > crowdShares.least * corruption) {
+  if (corruption > 0 && share > clusterShares.least * corruption) {
     const all = first.mean.map((entry, j) => centre[j]! + columns.medianSpread[j]! * entry);
     findings.push({ reason: 'cluster-apart', columns: [], amounts: [share, ...all] });
   }

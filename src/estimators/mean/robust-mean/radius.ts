@@ -33,11 +33,11 @@ export interface RadiusRequest {
   readonly sigma: number;
   /** A given radius: only the rest is worked out. */
   readonly radius: number | null;
-  /** Whether a crowd was left out: then rows beside it may be hostile, too. */
+  /** Whether a cluster was left out: then rows beside it may be hostile, too. */
   readonly isApart: boolean;
 }
 
-/** Beside a crowd a bin raises the radius from this many standard deviations of its noise on. */
+/** Beside a cluster a bin raises the radius from this many standard deviations of its noise on. */
 const sureFrom = 4.5;
 
 /**
@@ -60,8 +60,8 @@ export const farMost = 1;
 /**
  * The radius of `chooseRadius`, from sqrt(d) on, and with few columns from a little more. Rows
  * beyond the usual radius may be hostile, so what they add is limited, and rows that honest columns
- * of this spread do not have (`possibleCounts`) raise it not at all. Where a crowd was left out,
- * only bins that stand out by themselves raise the radius: a thin cloud around a hostile crowd
+ * of this spread do not have (`possibleCounts`) raise it not at all. Where a cluster was left out,
+ * only bins that stand out by themselves raise the radius: a thin cloud around a hostile cluster
  * would else pull with all its length. What the smaller radius cuts off is in `lost` as always.
  */
 export function findRadius(request: RadiusRequest): FoundRadius {
@@ -98,7 +98,7 @@ export interface RadiusApart {
   readonly square: number;
 }
 
-/** A crowd in the open last bin is assumed to be about where that bin begins. */
+/** A cluster in the open last bin is assumed to be about where that bin begins. */
 const farthest = 2 * pow(2, (distanceBins - 2) / 4);
 
 /**

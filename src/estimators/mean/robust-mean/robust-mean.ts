@@ -34,7 +34,7 @@ const shapeParameter: ParameterSpec = {
  *
  * `shape: any`, the default. Noisy moments tell where the rows are and how they vary; correlated
  * rows are mapped so that they vary alike in every direction. Histograms along a few axes and of
- * the distance show crowds that stand apart, behind a valley. Only these are removed. A radius
+ * the distance show clusters that stand apart, behind a valley. Only these are removed. A radius
  * that fits the distances bounds what rows far out may do. The answer is the mean of the rows left.
  *
  * `shape: light`. Noisy second moments tell along which axes rows are wider than honest ones can
@@ -81,8 +81,8 @@ export const robustMean: Estimator = definePooledEstimator({
     rangeParameter,
     corruptionParameter(
       corruptionLimit,
-      'fraction of false rows that the error is promised for; with shape any, crowds of up to 1.5 '
-      + 'times this fraction are left out',
+      'fraction of false rows that the error is promised for; with shape any, clusters of up to '
+      + '1.5 times this fraction are left out',
     ),
     shapeParameter,
     roundsParameter('default 3, and 2 with shape normal', 20),
@@ -156,7 +156,7 @@ function designForAny({ values, facts, bounds, spread }: DesignRequest): PooledD
   return pooledDesign(design, {
     plan: {
       guarantee: {
-        theorem: 'crowds and radius by released histograms; proofs in '
+        theorem: 'clusters and radius by released histograms; proofs in '
           + 'src/estimators/mean/robust-mean',
         assumptions: ['for accuracy: honest rows have a variance', assumptions.corruption],
         corruptionMax: corruption,

@@ -72,7 +72,7 @@ describe('agreement of group covariances', () => {
     for (let round = 0; round < 400; round++) {
       const thresholds = thresholdChoices(groups)[round % 8]!;
       const stated = averageLogDistance(groups, thresholds, radius);
-      // A crowd, and some that are on the edge of agreeing with it, on one side or both.
+      // A cluster, and some that are on the edge of agreeing with it, on one side or both.
       const edge = randomMatrix(data, 0.1)
         .map((entry, at) => (at % 3 === 0 ? Math.exp(0.9 * radius) : 1) * entry);
       const share = 0.3 * data.uniform();

@@ -4,7 +4,7 @@ import {
   clippedRows, countScores, momentsOf, removeRows, scoreCounts, scoresOf,
 } from '../../../../src/estimators/pooled/clipped-rows.js';
 import {
-  behindCrowd, directionsOf, roundMoments, scoreEdges, thresholdOf,
+  behindCluster, directionsOf, roundMoments, scoreEdges, thresholdOf,
 } from '../../../../src/estimators/mean/filters/weights.js';
 import { prime } from '../../../../src/estimators/mean/prime/prime.js';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
@@ -263,18 +263,18 @@ describe('what a filter is made of', () => {
     expect(weights[0]! + weights[3]!).toBeCloseTo(1, 9);
   });
 
-  it('goes inwards to where a crowd ends, and not into tails', () => {
+  it('goes inwards to where a cluster ends, and not into tails', () => {
     const edges = scoreEdges(6);
     const n = 100_000;
     const tail = (score: number): number => 2 * n * normalUpperTail(Math.sqrt(score));
     const light =
       Float64Array.from(edges, (edge, l) => tail(edge) - tail(edges[l + 1] ?? Infinity));
-    for (const edge of edges) expect(behindCrowd(edges, light, edge, n, 30)).toBe(edge);
-    // A crowd in bins 5 to 9, of which the excess finds the upper half.
+    for (const edge of edges) expect(behindCluster(edges, light, edge, n, 30)).toBe(edge);
+    // A cluster in bins 5 to 9, of which the excess finds the upper half.
     const crowded = light.map((count, l) => count + (l >= 5 && l <= 9 ? 3_000 : 0));
-    expect(behindCrowd(edges, crowded, edges[8]!, n, 30)).toBe(edges[5]);
-    expect(behindCrowd(edges, crowded, edges[5]!, n, 30)).toBe(edges[5]);
-    expect(behindCrowd(edges, crowded.fill(5_000), edges[4]!, n, 30)).toBe(edges[0]);
+    expect(behindCluster(edges, crowded, edges[8]!, n, 30)).toBe(edges[5]);
+    expect(behindCluster(edges, crowded, edges[5]!, n, 30)).toBe(edges[5]);
+    expect(behindCluster(edges, crowded.fill(5_000), edges[4]!, n, 30)).toBe(edges[0]);
   });
 
   it('lets nobody go because of noise alone', () => {

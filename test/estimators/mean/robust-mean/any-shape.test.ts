@@ -112,10 +112,10 @@ describe('robust-mean of rows of any shape', () => {
   }, 20_000);
 
   it.each(['point', 'far', 'two-clusters', 'dense', 'cluster'])(
-    'leaves a crowd apart out, and says so: %s', async (attack) => {
-      const crowd = { rows: 'normal', attack, dimension: 5, contributors: 40_000 };
-      const { error, findings } = await answerTo(crowd, {});
-      // The crowd moves the mean of all by .1 and more.
+    'leaves a cluster apart out, and says so: %s', async (attack) => {
+      const cluster = { rows: 'normal', attack, dimension: 5, contributors: 40_000 };
+      const { error, findings } = await answerTo(cluster, {});
+      // The cluster moves the mean of all by .1 and more.
       expect(error).toBeLessThan(0.04);
       const apart = findings!.find(({ reason }) => reason === 'cluster-apart')!;
       expect(apart.amounts).toHaveLength(6);
@@ -123,7 +123,7 @@ describe('robust-mean of rows of any shape', () => {
     });
 
   it.each([0.001, 0.002, 0.004, 0.006])(
-    'is not pulled by rows far out that are too few for a crowd: %d of all', async (share) => {
+    'is not pulled by rows far out that are too few for a cluster: %d of all', async (share) => {
       const few = { rows: 'normal', attack: 'far', dimension: 2, contributors: 40_000, share };
       const answer = await answerTo(few, { spread: 1 });
       // They pulled by .3 to .8 while they chose the radius.
@@ -182,7 +182,7 @@ describe('robust-mean of rows of any shape', () => {
   });
 
   it.each([[1, 9], [3, 9], [1, 400]])(
-    'holds the mean of the rows left and of all where a crowd went: %i columns, at %i', async (
+    'holds the mean of the rows left and of all where a cluster went: %i columns, at %i', async (
       dimension, place,
     ) => {
       const data = dataSource('crowd');
@@ -239,7 +239,7 @@ describe('robust-mean of rows of any shape', () => {
     });
   });
 
-  it('still leaves out a crowd at one point beside a given spread', async () => {
+  it('still leaves out a cluster at one point beside a given spread', async () => {
     const outcome = await answerTo(
       { rows: 'normal', attack: 'point', dimension: 4, contributors: 20_000 }, { spread: 1 },
     );
@@ -247,7 +247,7 @@ describe('robust-mean of rows of any shape', () => {
     expect(outcome.error).toBeLessThan(0.05);
   });
 
-  it('keeps crowds that the gaps of a discrete column make', async () => {
+  it('keeps clusters that the gaps of a discrete column make', async () => {
     const data = dataSource('rare');
     const values = Float64Array.from({ length: 40_000 }, (_, at) =>
       (at % 2 === 0 ? (data.below(25) === 0 ? 5 : 0) : data.normal()));
@@ -275,7 +275,7 @@ describe('robust-mean of rows of any shape', () => {
   });
 
   /** Normal rows of three columns, of which some parts are moved to places of their own. */
-  async function withCrowds(
+  async function withClusters(
     places: readonly (readonly [share: number, place: readonly number[]])[],
   ): Promise<ValueOutcome & { readonly mean: readonly number[] }> {
     const [dimension, count] = [3, 40_000];
@@ -283,8 +283,8 @@ describe('robust-mean of rows of any shape', () => {
     const ends = places.map((_, k) =>
       places.slice(0, k + 1).reduce((sum, [share]) => sum + share * count, 0));
     const values = Float64Array.from(data.normals(dimension * count), (entry, at) => {
-      const crowd = places[ends.findIndex((end) => at < dimension * end)];
-      return entry + (crowd?.[1][at % dimension] ?? 0);
+      const cluster = places[ends.findIndex((end) => at < dimension * end)];
+      return entry + (cluster?.[1][at % dimension] ?? 0);
     });
     const outcome = await releaseWith(values, knownColumns(new Float64Array(dimension).fill(1)));
     const mean = Array.from({ length: dimension }, (_, j) =>
@@ -294,7 +294,7 @@ describe('robust-mean of rows of any shape', () => {
 
   it('takes all rows back where more stand apart, along several axes, than may lie', async () => {
     const outcome =
-      await withCrowds([[0.05, [8, 0, 0]], [0.05, [0, 8, 0]], [0.05, [0, 0, 8]]]);
+      await withClusters([[0.05, [8, 0, 0]], [0.05, [0, 8, 0]], [0.05, [0, 0, 8]]]);
     expect(reasonsOf(outcome)).toContain('clusters-too-many');
     expect(reasonsOf(outcome)).not.toContain('cluster-apart');
     outcome.mean.forEach((entry, j) => {
@@ -302,12 +302,12 @@ describe('robust-mean of rows of any shape', () => {
     });
   });
 
-  it('still leaves out one crowd, and a far one beside those that are taken back', async () => {
-    const one = await withCrowds([[0.05, [8, 0, 0]]]);
+  it('still leaves out one cluster, and a far one beside those that are taken back', async () => {
+    const one = await withClusters([[0.05, [8, 0, 0]]]);
     expect(reasonsOf(one)).toContain('cluster-apart');
     expect(reasonsOf(one)).not.toContain('clusters-too-many');
     expect(Math.abs(one.estimate[0]!)).toBeLessThan(0.05);
-    const far = await withCrowds([[0.06, [8, 0, 0]], [0.05, [500, 500, 500]]]);
+    const far = await withClusters([[0.06, [8, 0, 0]], [0.05, [500, 500, 500]]]);
     expect(reasonsOf(far)).toEqual(expect.arrayContaining(['cluster-apart', 'clusters-too-many']));
     expect(Math.hypot(...far.estimate)).toBeLessThan(1);
     far.mean.forEach((entry, j) => {

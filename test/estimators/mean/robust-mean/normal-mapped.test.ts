@@ -51,7 +51,7 @@ describe('robust-mean of normal rows in correlated columns', () => {
     },
   );
 
-  it('says that a crowd was left out, and where the mean of all is', async () => {
+  it('says that a cluster was left out, and where the mean of all is', async () => {
     const { outcome } = await released('direction');
     expect(reasons(outcome)).toContain('cluster-apart');
     const { amounts: [share, ...means] } =

@@ -22,7 +22,7 @@ const request = {
 };
 
 describe('the radius of robust-mean', () => {
-  it('reaches into a thin cloud, but not where a crowd was left out', () => {
+  it('reaches into a thin cloud, but not where a cluster was left out', () => {
     const [clean, beside] = [false, true].map((isApart) =>
       findRadius({ ...request, counts: cloud(110), isApart }));
     expect(clean!.radius).toBeGreaterThan(10);

@@ -38,7 +38,7 @@ function project(
 }
 
 /** Normal rows, a share of which stand together. */
-function crowd(
+function cluster(
   data: DataSource, count: number, dimension: number, share: number, distance: number,
 ): Float64Array[] {
   return Array.from({ length: count }, (_, i) => {
@@ -83,7 +83,7 @@ describe('the projection', () => {
   it('is reached by both phases, to the gap and within the bound', async () => {
     const data = dataSource('phases');
     for (const [share, distance, bound] of [[0.1, 6, 1], [0.05, 4, 0.7], [0.4, 3, 0.3]] as const) {
-      const rows = stepsOf(crowd(data, 400, 3, share, distance), 3);
+      const rows = stepsOf(cluster(data, 400, 3, share, distance), 3);
       const fast = await project(rows, bound * 400);
       const sure = await project(rows, bound * 400, 1);
       for (const { weights, gap } of [fast, sure]) {
@@ -193,8 +193,8 @@ describe('passes of the projection', () => {
 });
 
 /**
- * Where one row may stand that changes most: by chance, far out, against the crowd, on the edge of
- * the weights.
+ * Where one row may stand that changes most: by chance, far out, against the cluster, on the edge
+ * of the weights.
  */
 function somewhere(data: DataSource, dimension: number, radius: number): Float64Array {
   const row = data.normals(dimension);
@@ -214,7 +214,7 @@ describe('weights of neighbours', () => {
       const count = 4 + data.below(20);
       const bound = count * [0.2, 0.5, 1, 2][data.below(4)]!;
       const rows =
-        crowd(data, count, dimension, [0, 0.2, 0.5][data.below(3)]!, 1 + 5 * data.uniform());
+        cluster(data, count, dimension, [0, 0.2, 0.5][data.below(3)]!, 1 + 5 * data.uniform());
       const other = rows.slice();
       other[0] = somewhere(data, dimension, reach);
       const [left, right] = [stepsOf(rows, dimension), stepsOf(other, dimension)];

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { normalCdf } from '../../../../src/numerics/normal.js';
 import {
-  binOfDistance, crowdStart, distanceBins, middleWidth, quantileOf, seenReach, tailCap,
-} from '../../../../src/estimators/covariance/stable-moments/crowds.js';
+  binOfDistance, clusterStart, distanceBins, middleWidth, quantileOf, seenReach, tailCap,
+} from '../../../../src/estimators/covariance/stable-moments/clusters.js';
 import { axisBins, binAlongAxis, binWidth } from '../../../../src/estimators/pooled/valleys.js';
 
 const rows = 100_000;
@@ -38,13 +38,13 @@ describe('the middle of a histogram', () => {
   });
 });
 
-describe('a crowd that stands apart', () => {
+describe('a cluster that stands apart', () => {
   it('begins behind the valley', () => {
     for (const at of [3, 4, 6]) {
       const counts = normal.slice();
       const bin = axisBins / 2 + at / binWidth;
       for (let k = 0; k < 3; k++) counts[bin + k]! += rows / 60;
-      expect(crowdStart(counts, from, judgement), `at ${at}`).toBe(bin);
+      expect(clusterStart(counts, from, judgement), `at ${at}`).toBe(bin);
     }
   });
 
@@ -56,7 +56,7 @@ describe('a crowd that stands apart', () => {
     ];
     for (const counts of tails) {
       counts[axisBins - 1] = Math.min(counts[axisBins - 1]!, counts[axisBins - 2]!);
-      expect(crowdStart(counts, from, judgement)).toBe(axisBins);
+      expect(clusterStart(counts, from, judgement)).toBe(axisBins);
     }
   });
 
@@ -64,15 +64,15 @@ describe('a crowd that stands apart', () => {
     for (const share of [0.1, 0.004]) {
       const counts = normal.slice();
       counts[axisBins / 2 + 16]! += share * rows;
-      expect(crowdStart(counts, from, judgement), `${share}`).toBe(axisBins);
+      expect(clusterStart(counts, from, judgement), `${share}`).toBe(axisBins);
     }
   });
 
   it('is not found where noise may have made it', () => {
     const counts = normal.slice();
     counts[axisBins / 2 + 16]! += 0.02 * rows;
-    expect(crowdStart(counts, from, { noise: 100, corruption: 0.05 })).toBe(axisBins / 2 + 16);
-    expect(crowdStart(counts, from, { noise: 800, corruption: 0.05 })).toBe(axisBins);
+    expect(clusterStart(counts, from, { noise: 100, corruption: 0.05 })).toBe(axisBins / 2 + 16);
+    expect(clusterStart(counts, from, { noise: 800, corruption: 0.05 })).toBe(axisBins);
   });
 });
 

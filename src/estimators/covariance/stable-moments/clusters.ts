@@ -1,11 +1,11 @@
 import { pow } from '../../../base/elementary.js';
 import { normalQuantile } from '../../../numerics/normal.js';
 import {
-  binWidth, crowdShares, denser, runningSums, standsAbove, stretchMax, valleys,
+  binWidth, clusterShares, denser, runningSums, standsAbove, stretchMax, valleys,
 } from '../../pooled/valleys.js';
 
 /**
- * Finds crowds and tails in noisy histograms of rows. All of it is a function of released
+ * Finds clusters and tails in noisy histograms of rows. All of it is a function of released
  * counts, so post-processing.
  */
 
@@ -50,7 +50,7 @@ export interface Judgement {
 /** Allowance for noise and chance, in standard deviations. */
 const chance = 4;
 
-/** The first bin that is itself denser than the valley. The crowd is, so there is one. */
+/** The first bin that is itself denser than the valley. The cluster is, so there is one. */
 function pastValley(counts: Float64Array, from: number, valley: number): number {
   const bottom = counts.subarray(from - valley, from).reduce((sum, count) => sum + count, 0);
   let start = from;
@@ -59,21 +59,21 @@ function pastValley(counts: Float64Array, from: number, valley: number): number 
 }
 
 /**
- * The first bin, from `from` on, at which a crowd begins that stands apart: behind a valley of 1, 2
- * or 4 bins come up to 12 bins that are clearly denser. All beyond may be hostile, and is not too
+ * The first bin, from `from` on, at which a cluster begins that stands apart: behind a valley of 1,
+ * 2 or 4 bins come up to 12 bins that are clearly denser. All beyond may be hostile, and is not too
  * little to matter. No tail that only falls has a valley, however heavy it is.
  * @param counts - noisy, outwards.
- * @returns the number of bins when there is no crowd.
+ * @returns the number of bins when there is no cluster.
  */
-export function crowdStart(
+export function clusterStart(
   counts: Float64Array, from: number, { noise, corruption }: Judgement,
 ): number {
   const sums = runningSums(counts);
   const rows = sums.at(-1)!;
   for (let start = from + 1; start < counts.length; start++) {
     const beyond = rows - sums[start]!;
-    if (beyond > crowdShares.most * corruption * rows) continue;
-    if (beyond < crowdShares.least * corruption * rows
+    if (beyond > clusterShares.most * corruption * rows) continue;
+    if (beyond < clusterShares.least * corruption * rows
       + noise * Math.sqrt(counts.length - start)) break;
     for (const valley of valleys) {
       if (start - valley < from) continue;

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import {
-  crowdAbove, crowdBelow, type CrowdLimits,
-} from '../../../../src/estimators/mean/robust-mean/crowds.js';
+  clusterAbove, clusterBelow, type ClusterLimits,
+} from '../../../../src/estimators/mean/robust-mean/clusters.js';
 import { axisBins } from '../../../../src/estimators/pooled/valleys.js';
 import { dataSource } from '../../../support/data.js';
 
 const rows = 100_000;
-const limits: CrowdLimits = {
+const limits: ClusterLimits = {
   noise: 35, most: 0.075 * rows, least: 0.00625 * rows, openAfter: axisBins / 4,
 };
 
@@ -20,7 +20,7 @@ function countsOf(draw: (i: number) => number, data: ReturnType<typeof dataSourc
   return counts.map((count) => count + limits.noise * data.normal());
 }
 
-describe('a crowd in a histogram', () => {
+describe('a cluster in a histogram', () => {
   it('is not seen in a tail without a valley, however heavy it is', () => {
     const data = dataSource('tails');
     const uniform = (): number => (data.below(2 ** 30) + 0.5) / 2 ** 30;
@@ -29,13 +29,13 @@ describe('a crowd in a histogram', () => {
       () => -Math.log(uniform()) - 1,
       () => Math.exp(data.normal()) / 2 - 0.8,
       () => uniform() ** (-1 / 2.1) - 1.9,
-      // A third of the rows is no crowd.
+      // A third of the rows is no cluster.
       (i: number) => (i % 3 === 0 ? 4 : 0) + 0.5 * data.normal(),
     ];
     for (const tail of tails) {
       for (let time = 0; time < 4; time++) {
         const counts = countsOf(tail, data);
-        expect([crowdAbove(counts, limits), crowdBelow(counts, limits)]).toEqual([null, null]);
+        expect([clusterAbove(counts, limits), clusterBelow(counts, limits)]).toEqual([null, null]);
       }
     }
   });
@@ -43,12 +43,12 @@ describe('a crowd in a histogram', () => {
   it('begins in the valley, on either side', () => {
     const data = dataSource('crowds');
     const counts = countsOf((i) => (i % 20 === 0 ? 4 : 0) + 0.7 * data.normal(), data);
-    const high = crowdAbove(counts, limits)!;
+    const high = clusterAbove(counts, limits)!;
     // Bins of .25 from -8 on: the densities cross at 2.4.
     expect(high).toBeGreaterThanOrEqual(40);
     expect(high).toBeLessThanOrEqual(43);
-    expect(crowdBelow(counts, limits)).toBeNull();
-    expect(crowdBelow(counts.slice().reverse(), limits)).toBe(axisBins - high);
+    expect(clusterBelow(counts, limits)).toBeNull();
+    expect(clusterBelow(counts.slice().reverse(), limits)).toBe(axisBins - high);
   });
 
   it('is seen where it is nearly as wide as its distance, and cut where densities cross', () => {
@@ -56,7 +56,7 @@ describe('a crowd in a histogram', () => {
     const loud = { ...limits, noise: 40 };
     for (let time = 0; time < 12; time++) {
       const counts = countsOf((i) => (i % 20 === 0 ? 3.55 : 0) + 0.78 * data.normal(), data);
-      const high = crowdAbove(counts, loud);
+      const high = clusterAbove(counts, loud);
       expect(high, `draw ${time}`).not.toBeNull();
       // The densities cross at 2.3, in bin 41.
       expect(Math.abs(high! - 41)).toBeLessThanOrEqual(2);
@@ -71,16 +71,16 @@ describe('a crowd in a histogram', () => {
       const share = at < 2 ? Math.exp(-(at ** 2) / 1.6) : at < 3 ? 0.11 : at < 4 ? 0.14 : 0;
       return 1e6 * share + 40 * data.normal();
     });
-    expect(crowdAbove(counts, { ...limits, most: 1e7, least: 1e4 })).toBeNull();
+    expect(clusterAbove(counts, { ...limits, most: 1e7, least: 1e4 })).toBeNull();
   });
 
   it('is too few or too many outside the stated shares', () => {
     const data = dataSource('shares');
     const shared = (every: number): Float64Array =>
       countsOf((i) => (i % every === 0 ? 5 : 0.7 * data.normal()), data);
-    expect(crowdAbove(shared(10), limits)).toBeNull();
-    expect(crowdAbove(shared(20), limits)).not.toBeNull();
-    expect(crowdAbove(shared(500), limits)).toBeNull();
+    expect(clusterAbove(shared(10), limits)).toBeNull();
+    expect(clusterAbove(shared(20), limits)).not.toBeNull();
+    expect(clusterAbove(shared(500), limits)).toBeNull();
   });
 
   it('counts past the end only if it is more than a tail with a variance leaves there', () => {
@@ -88,8 +88,8 @@ describe('a crowd in a histogram', () => {
     const uniform = (): number => (data.below(2 ** 30) + 0.5) / 2 ** 30;
     // Eight in a hundred reach past 4, and 1.9 of these past 8: a third of the rest.
     const tail = countsOf(() => uniform() ** (-1 / 2.05) - 1, data);
-    expect(crowdAbove(tail, limits)).toBeNull();
+    expect(clusterAbove(tail, limits)).toBeNull();
     const far = countsOf((i) => (i % 20 === 0 ? 900 : data.normal()), data);
-    expect(crowdAbove(far, limits)).not.toBeNull();
+    expect(clusterAbove(far, limits)).not.toBeNull();
   });
 });

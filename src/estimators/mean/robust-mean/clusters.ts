@@ -1,9 +1,9 @@
 import { runningSums, standsAbove, stretchMax, valleys } from '../../pooled/valleys.js';
 
-/** Where crowds begin (pooled/valleys), for both sides of an axis and for distances. */
+/** Where clusters begin (pooled/valleys), for both sides of an axis and for distances. */
 
-/** The limits by which rows count as a crowd. */
-export interface CrowdLimits {
+/** The limits by which rows count as a cluster. */
+export interface ClusterLimits {
   /** Standard deviation of the noise of each count. */
   readonly noise: number;
   /** Rows behind a valley, at most and at least. */
@@ -14,10 +14,10 @@ export interface CrowdLimits {
 }
 
 /**
- * Where the crowd behind the innermost valley begins: a bin; null where there is none.
+ * Where the cluster behind the innermost valley begins: a bin; null where there is none.
  * @param counts - released, one per bin.
  */
-export function crowdAbove(counts: Float64Array, limits: CrowdLimits): number | null {
+export function clusterAbove(counts: Float64Array, limits: ClusterLimits): number | null {
   const bins = counts.length;
   const before = runningSums(counts);
   const total = before[bins]!;
@@ -30,24 +30,24 @@ export function crowdAbove(counts: Float64Array, limits: CrowdLimits): number | 
   return null;
 }
 
-/** Like `crowdAbove`, but to the left: rows in bins below the answer are the crowd. */
-export function crowdBelow(counts: Float64Array, limits: CrowdLimits): number | null {
-  const found = crowdAbove(counts.slice().reverse(), limits);
+/** Like `clusterAbove`, but to the left: rows in bins below the answer are the cluster. */
+export function clusterBelow(counts: Float64Array, limits: ClusterLimits): number | null {
+  const found = clusterAbove(counts.slice().reverse(), limits);
   return found === null ? null : counts.length - found;
 }
 
-/** Bins from a valley to the fullest bin of the crowd behind it. */
+/** Bins from a valley to the fullest bin of the cluster behind it. */
 interface Valley {
   readonly from: number;
   readonly end: number;
 }
 
-/** A crowd whose first bin holds this many times what the last bin of the valley does is steep. */
+/** A cluster is steep if its first bin holds so many times what the valley's last one does. */
 const steep = 2;
 
 /**
  * Either end of the emptiest bin before the fullest one. Rows in this bin are mostly honest when
- * the crowd is steep; else they are mostly of the side that falls less steeply over two bins.
+ * the cluster is steep; else they are mostly of the side that falls less steeply over two bins.
  */
 function edgeIn(counts: Float64Array, { from, end }: Valley): number {
   let peak = from;
@@ -64,9 +64,9 @@ function edgeIn(counts: Float64Array, { from, end }: Valley): number {
 const openChance = 3.3;
 
 /**
- * A stretch of a crowd is denser than the valley by more than this many standard deviations of
+ * A stretch of a cluster is denser than the valley by more than this many standard deviations of
  * noise and chance, and by this factor as counted. Honest shapes have weak shoulders, and to ask
- * that the factor itself be certain would overlook crowds that the noise nearly covers.
+ * that the factor itself be certain would overlook clusters that the noise nearly covers.
  */
 const certain = 4.5;
 const denserAsCounted = 1.5;
@@ -76,7 +76,7 @@ const openShare = 0.6;
 
 /** A valley that ends at `start`; null when no stretch from there on rises above one. */
 function valleyBefore(
-  before: readonly number[], start: number, { noise, openAfter }: CrowdLimits,
+  before: readonly number[], start: number, { noise, openAfter }: ClusterLimits,
 ): Valley | null {
   const bins = before.length - 1;
   const inside = (from: number, to: number): number => before[to]! - before[from]!;
