@@ -68,7 +68,8 @@ function run(program: string): unknown {
 describe('the bundle', () => {
   it('asks only for packages that are native, optional, or once in a process', () => {
     expect(packagesOf(ofNode(`${root}dist/bundle`))).toEqual([
-      '@opentelemetry/api', 'better-sqlite3', 'bufferutil', 'nodemailer', 'pg', 'utf-8-validate',
+      '@duckdb/node-api', '@opentelemetry/api', 'better-sqlite3', 'bufferutil', 'nodemailer', 'pg',
+      'utf-8-validate',
     ]);
     expect(packagesOf(ofNode(`${root}client/package/dist/bundle`)))
       .toEqual(['bufferutil', 'utf-8-validate']);
