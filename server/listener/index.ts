@@ -27,8 +27,7 @@ export type {
 } from '../network/options.js';
 
 /**
- * Opens the server's one port: WebSocket sessions (subprotocols keelson.v1 and keelson.v2) at /,
- * HTTP beside them.
+ * Opens the server's one port: WebSocket sessions (subprotocol keelson.v1) at /, HTTP beside them.
  * @throws the system's error (e.g. EADDRINUSE) when it cannot listen.
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
@@ -37,9 +36,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const { hub, clock } = options;
   const { allowedOrigins = [], allowedHosts = [] } = options;
   const rules = { allowedOrigins, allowedHosts };
-  const { figures, watched } = watchFigures(context, options, descriptors);
+  const { figures, stopWatching } = watchFigures(context, options, descriptors);
   const unfinished = new UnfinishedMessages(context);
-  const stop = (): void => [unfinished, context.shares, watched].forEach((part) => part.stop());
   const streams = new EventStreams(context);
   const uploads = new Uploads(context, rules, unfinished);
   const once = new OnceRequests(context, rules, unfinished);
@@ -75,7 +73,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   try {
     await listen(server, options);
   } catch (error) {
-    stop();
+    stopWatching();
+    unfinished.stop();
     open.connections.terminate();
     throw error;
   }
@@ -95,8 +94,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     },
     close: (graceful = true) =>
       (closing ??= closeAll(context, server, open, graceful).finally(() => {
+        unfinished.stop();
         unfollow();
-        stop();
+        stopWatching();
       })),
   };
 }
@@ -105,20 +105,18 @@ export async function createListener(options: ListenerOptions): Promise<Listener
 function watchFigures(
   { metrics, checks, clock }: ListenerContext, { hub, storeHealth }: ListenerOptions,
   descriptors: number | undefined,
-): { readonly figures: FigureHistory; readonly watched: { stop(): void } } {
-  const process = watchProcess();
+): { readonly figures: FigureHistory; readonly stopWatching: () => void } {
+  const watched = watchProcess();
   const unobserve = observeServer(metrics.registry, {
-    hub, clock, storeHealth, process, descriptors, checkThreads: checks.threads,
+    hub, clock, storeHealth, process: watched, descriptors, checkThreads: checks.threads,
   });
   const figures = new FigureHistory(clock, metrics, storeHealth);
   return {
     figures,
-    watched: {
-      stop() {
-        process.stop();
-        unobserve();
-        figures.stop();
-      },
+    stopWatching: () => {
+      watched.stop();
+      unobserve();
+      figures.stop();
     },
   };
 }

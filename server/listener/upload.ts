@@ -46,8 +46,7 @@ export class Upload implements SessionOutput {
     const { limits } = context;
     this.#splitter = new FrameSplitter(limits.frameBytes);
     this.#strikes = new Strikes(limits);
-    this.#contributions = new Contributions(
-      context, this.#socket(), this, { serverNonce, share: null });
+    this.#contributions = new Contributions(context, this.#socket(), this, serverNonce);
   }
 
   get closed(): boolean {
@@ -165,9 +164,6 @@ export class Upload implements SessionOutput {
       case 'withdraw':
         this.#contributions.withdraw(frame);
         return undefined;
-      case 'open':
-      case 'encrypted-batch':
-        throw malformed('a request has no encrypted channels');
       case 'subscribe':
       case 'unsubscribe':
         throw malformed('releases come over WebSocket, or from /v1/studies/ID/releases');

@@ -36,7 +36,6 @@ export const wireCodes = [
   'wrong-type',
   'bad-text',
   'not-counted',
-  'stale-share',
 ] as const;
 
 /** A code that the server may send. */
@@ -53,7 +52,6 @@ export const retryableWireCodes: ReadonlySet<WireCode> = new Set<WireCode>([
   'shutting-down',
   'internal',
   'too-many-new-keys',
-  'stale-share',
 ]);
 
 /** Codes of errors that are never sent: they are thrown to a caller or printed by the command. */

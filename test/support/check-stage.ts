@@ -49,7 +49,6 @@ export function heldChecks(): BatchChecks & { go(): void; readonly held: number 
       waiting = [];
       for (const action of now) action();
     },
-    opened: (plain) => checks.opened(plain),
     close: () => Promise.resolve(),
   };
 }
