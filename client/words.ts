@@ -1,7 +1,7 @@
 /**
  * Descriptions of the numbers of an answer, their intervals, comparisons of groups, and the words
- * for findings, groups and totals, for programs and pages that show answers. It is a separate entry, since other programs need none of
- * it.
+ * for findings, groups and totals, for programs and pages that show answers. It is a separate
+ * entry, since other programs need none of it.
  *
  * @module keelson/client/words
  * @example
