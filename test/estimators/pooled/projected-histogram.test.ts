@@ -72,7 +72,7 @@ describe('a projected histogram', () => {
     for (let seed = 0; seed < 40; seed++) {
       const parts =
         [{ rows: 19_670, at: 0, deviation: 1 }, { rows: 330, at: -3.28, deviation: 0.1 }];
-      found += fit(countsOf(parts, 48, `cluster ${seed}`), 48).low > -3.5 ? 1 : 0;
+      found += fit(countsOf(parts, 48, `crowd ${seed}`), 48).low > -3.5 ? 1 : 0;
     }
     expect(found).toBeGreaterThanOrEqual(34);
   });
@@ -81,7 +81,7 @@ describe('a projected histogram', () => {
     let cut = 0;
     for (let seed = 0; seed < 200; seed++) {
       const { low, high } =
-        fit(countsOf([{ rows: 20_000, at: 0, deviation: 1 }], 48, `no cluster ${seed}`), 48);
+        fit(countsOf([{ rows: 20_000, at: 0, deviation: 1 }], 48, `no crowd ${seed}`), 48);
       cut += low > -Infinity || high < Infinity ? 1 : 0;
     }
     // About 200 overlapping runs at 3.3 standard deviations: 2 of 100 histograms, and some rows
