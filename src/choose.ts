@@ -342,7 +342,7 @@ interface Rated {
   readonly candidate: Candidate;
   readonly infeasible: Infeasible | null;
   readonly standsIn: boolean;
-  /** Of the contender, for the reasons. */
+  /** Sentences of the contender, for the reasons. */
   readonly says: readonly string[];
 }
 

@@ -30,7 +30,7 @@ export function typeFault(type: DataType): string | null {
   return bytesFault;
 }
 
-/** What the dates or times of a column are; null for other columns. */
+/** The kind of the dates or times of a column; null for other columns. */
 export function timeKindOf(type: DataType): TimeKind | null {
   if (type.typeId === Type.Date) return 'day';
   if (type.typeId !== Type.Timestamp) return null;

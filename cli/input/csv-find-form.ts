@@ -17,7 +17,7 @@ export interface FoundForm {
   readonly form: CsvForm;
   /** The bytes before the first record: a line `sep=;`, as Excel reads it. */
   readonly skipped: number;
-  /** Whether numbers of the first lines have the sign of a currency, or a percent sign. */
+  /** True where numbers of the first lines have the sign of a currency, or a percent sign. */
   readonly hasSigns: boolean;
   /** How dates are written; undefined: nothing states it. */
   readonly dates: DateForm | undefined;

@@ -68,7 +68,7 @@ function usualText(text: string): string | undefined {
   return parseNumber(text) === undefined ? undefined : text;
 }
 
-/** Whether no mark has two meanings. A cell in quotes may have the mark between cells inside. */
+/** True where no mark has two meanings. A cell in quotes may have the mark between cells inside. */
 export function areApart({ separator, decimal, thousands }: Partial<CsvForm>): boolean {
   if (decimal === undefined || decimal === '') return true;
   return decimal !== separator && decimal !== thousands;

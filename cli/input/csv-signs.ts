@@ -3,7 +3,7 @@ const symbol = String.raw`[A-Z]{0,2}\p{Sc}|kr\.?|zł|Kč|Ft|Fr\.?|[A-Z]{3}`;
 const blank = String.raw`[\s\u00a0\u202f]*`;
 const before = new RegExp(`^([+-]?)(${symbol})${blank}(?=[+-]?[.,]?\\d)`, 'u');
 const after = new RegExp(`(?<=\\d[.,]?)${blank}(${symbol}|%)$`, 'u');
-/** Whether a text may have a sign anywhere: faster than to look at each of its cells. */
+/** True where a text may have a sign anywhere: faster than to look at each of its cells. */
 const anywhere = new RegExp(`\\p{Sc}|%|kr|zł|Kč|Ft|Fr|(?<![A-Za-z])[A-Z]{3}(?![A-Za-z])`, 'u');
 
 let codes: ReadonlySet<string> | undefined;
@@ -15,7 +15,7 @@ function isCode(word: string): boolean {
 
 /** A number with the sign of a currency, or with a percent sign, cut apart. */
 export interface SignedNumber {
-  /** What is left for a number. */
+  /** The rest of the cell, which is a number. */
   readonly text: string;
   readonly sign: string;
 }
@@ -36,7 +36,7 @@ export function withoutSign(cell: string): string {
   return cutSign(cell)?.text ?? cell;
 }
 
-/** Whether a text may have a number with a sign. */
+/** True where a text may have a number with a sign. */
 export function mayHaveSigns(text: string): boolean {
   return anywhere.test(text);
 }

@@ -28,12 +28,12 @@ export const nestedFault =
   'lists, structures and maps have no one value for each row: save their parts as columns';
 /** The fault of columns of dates and times. */
 export const timeFault = 'a date or time: save it as a number, or as a text';
-/** Whether a column is read as one of times. */
+/** True where a column is read as one of times. */
 export function isOfTimes({ times }: RowOptions, name: string, index: number): boolean {
   return times?.has(name) === true || times?.has(String(index)) === true;
 }
 
-/** What the dates or times of a column are; null for other columns. */
+/** The kind of the dates or times of a column; null for other columns. */
 export function timeKindOf(
   { type, converted_type: converted, logical_type: logical }: SchemaElement,
 ): TimeKind | null {

@@ -2,7 +2,7 @@ import { UsageError } from '../base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 
 /**
- * What a column of dates or times is read as: the time itself, in milliseconds since 1970, or the
+ * The reading of a column of dates or times: the time itself, in milliseconds since 1970, or the
  * hour, day, week or month that holds it, as a name.
  */
 export const timeUnits = ['time', 'hour', 'day', 'week', 'month'] as const;
@@ -10,7 +10,7 @@ export type TimeUnit = (typeof timeUnits)[number];
 export type TimeBin = Exclude<TimeUnit, 'time'>;
 
 /**
- * What a cell says where it could mean several things: the order of `3/4/2026`, or of digits alone
+ * The meaning of a cell that could have several: the order of `3/4/2026`, or of digits alone
  * whether they are a date, as `20261231` is, or count seconds or milliseconds since 1970.
  */
 export const dateForms = ['dmy', 'mdy', 'ymd', 'seconds', 'milliseconds'] as const;
@@ -31,7 +31,7 @@ const [minuteMs, hourMs, dayMs] = [60_000, 3_600_000, 86_400_000];
 /** The years 1 to 9999, which have four digits. */
 const [firstMs, lastMs] = [-62_135_596_800_000, 253_402_300_799_999];
 
-/** Of the names of bins, which are the beginnings of times in ISO 8601. */
+/** Lengths of the names of bins, which are the beginnings of times in ISO 8601. */
 const lengths = { hour: 'xxxx-xx-xxTxx'.length, day: 'xxxx-xx-xx'.length, month: 'xxxx-xx'.length };
 
 /** A date and a time of day as a clock on the wall shows them. */
@@ -68,8 +68,8 @@ export function orderIn(cell: string): 'dmy' | 'mdy' | undefined {
 }
 
 /**
- * What a date or time of a file whose columns have types of their own is, as far as the file says
- * it: a day, a time of UTC, or a time of day of no stated zone.
+ * The kind of a date or time in a file whose columns have types of their own, as far as the file
+ * says it: a day, a time of UTC, or a time of day of no stated zone.
  */
 export type TimeKind = 'day' | 'utc' | 'local';
 
@@ -79,7 +79,7 @@ export function timeCell(wallMs: number, kind: TimeKind): string {
   return kind === 'utc' ? text : text.slice(0, kind === 'day' ? lengths.day : -1);
 }
 
-/** Whether a cell is written as a date or time. */
+/** True where a cell is written as a date or time. */
 export function hasTime(cell: string): boolean {
   return pattern.test(cell.trim());
 }

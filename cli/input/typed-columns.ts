@@ -50,7 +50,7 @@ function columnsOfFlags(
   };
 }
 
-/** What `--type` says about a column of dates and times. */
+/** The words of `--type` about a column of dates and times. */
 export interface TimeType {
   readonly unit: TimeUnit;
   readonly type: ColumnType;

@@ -39,7 +39,7 @@ export function endsOf({ low, high }: Interval95, place: number): readonly [numb
 
 /** By how much a number of one group is above that of another. */
 export interface GroupDifference {
-  /** What is compared. */
+  /** The number that is compared. */
   readonly number: NumberInfo;
   /** In the unit of the number; null where one of the groups has no answer. */
   readonly difference: number | null;
@@ -85,9 +85,9 @@ export function compareGroups(
   }
   const [first, second] = [placeOf(groups, one), placeOf(groups, other)];
   const numbers = describeNumbers(asked, outcome);
-  const size = outcome.estimate.length / groups.length;
-  return numbers.slice(0, size).map((number, i) =>
-    ({ number, ...differenceOf(outcome, first * size + i, second * size + i) }));
+  return numbers.map((number, i) => ({
+    number, ...differenceOf(outcome, first * numbers.length + i, second * numbers.length + i),
+  }));
 }
 
 function placeOf(groups: readonly (readonly string[])[], group: readonly string[]): number {

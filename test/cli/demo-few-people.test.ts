@@ -8,7 +8,7 @@ import { factsOf, planOf, releaseOf } from '../support/offline.js';
 
 const corruption = 0.1;
 const [people, columns, epochs] = [1_000, demoSpread.length, 200];
-/** What the hostile people of the demonstration do: all move so many spreads in every column. */
+/** The hostile people of the demonstration: all move so many spreads in every column. */
 const shift = 4;
 
 function* demoEpochs(): Generator<readonly (readonly number[])[]> {

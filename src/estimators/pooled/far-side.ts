@@ -42,13 +42,13 @@ export interface SeenRule {
 
 /** How far the rows of a tail that no cell shows may reach beyond a radius, in sum. */
 export type Tail = (radius: number) => {
-  /** What is allowed for at the end of the interval. */
+  /** The allowance at the end of the interval. */
   readonly most: number;
-  /** What a radius is chosen by. */
+  /** The part by which a radius is chosen. */
   readonly forRadius: number;
 };
 
-/** What is read of a side. */
+/** The parts of a side that are read. */
 export interface Read {
   readonly cells: SideCells;
   /** Noisy. */
@@ -68,11 +68,11 @@ export interface CellNoise {
 
 /** A window without rows is taken for one that may hold some this often. */
 const possibleChance = 5e-4;
-/** What noise may hide of a count is allowed for up to this upper quantile. */
+/** Intervals allow for people whom noise hides, up to this upper quantile of the noise. */
 const hiddenChance = 0.05;
 /** A window without rows is taken for one that surely holds some this often at most. */
 const sureChance = 1e-5;
-/** Of the sampling variance, what windows of noise alone may add: the inverse of its share. */
+/** Windows of noise alone may add this part of the sampling variance: the inverse of it. */
 const falseShare = 1e4;
 /** How many cells a window has. */
 const windowCells = [1, 2, 4] as const;
@@ -101,7 +101,7 @@ export interface Excess {
 
 /** How far off the excess beyond a radius may be, in sum. */
 export interface Allowance {
-  /** What a radius is chosen by: without windows that are only possible. */
+  /** The part by which a radius is chosen: without windows that are only possible. */
   readonly forRadius: number;
   /** More or less: rows need not be in the middle of their cells. */
   readonly eitherWay: number;
@@ -117,7 +117,7 @@ interface Window {
   readonly isSure: boolean;
 }
 
-/** What is known of one side. Distances are in the unit of the cells, and so are sums of them. */
+/** The knowledge of one side. Distances are in the unit of the cells, and so are sums of them. */
 export class FarSide {
   /** Rows may be past this, and nobody knows how far; null: there are none. */
   readonly openFrom: number | null;
@@ -192,7 +192,7 @@ export class FarSide {
     };
   }
 
-  /** What windows that are only possible may add, and rows beside a group. */
+  /** The amount that windows which are only possible may add, and rows beside a group. */
   private ofWindows(radius: number): number {
     const { highs, finite, beside, besidePossible } = this.cells;
     const beyond = (cell: number): number => Math.max(0, highs[cell]! - radius);

@@ -28,8 +28,8 @@ export class PeerError extends KeelsonError {
 }
 
 /**
- * What a run computes, and in which messages. Servers of different rules do not begin a run: 1 had
- * numbers modulo 2^64, and servers of those times do not say it.
+ * The rules by which a run computes and sends messages. Servers of different rules do not begin a
+ * run: 1 had numbers modulo 2^64, and servers of those times do not say it.
  */
 export const runRules = 2;
 

@@ -179,7 +179,7 @@ export function signedAt(numbers: Uint32Array, index: number): bigint {
   );
 }
 
-/** Whether the words at a place are those of a number below p. */
+/** True where the words at a place are those of a number below p. */
 export function isNumber(low: number, high: number): boolean {
   return high < topMask || (high === topMask && low !== span - 1);
 }

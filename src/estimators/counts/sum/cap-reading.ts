@@ -49,7 +49,7 @@ export interface CapReader {
 export interface CapReading {
   /** The place of the cap in the ladder. */
   readonly cap: number;
-  /** What people above the cap add beyond it, as far as cells show them. */
+  /** The amount that people above the cap add beyond it, as far as cells show them. */
   readonly excess: number;
   /** The noise of the excess is that of one cell times this. */
   readonly weight: number;

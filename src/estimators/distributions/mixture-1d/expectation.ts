@@ -137,7 +137,7 @@ function drawn(chances: readonly number[], work: WorkRandom): number {
 /** A component without mass starts with this weight. */
 const weightLeast = 1e-3;
 
-/** What each mean gets when all mass goes to the nearest one. */
+/** The weight of each mean when all mass goes to the nearest one. */
 function nearestTo(
   means: readonly number[], masses: readonly number[], middles: readonly number[], least: number,
 ): readonly Component[] {
