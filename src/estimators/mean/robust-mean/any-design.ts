@@ -23,7 +23,8 @@ import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query
  * Claim. Each event covers its query (pooled/query-events). `third` and `refine` are sums of
  * vectors of norm at most R, so neighbours differ by at most 2 R. Sums of the mean, and of the rows
  * left out, are of rows divided by a released radius, in a ball of radius 1. `distance` has every
- * row in one bin: that of its distance, in one histogram if it is left and in another if not.
+ * row in one bin: that of its distance, in one histogram if it is left and in another if not. The
+ * event of an axis that nobody asked for may have the distances of the rows left, too.
  * `equal` counts pairs of rows (stages/equal-pairs).
  * Neighbours. One contributor's row replaced by any other, or by none, or added: at any time at
  * most one row of those left is in one set and not in the other, and at most one the other way

@@ -9,7 +9,7 @@ import { noiseOfSquare, type AnyDesign } from './any-design.js';
 import { answerOfAny, type RowsApart } from './any-answer.js';
 import { distanceBins, distanceEdge } from '../../pooled/radius.js';
 import { axisBins, clusterShares } from '../../pooled/valleys.js';
-import { clusterAbove, clusterBelow, type ClusterLimits } from './clusters.js';
+import { clusterAbove, clusterBelow, mayHideAbove, type ClusterLimits } from './clusters.js';
 import { releaseDirections, timesTransposed } from './directions.js';
 import {
   axisCounts, distanceCounts, removeAlong, removeBeyond, rowsApart, sumOfRows, takeBack,
@@ -47,18 +47,18 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   const seen = rounds.present ?? facts.cohort;
   const discrete = new DiscreteColumns(run, found, seen);
   const clusters = new Clusters(design.corruption, rows);
-  const unusedAxes =
+  const spare =
     await removeAlongAxes(run, clusters, discrete, rows, frame, directions.axes, seen);
-  const distances = await removeFar(run, clusters, discrete, rows);
+  const distances = await removeFar(run, clusters, discrete, rows, spare);
   const { isApart } = clusters;
   const radius = findRadius({
-    counts: distances.counts, noise: design.distance.sigma, dimension, corruption,
+    counts: distances.counts, noise: distances.noise, dimension, corruption,
     cohort: facts.cohort, sigma: design.sum.sigma, radius: design.radius,
     isApart,
   });
   const unused = [
     ...rounds.unused.flatMap(({ sum, square }) => [sum, square]), ...directions.unused,
-    ...unusedAxes, ...discrete.unused, ...isApart ? [] : [design.apart],
+    ...spare, ...discrete.unused, ...isApart ? [] : [design.apart],
   ];
   const { total, count } = drawMean(run, rows, radius, unused);
   const allRows = Math.max(facts.cohort / 4, rounds.present ?? distances.rows);
@@ -93,6 +93,8 @@ interface FoundDistances {
   readonly counts: Float64Array;
   /** Counts of the rows left out. */
   readonly apart: Float64Array;
+  /** Standard deviation of the noise of a count of the rows left. */
+  readonly noise: number;
   /** Number of rows before the far ones went. */
   readonly rows: number;
 }
@@ -176,8 +178,8 @@ class DiscreteColumns {
 async function removeAlongAxes(
   { design, mechanisms }: AnyRun, clusters: Clusters, discrete: DiscreteColumns,
   rows: Sensitive<MappedRows>, frame: Frame, axes: readonly Float64Array[], present: number,
-): Promise<readonly GaussianEvent[]> {
-  if (design.corruption === 0) return design.axes;
+): Promise<GaussianEvent[]> {
+  if (design.corruption === 0) return [...design.axes];
   const isAlong = (axis: Float64Array, columns: readonly boolean[]): boolean =>
     discreteShare(timesTransposed(frame.map, axis), columns) > discreteMax;
   const looked = axes.filter((axis) => !isAlong(axis, discrete.known))
@@ -223,35 +225,62 @@ function discreteShare(axis: Float64Array, discrete: readonly boolean[]): number
 /**
  * Draws the histogram of the distances, and removes the cluster that stands far out. Where it is
  * one too many, it is looked for once more among all rows.
+ * @param spare - events of axes that nobody asked for; those that are drawn here are taken out.
  */
 async function removeFar(
-  { design, mechanisms }: AnyRun, clusters: Clusters, discrete: DiscreteColumns,
-  rows: Sensitive<MappedRows>,
+  run: AnyRun, clusters: Clusters, discrete: DiscreteColumns, rows: Sensitive<MappedRows>,
+  spare: GaussianEvent[],
 ): Promise<FoundDistances> {
-  const { corruption, distance: event, facts: { dimension } } = design;
-  const drawn = mechanisms.gaussian(event.name, rows.map(distanceCounts)).value;
-  let [counts, apart] = [drawn.slice(0, distanceBins), drawn.slice(distanceBins)];
-  if (corruption === 0) return { counts, apart, rows: sumOf(counts) };
-  let noise = event.sigma;
+  const { corruption, distance: event, facts: { dimension } } = run.design;
+  const first = run.mechanisms.gaussian(event.name, rows.map(distanceCounts)).value;
+  let apart = first.slice(distanceBins);
+  let { sums: counts, sigma: noise } = lookAgain(
+    run, rows, { sums: first.slice(0, distanceBins), sigma: event.sigma }, spare,
+  );
+  const whole = sumOf(counts) + sumOf(apart);
+  if (corruption === 0) return { counts, apart, noise, rows: sumOf(counts) };
   let high = await farCluster(counts, noise, corruption, dimension, discrete);
-  if (high !== null && !clusters.allows(counts.slice(high), noise, sumOf(drawn))) {
+  if (high !== null && !clusters.allows(counts.slice(high), noise, whole)) {
     counts = counts.map((count, bin) => count + apart[bin]!);
     apart = new Float64Array(distanceBins);
-    noise *= Math.SQRT2;
+    noise = Math.hypot(noise, event.sigma);
     for (const part of farther) {
       high = await farCluster(counts, noise, part * corruption, dimension, discrete);
-      if (high === null || clusters.allows(counts.slice(high), noise, sumOf(drawn))) break;
+      if (high === null || clusters.allows(counts.slice(high), noise, whole)) break;
       high = null;
     }
   }
-  if (high === null) return { counts, apart, rows: sumOf(counts) };
+  if (high === null) return { counts, apart, noise, rows: sumOf(counts) };
   const from = high;
   rows.map((left) => removeBeyond(left, from));
   return {
     counts: counts.map((count, bin) => (bin < from ? count : 0)),
     apart: apart.map((count, bin) => (bin < from ? count : count + counts[bin]!)),
-    rows: sumOf(counts),
+    noise, rows: sumOf(counts),
   };
+}
+
+/**
+ * Draws the distances of the rows left once more, on the events of axes that nobody asked for, as
+ * long as noise leaves open whether a cluster stands far out. Whether to draw is a function of
+ * released counts, and an axis' event has the sensitivity of any histogram of rows.
+ */
+function lookAgain(
+  { design: { corruption }, mechanisms }: AnyRun, rows: Sensitive<MappedRows>, first: NoisySums,
+  spare: GaussianEvent[],
+): NoisySums {
+  let counts = first;
+  while (mayHideAbove(counts.sums, limitsOf(sumOf(counts.sums), corruption, counts.sigma, 0))) {
+    const event = spare.pop();
+    if (event === undefined) break;
+    const { value } = mechanisms.gaussian(event.name, rows.map((left) => {
+      const bins = new Float64Array(event.dimension);
+      bins.set(distanceCounts(left).subarray(0, distanceBins));
+      return bins;
+    }));
+    counts = combined([counts, { sums: value.slice(0, distanceBins), sigma: event.sigma }]);
+  }
+  return counts;
 }
 
 /** Parts of the stated share: a cluster of fewer rows begins farther out. */

@@ -11,6 +11,8 @@ export interface ClusterLimits {
   readonly least: number;
   /** Bins that the open-ended last bin is compared with; 0: it counts as any other. */
   readonly openAfter: number;
+  /** Standard deviations of noise and chance that the cluster rises by. Default: `certain`. */
+  readonly chance?: number;
 }
 
 /**
@@ -60,6 +62,15 @@ function edgeIn(counts: Float64Array, { from, end }: Valley): number {
   return outside > inside ? lowest + 1 : lowest;
 }
 
+/** A cluster may be there from this many standard deviations on: a second look tells. */
+const possible = 2.5;
+
+/** Whether a cluster may be on the high side, though noise leaves it open. */
+export function mayHideAbove(counts: Float64Array, limits: ClusterLimits): boolean {
+  return clusterAbove(counts, limits) === null
+    && clusterAbove(counts, { ...limits, chance: possible }) !== null;
+}
+
 /** Allowance for noise and chance in the open last bin, in standard deviations. */
 const openChance = 3.3;
 
@@ -76,7 +87,7 @@ const openShare = 0.6;
 
 /** A valley that ends at `start`; null when no stretch from there on rises above one. */
 function valleyBefore(
-  before: readonly number[], start: number, { noise, openAfter }: ClusterLimits,
+  before: readonly number[], start: number, { noise, openAfter, chance = certain }: ClusterLimits,
 ): Valley | null {
   const bins = before.length - 1;
   const inside = (from: number, to: number): number => before[to]! - before[from]!;
@@ -88,7 +99,7 @@ function valleyBefore(
     if (valley > start) break;
     for (let end = start + 1; end <= endMax; end++) {
       const stretch = { start, size: end - start, valley };
-      if (standsAbove(before, stretch, { noise, chance: certain, times: 1 })
+      if (standsAbove(before, stretch, { noise, chance, times: 1 })
         && standsAbove(before, stretch, { noise, chance: 0, times: denserAsCounted })) {
         return { from: start - valley, end };
       }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  clusterAbove, clusterBelow, type ClusterLimits,
+  clusterAbove, clusterBelow, mayHideAbove, type ClusterLimits,
 } from '../../../../src/estimators/mean/robust-mean/clusters.js';
 import { axisBins } from '../../../../src/estimators/pooled/valleys.js';
 import { dataSource } from '../../../support/data.js';
@@ -72,6 +72,19 @@ describe('a cluster in a histogram', () => {
       return 1e6 * share + 40 * data.normal();
     });
     expect(clusterAbove(counts, { ...limits, most: 1e7, least: 1e4 })).toBeNull();
+  });
+
+  it('may be there before it is sure, and a second look tells', () => {
+    const counts = new Float64Array(45);
+    // Distances of a twentieth of 20,000 rows in two bins, behind a valley of 140.
+    counts.set([18_790, 200, 140, 330, 290, 20]);
+    const hiding: ClusterLimits = { noise: 43, most: 1_500, least: 125, openAfter: 0 };
+    expect(clusterAbove(counts, hiding)).toBeNull();
+    expect(mayHideAbove(counts, hiding)).toBe(true);
+    expect(mayHideAbove(counts, { ...hiding, noise: 20 })).toBe(false);
+    expect(clusterAbove(counts, { ...hiding, noise: 20 })).toBe(3);
+    counts.set([18_790, 300, 250, 200, 100, 20]);
+    expect(mayHideAbove(counts, hiding)).toBe(false);
   });
 
   it('is too few or too many outside the stated shares', () => {
