@@ -1,56 +1,42 @@
 // Builds the library, the server, the client and the command into dist/.
-import { execFileSync } from 'node:child_process';
-import {
-  cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync,
-} from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import { buildSync } from 'esbuild';
-import { withoutComments } from './blank-comments.js';
 import { buildClient } from './build-client.js';
+import { writeDeclarations } from './build-declarations.js';
 import { bundleNode } from './bundle-node.js';
 import { bundlePage } from './bundle-page.js';
 import { bundlePlanner } from './bundle-planner.js';
 import './generate.js';
 import { root, withoutLong } from './generated.js';
-import { reached } from './reached.js';
 
-const compile = (project) =>
-  execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', project], {
-    cwd: root, stdio: 'inherit',
-  });
-compile('tsconfig.json');
-// Only these files may use APIs that only browsers have.
-compile('tsconfig.browser.json');
-// The compiler leaves the outputs of sources that are gone. They must not reach the package.
-for (const path of readdirSync(`${root}dist`, { recursive: true })) {
-  const source = path.replace(/^declarations\b./, '').replace(/\.(js|js\.map|d\.ts)$/, '.ts');
-  const isBundle = /^(browser|bundle|dashboard.site)\b/.test(path);
-  if (source === path || isBundle) continue;
-  const output = `${root}dist/${path}`;
-  if (!existsSync(root + source)) rmSync(output, { recursive: true, force: true });
-  else if (path.endsWith('.js')) {
-    writeFileSync(output, withoutComments(readFileSync(output, 'utf8')));
-  }
-}
-// The generated wire code is JavaScript with its own declarations: tsc does not copy it.
-for (const place of ['src', 'declarations/src']) {
-  const generated = `${root}dist/${place}/wire/generated`;
-  rmSync(generated, { recursive: true, force: true });
-  cpSync(`${root}src/wire/generated`, generated, { recursive: true });
-}
-// Beside the modules are only the declarations that a public entry reaches: a fifth of all.
-const inDeclarations = (path) => path.replace('dist/', 'dist/declarations/');
-const { exports: entries, imports } = JSON.parse(
-  readFileSync(`${root}package.json`, 'utf8'),
-  (_, value) => (typeof value === 'string' ? inDeclarations(value) : value),
+// Modules for scripts, benchmarks and the bundles. Types are checked by `npm run types`.
+const sources = ['src', 'server', 'client', 'simulation', 'cli', 'dashboard'].flatMap((folder) =>
+  readdirSync(root + folder, { recursive: true }).map((path) => `${folder}/${path}`))
+  .map((path) => path.replaceAll('\\', '/'))
+  .filter((path) => /(?<!\.d)\.ts$/.test(path)
+    && !/^(client\/package|src\/numerics\/kernels\/assembly)\//.test(path));
+buildSync({
+  absWorkingDir: root, entryPoints: sources, outbase: '.', outdir: 'dist', format: 'esm',
+  target: 'es2023', sourcemap: true, legalComments: 'none', logLevel: 'warning',
+});
+// The generated wire code is JavaScript with its own declarations.
+const generated = `${root}dist/src/wire/generated`;
+rmSync(generated, { recursive: true, force: true });
+cpSync(`${root}src/wire/generated`, generated, { recursive: true });
+const { exports: entries, imports } = JSON.parse(readFileSync(`${root}package.json`, 'utf8'));
+const declared = writeDeclarations(
+  Object.values(entries).flatMap(({ types }) => types?.slice(2) ?? []), imports,
 );
-const types = Object.values(entries).flatMap((entry) => entry.types?.slice(2) ?? []);
-const kept = reached(types, imports).map((path) => path.replace('/declarations/', '/'));
-for (const path of readdirSync(`${root}dist`, { recursive: true })) {
-  const isBeside = path.endsWith('.d.ts') && !path.startsWith('declarations');
-  if (isBeside) rmSync(`${root}dist/${path}`);
+// Outputs of sources that are gone must not reach the package.
+for (const found of readdirSync(`${root}dist`, { recursive: true })) {
+  const path = found.replaceAll('\\', '/');
+  const source = path.replace(/\.(js|js\.map|d\.ts)$/, '.ts');
+  if (source === path || /^(browser|bundle|dashboard\/site)\b/.test(path)) continue;
+  const isKept = path.endsWith('.d.ts') ? declared.includes(`dist/${path}`)
+    : sources.includes(source) || path.startsWith('src/wire/generated/');
+  if (!isKept) rmSync(`${root}dist/${path}`);
 }
-for (const path of kept) cpSync(root + inDeclarations(path), root + path);
 const metafiles = [];
 const bundle = (from, to, alias = {}, external = []) => metafiles.push(buildSync({
   absWorkingDir: root,
@@ -64,6 +50,7 @@ const bundle = (from, to, alias = {}, external = []) => metafiles.push(buildSync
   logLevel: 'warning',
   alias: { ...withoutLong, ...alias },
   external,
+  preserveSymlinks: true,
 }).metafile);
 // The client as one file for pages without a bundler: the whole client, and the part for
 // contributors.

@@ -25,6 +25,8 @@ export async function bundlePage(site) {
     platform: 'browser',
     logLevel: 'warning',
     alias: withoutLong,
+    // Names of parts depend on paths in node_modules, which may be a link.
+    preserveSymlinks: true,
   };
   const { metafile: apart } = buildSync({ ...options, write: false });
   const { metafile } = await build({

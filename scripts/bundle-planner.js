@@ -18,6 +18,7 @@ export async function bundlePlanner(site) {
     metafile: true,
     logLevel: 'warning',
     alias: { 'ml-matrix': `${root}scripts/no-matrices.cjs` },
+    preserveSymlinks: true,
     plugins: [withoutKernels],
   });
   return metafile;

@@ -85,11 +85,10 @@ function faultsOfTypes(texts: ReadonlyMap<string, string>): string[] {
   const file = ts.readConfigFile(`${root}tsconfig.test.json`, (path) => ts.sys.readFile(path));
   const own = { ...file.config as object, include: [], files: [] };
   const config = ts.parseJsonConfigFileContent(own, ts.sys, root);
-  const options = { ...config.options, noEmit: true, incremental: false };
-  const host = ts.createCompilerHost(options);
+  const host = ts.createCompilerHost(config.options);
   host.fileExists = (path) => texts.has(path) || ts.sys.fileExists(path);
   host.readFile = (path) => texts.get(path) ?? ts.sys.readFile(path);
-  const program = ts.createProgram([...texts.keys()], options, host);
+  const program = ts.createProgram([...texts.keys()], config.options, host);
   return ts.getPreEmitDiagnostics(program).map(({ file: at, start, messageText }) => {
     const line = at === undefined ? 0 : at.getLineAndCharacterOfPosition(start!).line + 1;
     return `${at?.fileName}:${line} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`;
