@@ -1,3 +1,4 @@
+import { shownInterval } from '../../src/answers/intervals.js';
 import { findingText, ifFalseText, isUnbounded } from '../../src/base/findings.js';
 import type {
   Finding, Interval95, RunningRelease, ValueOutcome,
@@ -72,6 +73,16 @@ export interface ShownAnswer extends Distribution {
   readonly running?: RunningRelease;
 }
 
+/** The heads of a table of numbers with their intervals. */
+export const answerHeads: readonly string[] = ['', 'estimate', '95 % interval'];
+/** Heads the interval beside the one that also holds if some people lie. */
+export const honestHead = 'if nobody lies';
+
+/** A line below a table whose 95 % intervals also hold if some people lie. */
+export function shownIfFalse(parameters: Readonly<Record<string, unknown>>): string {
+  return `the 95 % interval holds ${ifFalseText(parameters)}`;
+}
+
 /** The question behind an answer, as far as printing needs it. */
 export interface AnswerContext {
   /** Names of the numbers, one for each; others are not used. */
@@ -92,21 +103,22 @@ export function printAnswer(
   const labels = given?.length === estimate.length ? given : undefined;
   const distribution = distributionRows(answer, labels);
   if (distribution !== null) {
-    output.table(['', 'estimate', '95 % interval'], distribution);
+    output.table(answerHeads, distribution);
     output.text('the number of people below every edge: --json');
   } else if (parts !== undefined) {
     tablesOf(answer, columns).forEach(({ heads, rows }) => output.table(heads, rows));
     if (interval95 !== undefined) output.text('95 % intervals of every number: --json');
   } else {
-    const heads = ['', 'estimate', '95 % interval'];
+    const shown = shownInterval(answer);
     output.table(
-      ifFalse === undefined ? heads : [...heads, ifFalseText(parameters)],
+      ifFalse === undefined ? answerHeads : [...answerHeads, honestHead],
       estimate.map((value, i) => [
         lineText(labels?.[i] ?? labelOf(shape, columns, i)),
-        numberText(value, interval95, i, texts?.[i]), intervalText(interval95, i, texts?.[i]),
-        ...(ifFalse === undefined ? [] : [intervalText(ifFalse, i, texts?.[i])]),
+        numberText(value, shown, i, texts?.[i]), intervalText(shown, i, texts?.[i]),
+        ...(ifFalse === undefined ? [] : [intervalText(interval95, i, texts?.[i])]),
       ]),
     );
+    if (ifFalse !== undefined) output.text(shownIfFalse(parameters));
   }
   if (answer.running !== undefined) output.text(runningText(answer.running));
   printFindings(answer.findings, columns, output);

@@ -10,7 +10,8 @@ import type { Answer } from '../../src/wire/messages.js';
 import { decodeStudyDocument } from '../../src/wire/study-codec.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import {
-  intervalText, printAnswer, printFindings, printNotes, type AnswerContext,
+  answerHeads, honestHead, intervalText, printAnswer, printFindings, printNotes, shownIfFalse,
+  type AnswerContext,
 } from './answers.js';
 import { wrap } from './help.js';
 import { terminalColumns } from './io.js';
@@ -89,7 +90,7 @@ export function printAnswers(
       wrap(`no answer (${outcome.reason}): ${outcome.text}`, terminalColumns)
         .forEach((line) => output.text(line));
     } else if (outcome.groups !== undefined) {
-      printKeys({ ...outcome, keys: outcome.groups }, { labels, columns }, output);
+      printKeys({ ...outcome, keys: outcome.groups }, { labels, columns, parameters }, output);
     } else {
       printAnswer(outcome, { labels, columns, parameters }, output);
     }
@@ -99,7 +100,7 @@ export function printAnswers(
 
 /** A split answer as people read it. */
 export type SplitAnswer =
-  Pick<ValueOutcome, 'estimate' | 'answered' | 'interval95' | 'findings'>
+  Pick<ValueOutcome, 'estimate' | 'answered' | 'interval95' | 'intervalIfFalse95' | 'findings'>
   & { readonly keys: readonly (readonly string[])[] };
 
 /**
@@ -108,8 +109,8 @@ export type SplitAnswer =
  * another one are marked: contributors may have chosen them.
  */
 export function printKeys(
-  { estimate, keys, answered, interval95, findings }: SplitAnswer,
-  { labels = [], columns, texts }: Pick<AnswerContext, 'labels' | 'columns' | 'texts'>,
+  { estimate, keys, answered, interval95, intervalIfFalse95: ifFalse, findings }: SplitAnswer,
+  { labels = [], columns, texts, parameters }: AnswerContext,
   output: Output,
 ): void {
   if (keys.length === 0) {
@@ -125,14 +126,18 @@ export function printKeys(
   const nameOf = (place: number): string => (stride === 1 ? ''
     : ` ${labels.length === stride ? lineText(labels[place]!) : `[${place}]`}`);
   if (stride === 0) keys.forEach((_, key) => output.text(keyText(key, '')));
-  else output.table(['', 'estimate', '95 % interval'], estimate.map((value, i) => {
+  else output.table([...answerHeads, ...(ifFalse ? [honestHead] : [])], estimate.map((value, i) => {
     const key = Math.floor(i / stride);
     const name = keyText(key, nameOf(i % stride));
     const text = texts?.[i % stride];
-    return answered?.[key] === false
-      ? [name, 'no answer', '']
-      : [name, numberText(value, interval95, i, text), intervalText(interval95, i, text)];
+    const shown = ifFalse ?? interval95;
+    if (answered?.[key] === false) return [name, 'no answer', ''];
+    return [
+      name, numberText(value, shown, i, text), intervalText(shown, i, text),
+      ...(ifFalse ? [intervalText(interval95, i, text)] : []),
+    ];
   }));
+  if (ifFalse && stride > 0) output.text(shownIfFalse(parameters));
   if (doubts.some((doubt) => doubt !== null)) {
     wrap('note: a look-alike differs from another key only in capitals or in the form of its '
       + 'letters. Mixed letters come from several writing systems, and may imitate another key.',

@@ -1,6 +1,7 @@
 import { ReleaseSeries, subscribe, type VerifiedRelease } from '../../client/index.js';
 import { findingText, partsByName } from '../../client/words.js';
 import { toHex } from '../../src/base/bytes.js';
+import { shownInterval } from '../../src/answers/intervals.js';
 import { ifFalseText } from '../../src/base/findings.js';
 import { noiseDeviations } from '../../src/base/noise-deviations.js';
 import type { Question } from '../../src/base/questions.js';
@@ -9,7 +10,7 @@ import { deviations95 } from '../../src/numerics/normal.js';
 import type { Answer } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { aggregatorArgument, aggregatorUrl } from '../base/address.js';
-import { distributionRows, intervalText, printFindings } from '../base/answers.js';
+import { distributionRows, honestHead, intervalText, printFindings } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { publicKeyFlag } from '../base/keys.js';
 import { describedQuestion } from '../../src/answers/describe.js';
@@ -192,16 +193,17 @@ function showAnswer(
   }
   const names = labels.length === estimate.length ? labels : [];
   const noise = noiseDeviations(uncertainty) ?? [];
+  const shown = shownInterval(outcome);
   estimate.forEach((value, i) => {
     const half = noise[i] === undefined ? null : deviations95 * noise[i];
     const deviation = half === null ? '' : formatNumber(noise[i]!, half);
     const [first, last] = i === 0 ? [String(epoch), shownSpent(ledger)] : ['', ''];
-    const text = interval95 === undefined ? formatNumber(value, half)
-      : numberText(value, interval95, i);
+    const text = shown === undefined ? formatNumber(value, half) : numberText(value, shown, i);
     output.text(line(first, lineText(names[i] ?? `[${i}]`), text, deviation, last));
     if (intervalIfFalse95 === undefined) return;
-    output.text(`${' '.repeat(8)}95 % interval ${intervalText(interval95, i) || 'not stated'}, `
-      + `${ifFalseText(asked.parameters)} ${intervalText(intervalIfFalse95, i)}`);
+    output.text(`${' '.repeat(8)}95 % interval ${intervalText(shown, i)}, `
+      + `${ifFalseText(asked.parameters)}`);
+    output.text(`${' '.repeat(8)}${honestHead}: ${intervalText(interval95, i) || 'not stated'}`);
   });
   if (running !== undefined) output.text(`${' '.repeat(8)}${runningText(running)}`);
   printFindings(findings, columns, output);

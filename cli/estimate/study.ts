@@ -251,6 +251,7 @@ export function printStudy(
       const keys = answer.groups.map((key) => [key].flat());
       printKeys({ ...answer, keys }, {
         labels: labelsOf(name), columns: answer.columns, texts: textsOf(question),
+        parameters: question.parameters,
       }, output);
     } else {
       const { labels, columns } = answer;

@@ -1,4 +1,5 @@
 import { answerKeys } from '../../src/answers/describe.js';
+import { shownInterval } from '../../src/answers/intervals.js';
 import { typesOfColumns } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { leftOutText } from '../../src/answers/left-out.js';
@@ -30,10 +31,12 @@ export const releaseColumns = [
   { name: 'estimate', type: 'number' },
   /** Standard deviation of the noise. */
   { name: 'deviation', type: 'number' },
+  /** Also holds if the stated share of people lies, where the release says how far that reaches. */
   { name: 'low95', type: 'number' },
   { name: 'high95', type: 'number' },
-  { name: 'low_if_false95', type: 'number' },
-  { name: 'high_if_false95', type: 'number' },
+  /** The other interval of such a release, for the case that nobody lies. */
+  { name: 'low_if_honest95', type: 'number' },
+  { name: 'high_if_honest95', type: 'number' },
   /** The cost of this answer of this release: one cost for all its rows. */
   { name: 'rho', type: 'number' },
   { name: 'delta', type: 'number' },
@@ -105,14 +108,15 @@ function* rowsOf(
     return;
   }
   const { estimate, uncertainty, interval95, intervalIfFalse95 } = outcome;
+  const shown = shownInterval(outcome);
+  const honest = intervalIfFalse95 === undefined ? undefined : interval95;
   const deviations = noiseDeviations(uncertainty);
   const places = placesOf(outcome, asked, document);
   for (let i = 0; i < rowsOfValue(outcome); i++) {
     const { key, part, name, isAnswered } = places[i]!;
     const numbers = [
       estimate[i], deviations?.[i],
-      interval95?.low[i], interval95?.high[i],
-      intervalIfFalse95?.low[i], intervalIfFalse95?.high[i],
+      shown?.low[i], shown?.high[i], honest?.low[i], honest?.high[i],
     ].map((number) => (isAnswered ? finite(number) : null));
     yield [
       ...facts, key, part, name, isAnswered ? 'value' : 'no-answer', null, ...numbers, ...costs,

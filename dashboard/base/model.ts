@@ -2,7 +2,7 @@ import {
   deviationsAsNormal, type ColumnType, type ColumnWords, type Measured, type Question,
   type RefusedOutcome, type ReleaseBody, type StudyDocument, type ValueOutcome,
 } from '../../client/index.js';
-import { intervalOf, numberAt } from '../../src/answers/intervals.js';
+import { honestIntervalOf, intervalOf, numberAt } from '../../src/answers/intervals.js';
 
 /** The number of whole answers that a page keeps, for pictures over time. */
 const answersKept = 150;
@@ -118,10 +118,29 @@ export interface Series {
   /** The close of each epoch in Unix milliseconds. They never decrease, whatever a clock did. */
   readonly times: readonly number[];
   readonly values: readonly (number | null)[];
-  readonly lows: readonly (number | null)[];
-  readonly highs: readonly (number | null)[];
+  readonly lows: Ends;
+  readonly highs: Ends;
+  /**
+   * The narrower interval that holds if nobody lies, of an answer whose `lows` and `highs` hold if
+   * some do.
+   */
+  readonly honest?: { readonly lows: Ends; readonly highs: Ends };
   /** The reason of a refused release; null for one with an answer. */
   readonly refusals: readonly (string | null)[];
+}
+
+type Ends = readonly (number | null)[];
+
+/** The same part of each list of a series. */
+export function partOf(
+  { epochs, times, refusals, values, lows, highs, honest }: Series,
+  cut: <T>(list: readonly T[]) => readonly T[],
+): Series {
+  return {
+    epochs: cut(epochs), times: cut(times), refusals: cut(refusals), values: cut(values),
+    lows: cut(lows), highs: cut(highs),
+    ...(honest && { honest: { lows: cut(honest.lows), highs: cut(honest.highs) } }),
+  };
 }
 
 /**
@@ -189,6 +208,8 @@ export class History {
   readonly #values: (number | null)[][] = [];
   readonly #lows: (number | null)[][] = [];
   readonly #highs: (number | null)[][] = [];
+  readonly #honestLows: (number | null)[][] = [];
+  readonly #honestHighs: (number | null)[][] = [];
   /** Standard deviations of the noise; 0 where unknown. */
   readonly #deviations: number[][] = [];
   /** Number of all releases that were added, including those no longer kept. */
@@ -248,6 +269,9 @@ export class History {
       values.push(isValue ? numberAt(outcome, place) : null);
       this.#lows[slot]!.push(finite(interval?.[0]));
       this.#highs[slot]!.push(finite(interval?.[1]));
+      const honest = isValue ? honestIntervalOf(outcome, place) : null;
+      this.#honestLows[slot]!.push(finite(honest?.[0]));
+      this.#honestHighs[slot]!.push(finite(honest?.[1]));
       this.#deviations[slot]!.push(isValue ? deviationOf(outcome, place) : 0);
     });
     // Forgetting half at twice the size costs O(1) per release.
@@ -256,14 +280,14 @@ export class History {
 
   /** The number at `slot` in the newest `kept` releases. */
   series(slot: number): Series {
-    const newest = <T>(list: readonly T[] | undefined): readonly T[] =>
-      list?.slice(-this.kept) ?? [];
-    return {
-      epochs: newest(this.epochs), times: newest(this.times),
-      refusals: newest(this.refusals),
-      values: newest(this.#values[slot]), lows: newest(this.#lows[slot]),
-      highs: newest(this.#highs[slot]),
-    };
+    const honest =
+      { lows: this.#honestLows[slot] ?? [], highs: this.#honestHighs[slot] ?? [] };
+    const hasHonest = [...honest.lows, ...honest.highs].some((end) => end !== null);
+    return partOf({
+      epochs: this.epochs, times: this.times, refusals: this.refusals,
+      values: this.#values[slot] ?? [], lows: this.#lows[slot] ?? [],
+      highs: this.#highs[slot] ?? [], ...(hasHonest && { honest }),
+    }, (list) => list.slice(-this.kept));
   }
 
   /** The same releases, with the noise in them; gaps where there is none or it is not known. */
@@ -292,6 +316,8 @@ export class History {
       this.#values.push(nothing());
       this.#lows.push(nothing());
       this.#highs.push(nothing());
+      this.#honestLows.push(nothing());
+      this.#honestHighs.push(nothing());
       this.#deviations.push(this.epochs.map(() => 0));
     }
   }
@@ -305,7 +331,7 @@ export class History {
   #forget(): void {
     for (const list of [
       this.rows, this.epochs, this.times, this.refusals, ...this.#values, ...this.#lows,
-      ...this.#highs, ...this.#deviations,
+      ...this.#highs, ...this.#honestLows, ...this.#honestHighs, ...this.#deviations,
     ]) {
       list.splice(0, list.length - this.kept);
     }

@@ -38,21 +38,31 @@ export function readoutOf(
   return `${when}: ${valueText(series, place, words)}${unitText(words)}${more}`;
 }
 
+/** The words of an answer with two intervals: with liars and without. */
+export interface LiarsWords {
+  /** After the shown interval, such as `, also if up to 5 % lie`. */
+  readonly also: string;
+  /** The other interval, such as `if nobody lies: 7.78 to 8.11 minutes`. */
+  readonly honest: string;
+}
+
 /**
- * In words, the interval that also holds if the stated share of the rows is false; null
- * if the release states none.
+ * The case that the shown interval allows for, and the interval of the other case; null if the
+ * release states one interval only.
  * @param place of the number in the estimate.
  */
-export function ifFalseRangeText(
-  { estimate, intervalIfFalse95: interval }: ValueOutcome, place: number, words: NumberWords,
+export function liarsWords(
+  { estimate, interval95, intervalIfFalse95 }: ValueOutcome, place: number, words: NumberWords,
   parameters: Readonly<Record<string, unknown>>,
-): string | null {
-  if (interval === undefined) return null;
-  const lead = ifFalseText(parameters);
-  const ends = endsOf(interval, place);
-  if (ends === null) return `${lead}: no interval`;
+): LiarsWords | null {
+  if (interval95 === undefined || intervalIfFalse95 === undefined) return null;
+  const isKnown = endsOf(intervalIfFalse95, place) !== null;
+  const also = `${isKnown ? ',' : ' that holds'} ${ifFalseText(parameters)}`;
+  const ends = endsOf(interval95, place);
+  if (ends === null) return { also, honest: 'if nobody lies: no interval' };
   const half = halfOf(estimate[place]!, ends);
-  return `${lead}: ${rangeText(ends, (end) => numberText(end, half, words))}${unitText(words)}`;
+  return { also, honest:
+    `if nobody lies: ${rangeText(ends, (end) => numberText(end, half, words))}${unitText(words)}` };
 }
 
 /** The number of one release and both ends of its interval, without the unit. */

@@ -19,9 +19,9 @@ export function canSmooth(history: History, slot: number): boolean {
  */
 export function smoothedSeries(history: History, slot: number): Series | null {
   if (!canSmooth(history, slot)) return null;
-  const series = history.series(slot);
+  const { epochs, times, refusals } = history.series(slot);
   const levels = smoothedLevels(history.measured(slot));
   const end = (side: number): readonly (number | null)[] =>
     levels.map((level) => (level === null ? null : level.value + side * 1.96 * level.deviation));
-  return { ...series, values: end(0), lows: end(-1), highs: end(1) };
+  return { epochs, times, refusals, values: end(0), lows: end(-1), highs: end(1) };
 }

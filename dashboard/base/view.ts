@@ -1,4 +1,4 @@
-import type { Series } from './model.js';
+import { partOf, type Series } from './model.js';
 
 /** Which releases the charts of a study show, and how. The address holds it, so a link does too. */
 export interface View {
@@ -86,13 +86,8 @@ export function closedWithin(series: Series, [from, to]: readonly [number, numbe
 }
 
 function part(series: Series, first: number, end: number): Series {
-  const { epochs, times } = series;
-  if (first === 0 && end === epochs.length) return series;
-  const cut = <T>(list: readonly T[]): readonly T[] => list.slice(first, end);
-  return {
-    epochs: cut(epochs), times: cut(times), refusals: cut(series.refusals),
-    values: cut(series.values), lows: cut(series.lows), highs: cut(series.highs),
-  };
+  if (first === 0 && end === series.epochs.length) return series;
+  return partOf(series, (list) => list.slice(first, end));
 }
 
 /** The first place whose number is at least this; the length if there is none. */

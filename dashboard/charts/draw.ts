@@ -1,6 +1,6 @@
 import type uPlot from 'uplot';
 import type { Series } from '../base/model.js';
-import { beyondMarks, within } from './shown-extent.js';
+import { beyondMarks, honestBand, within } from './shown-extent.js';
 import { marksOf, type Mark } from './thin.js';
 
 /** Up to this many releases, each gets a point of its own. */
@@ -32,7 +32,9 @@ export function drawLine(
   const scale = scaleOf(chart, 'y');
   const yOf = (value: number): number => scale(within(value, shown));
   const xOf = scaleOf(chart, 'x');
-  const runs = marksOf(series, (at) => Math.round(xOf(at)), along);
+  const marked = (of: Series): ReturnType<typeof marksOf> =>
+    marksOf(of, (at) => Math.round(xOf(at)), along);
+  const runs = marked(series);
   ctx.save();
   ctx.beginPath();
   ctx.rect(bbox.left - 3 * pixel, bbox.top, bbox.width + 6 * pixel, bbox.height);
@@ -42,6 +44,10 @@ export function drawLine(
   const { band, line, width, hasPoints } = looks[look];
   ctx.globalAlpha = band;
   for (const run of runs) fillBand(ctx, run, yOf);
+  ctx.globalAlpha = honestBand * band;
+  for (const run of series.honest ? marked({ ...series, ...series.honest }) : []) {
+    fillBand(ctx, run, yOf);
+  }
   ctx.globalAlpha = line;
   ctx.lineWidth = width * pixel;
   ctx.beginPath();

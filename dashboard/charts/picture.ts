@@ -3,7 +3,7 @@ import { alongOf } from '../base/compare.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
 import type { Drawing, Mark, PaperColours, Point } from './paper.js';
-import { beyondMarks, endsAt, shownExtent, within } from './shown-extent.js';
+import { beyondMarks, endsAt, honestBand, shownExtent, within } from './shown-extent.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
 /** The words of a saved chart. */
@@ -163,20 +163,25 @@ function linesOf(
     else runs.push([i]);
   });
   const point = (i: number, value: number): Point => [xs[i]!, y(value)];
-  const end = (i: number, side: 0 | 1): Point => point(i, endsAt(series, i)[side] ?? values[i]!);
+  const end = (of: Series, i: number, side: 0 | 1): Point =>
+    point(i, endsAt(of, i)[side] ?? values[i]!);
+  const honest = series.honest && { ...series, ...series.honest };
   return runs.flatMap((run): Mark[] => {
     const line = run.map((i) => point(i, values[i]!));
-    const band = [
-      ...run.map((i) => end(i, 1)),
-      ...[...run].reverse().map((i) => end(i, 0)),
+    const bandOf = (of: Series): readonly Point[] => [
+      ...run.map((i) => end(of, i, 1)),
+      ...[...run].reverse().map((i) => end(of, i, 0)),
     ];
     const only = run.length === 1 ? run[0]! : null;
     const isMarked = only !== null || hasPoints;
     return [
-      only === null ? { kind: 'path', points: band, colour, opacity }
+      only === null ? { kind: 'path', points: bandOf(series), colour, opacity }
         : {
-          kind: 'path', colour, width: 1.5, points: [end(only, 0), end(only, 1)],
+          kind: 'path', colour, width: 1.5, points: [end(series, only, 0), end(series, only, 1)],
         },
+      ...(only === null && honest ? [{
+        kind: 'path', points: bandOf(honest), colour, opacity: opacity * honestBand,
+      } as const] : []),
       { kind: 'path', points: line, colour, width: thick },
       ...(isMarked ? line.map((at): Mark => dot(at, colour)) : []),
     ];

@@ -1,6 +1,12 @@
 import { intervalBetween, type Series } from '../base/model.js';
 import type { Point } from './paper.js';
 
+/**
+ * Opacity of the band that holds if nobody lies, as a part of that of the band around it. It is
+ * painted on top of it, so it is darker.
+ */
+export const honestBand = 0.5;
+
 /** An interval may reach this many times as far as three quarters of the others do. */
 const reachMost = 4;
 

@@ -1,8 +1,8 @@
 import type { StudyDocument, VerifiedRelease } from '../../client/index.js';
 import { leftOutText } from '../../client/words.js';
-import { newestIn, type Series } from '../base/model.js';
+import { newestIn, partOf, type Series } from '../base/model.js';
 import { possible } from '../base/number-words.js';
-import { numberNow, readoutOf } from '../base/readout.js';
+import { liarsWords, numberNow, readoutOf } from '../base/readout.js';
 import { answersTo, chartNamed, chartsOf, type Answers, type ChartedNumber } from './charts.js';
 import { drawOn, nearestTo } from './drawing.js';
 import { followStudy, gathered, type ElementState } from './following.js';
@@ -177,7 +177,10 @@ export class KeelsonChart extends Base {
       return;
     }
     const { number: { words, answers: { asked, history } }, series, newest } = shown;
-    const { lead, range: interval } = numberNow(newest, words);
+    const { lead, range: own } = numberNow(newest, words);
+    const liars = history.lastValue === null ? null
+      : liarsWords(history.lastValue.outcome, words.place, words, asked.parameters);
+    const interval = `${own}${liars?.also ?? ''}`;
     name.textContent = words.name;
     value.textContent = lead;
     const at = newestIn(newest);
@@ -258,9 +261,5 @@ function nameOf(study: string): string {
 /** The newest releases of a series. */
 function newestOf(series: Series, count: number): Series {
   const from = Number.isInteger(count) && count > 0 ? -count : -lastDefault;
-  const cut = <T>(list: readonly T[]): readonly T[] => list.slice(from);
-  return {
-    epochs: cut(series.epochs), times: cut(series.times), refusals: cut(series.refusals),
-    values: cut(series.values), lows: cut(series.lows), highs: cut(series.highs),
-  };
+  return partOf(series, (list) => list.slice(from));
 }

@@ -6,7 +6,7 @@ import { later } from '../base/later.js';
 import type { Series } from '../base/model.js';
 import { notePlaces, type StudyNote } from '../base/notes.js';
 import type { NumberWords } from '../base/number-words.js';
-import { numberNow, readoutOf } from '../base/readout.js';
+import { numberNow, readoutOf, type LiarsWords } from '../base/readout.js';
 import type { View } from '../base/view.js';
 import type { ChartContent } from '../charts/line-chart.js';
 import { Save } from './save.js';
@@ -26,8 +26,8 @@ export interface ColumnFacts {
   readonly newest: Series;
   /** The smoothed lines of `series` and of `newest`; null where they are not shown. */
   readonly smoothed: { readonly series: Series; readonly newest: Series } | null;
-  /** The newest interval that also holds if contributors lie, in words. */
-  readonly ifFalse: string | null;
+  /** Words about the newest interval with and without liars; null where there is one interval. */
+  readonly liars: LiarsWords | null;
   readonly view: View;
   /** Changes the view of all charts of the study. */
   readonly onView: (change: Partial<View>) => void;
@@ -39,10 +39,11 @@ export interface ColumnFacts {
 
 /** A number of the estimate: its value now, its intervals, and its course. */
 export function Column(facts: ColumnFacts): VNode {
-  const { words, series, drawn, newest, ifFalse, view, onView, notes } = facts;
+  const { words, series, drawn, newest, liars, view, onView, notes } = facts;
   const smoothed = facts.smoothed?.series ?? null;
   const [pointed, setPointed] = useState<number | null>(null);
-  const { lead, range } = numberNow(newest, words);
+  const { lead, range: interval } = numberNow(newest, words);
+  const range = `${interval}${liars?.also ?? ''}`;
   const pinned = view.epoch === null ? -1 : drawn.epochs.indexOf(view.epoch);
   const content = useMemo(() => contentOf(facts, smoothed, pinned),
     [drawn, smoothed, view.axis, pinned, notes]);
@@ -56,7 +57,7 @@ export function Column(facts: ColumnFacts): VNode {
     <p class="value">${lead}</p><p class="range quiet">${range}</p>
     ${facts.smoothed !== null && html`<p class="range derived">${
       smoothedNow(facts.smoothed.newest, words)}</p>`}
-    ${ifFalse !== null && html`<p class="range quiet">${ifFalse}</p>`}
+    ${liars !== null && html`<p class="range quiet small">${liars.honest}</p>`}
     <${chartPart.View} content=${content} axis=${view.axis} words=${words}
       onPoint=${setPointed} onPick=${onPick}
       onBrush=${(from: number, to: number) =>

@@ -12,7 +12,7 @@ import { useNotes, type StudyNote } from '../base/notes.js';
 import { possible } from '../base/number-words.js';
 import { numbersOf, type NamedNumber } from '../base/numbers.js';
 import { changeView, view } from '../base/route.js';
-import { ifFalseRangeText } from '../base/readout.js';
+import { liarsWords } from '../base/readout.js';
 import { historyOf, studies, type Followed } from '../base/session.js';
 import { canSmooth, smoothedSeries } from '../base/smoothing.js';
 import { Badge, Notice } from '../base/shell.js';
@@ -175,7 +175,7 @@ function Answer({ followed, place: question }: Shown): VNode {
       <${ChartedNumber} key=${place} words=${numbers[place]!} series=${each}
         smoothed=${smoothNow[place] ?? null} newest=${series[place]!} view=${now} onView=${onView}
         study=${followed.entry.name} notes=${notes}
-        ifFalse=${ifFalseRangeText(outcome, numbers[place]!.place, numbers[place]!, parameters)}
+        liars=${liarsWords(outcome, numbers[place]!.place, numbers[place]!, parameters)}
         />`)}</div>
     ${found.charts > charts && found.picture === null
       && html`<${Uncharted} outcome=${outcome} numbers=${numbers}
@@ -248,11 +248,11 @@ function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode
       + 'far as the estimator knows it.';
   return html`<details><summary>What an interval says</summary>
     <p class="small">In about 95 of 100 epochs the interval holds the
-    value that the study asks for. ${covers} It does not count what liars can shift: ${
-      outcome.intervalIfFalse95 === undefined
-        ? 'see what is promised about them'
-        : 'the second interval of each number counts that, too'}. A triangle at the edge of a chart
-    marks an interval that reaches further.</p></details>`;
+    value that the study asks for. ${covers} ${outcome.intervalIfFalse95 === undefined
+      ? 'It does not count what liars can shift: see what is promised about them.'
+      : 'It holds although the stated share of people lie. The darker band in a chart is the '
+        + 'interval that would do if nobody did.'} A triangle at the edge of a chart marks an
+    interval that reaches further.</p></details>`;
 }
 
 interface NoAnswerFacts {

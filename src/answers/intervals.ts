@@ -18,17 +18,39 @@ export function numberAt(
 }
 
 /**
- * The interval of one number of an estimate: the release's own, or that of its noise; null if there
- * is neither, or if the release states that nothing is known. An open end is infinite.
+ * The interval of one number of an estimate that people are shown: the one that also holds if the
+ * stated share of the rows is false, where the release has one; else its other one, or that of its
+ * noise. Null if there is none, or if the release states that nothing is known. An open end is
+ * infinite.
  */
 export function intervalOf(outcome: ValueOutcome, place: number): readonly [number, number] | null {
-  const { interval95: interval, uncertainty } = outcome;
+  const { uncertainty } = outcome;
+  const interval = shownInterval(outcome);
   const value = numberAt(outcome, place);
   if (value === null) return null;
   if (interval !== undefined) return endsOf(interval, place);
   const deviation = deviationsAsNormal(uncertainty)?.[place];
   if (deviation === undefined) return null;
   return [value - 1.96 * deviation, value + 1.96 * deviation];
+}
+
+/**
+ * The interval of one number if no row is false; null if the release states no other interval
+ * beside it, or nothing about this end. It is narrower than `intervalOf`, and liars can move it.
+ */
+export function honestIntervalOf(
+  outcome: ValueOutcome, place: number,
+): readonly [number, number] | null {
+  const { interval95, intervalIfFalse95 } = outcome;
+  if (interval95 === undefined || intervalIfFalse95 === undefined) return null;
+  return numberAt(outcome, place) === null ? null : endsOf(interval95, place);
+}
+
+/** The intervals that people are shown: those that false rows cannot break, if any. */
+export function shownInterval(
+  { interval95, intervalIfFalse95 }: Pick<ValueOutcome, 'interval95' | 'intervalIfFalse95'>,
+): Interval95 | undefined {
+  return intervalIfFalse95 ?? interval95;
 }
 
 /** The two ends; null if the release states that nothing is known. An open end is infinite. */

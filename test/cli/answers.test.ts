@@ -22,6 +22,8 @@ const value: ValueOutcome = {
   radiusIfFalse95: 0.5, spread: [1, 4], findings: [finding],
 };
 
+const nothingAsked = { columns: [], parameters: {} };
+
 describe('an answer with more than its numbers', () => {
   it('has each interval as text', () => {
     expect(intervalText(value.interval95, 0)).toBe('0 to 2');
@@ -42,17 +44,17 @@ describe('an answer with more than its numbers', () => {
     };
     const keys = [['maps'], ['Maps'], ['p\u0430y'], ['mail']];
     const answer = { estimate: [4, 3, 2, 1], keys };
-    printKeys(answer, { columns: [] }, output as never);
+    printKeys(answer, nothingAsked, output as never);
     expect(lines.slice(0, 4)).toEqual([
       '"maps" (look-alike)', '"Maps" (look-alike)', '"p\u0430y" (mixed letters)', '"mail"',
     ]);
     expect(lines.slice(4).join(' ')).toMatch(/^note: a look-alike differs .* imitate another key\.$/);
     expect(lines.every((line) => line.length <= 80)).toBe(true);
     lines.length = 0;
-    printKeys({ estimate: [1], keys: [['mail']] }, { columns: [] }, output as never);
+    printKeys({ estimate: [1], keys: [['mail']] }, nothingAsked, output as never);
     expect(lines).toEqual(['"mail"']);
     lines.length = 0;
-    printKeys({ estimate: [], keys: [['mail'], ['maps']] }, { columns: [] }, output as never);
+    printKeys({ estimate: [], keys: [['mail'], ['maps']] }, nothingAsked, output as never);
     expect(lines).toEqual(['"mail"', '"maps"']);
   });
 

@@ -75,8 +75,8 @@ describe('keelson verify --export', () => {
     expect(rows[0]).toEqual({
       release: 0, epoch: 5, closed_at_ms: 1_767_225_600_000, question: 'delays',
       estimator: 'prime', group: null, part: null, name: 'minutes', outcome: 'value', reason: null,
-      estimate: 8.25, deviation: 0.5, low95: 7.25, high95: 9.25, low_if_false95: null,
-      high_if_false95: null, rho: 1 / 160, delta: 4e12 / 2 ** 64,
+      estimate: 8.25, deviation: 0.5, low95: 7.25, high95: 9.25, low_if_honest95: null,
+      high_if_honest95: null, rho: 1 / 160, delta: 4e12 / 2 ** 64,
       epsilon_spent: expect.any(Number) as unknown, left_out: null,
     });
     expect(rows[1]).toMatchObject({

@@ -153,16 +153,16 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
     await says(page, '.verdict', 'The only release is verified');
   });
 
-  it('shows the interval for hostile rows and what to know of the rows, when a release has '
+  it('shows the interval that liars cannot break, and what to know of the rows, when a release has '
     + 'them', async () => {
     const stage = await Stage.start({});
     const { page, wrong } = await open(stage.address);
     await says(page, '[role=status]', 'Live');
     stage.publish('flight-delays', doubtful);
-    await says(page, '.range', '95 % interval 7.3 to 9.3');
-    await says(page, '.range', 'also if up to 5 % lie: 2.8 to 13.7');
-    await says(page, '.range', 'without an interval');
-    await says(page, '.range', 'also if up to 5 % lie: no interval');
+    await says(page, '.range', '13.7, also if up to 5 % lie');
+    await says(page, '.range', 'if nobody lies: 7.3 to 9.3');
+    await says(page, '.range', 'without an interval that holds also if up to 5 % lie');
+    await says(page, '.range', 'if nobody lies: no interval');
     await says(page, '.notice', 'reaches farther to one side than to the other');
     await says(page, '.notice', '"of-a-newer-server"');
     stage.publish('flight-delays', value);
