@@ -232,7 +232,7 @@ export const relations: Readonly<Record<RelationName, Relation>> = {
   negated: (form, base) => near(form, moveOf(form, -1), base),
   'every row twice': async (form, base) => {
     const asked = sampleOf(form);
-    const more = sampleOf({ ...form, label: `${form.label} again` }, form.cohort).hashes;
+    const more = sampleOf({ ...form, label: `${form.label} again` }).hashes;
     const twice = {
       ...asked, rows: [...asked.rows, ...asked.rows], hashes: [...asked.hashes, ...more],
       cohort: 2 * form.cohort,

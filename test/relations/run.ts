@@ -30,7 +30,17 @@ export interface Asked {
   readonly unit: number;
 }
 
-export function sampleOf(form: Form, count = form.cohort): Asked {
+const made = new WeakMap<Form, Asked>();
+
+/** The sample of a form is made once: for counts that takes as long as an answer. */
+export function sampleOf(form: Form): Asked {
+  const sample = made.get(form) ?? newSample(form);
+  made.set(form, sample);
+  return sample;
+}
+
+function newSample(form: Form): Asked {
+  const count = form.cohort;
   const data = dataSource(`relations ${form.estimator} ${form.label}`);
   const rows = Array.from({ length: count }, () => form.row(data));
   const hashes = rows.map(() => data.assignmentHash());
