@@ -19,8 +19,12 @@ export const systemTests: readonly string[] = [
   'test/wire/generated.test.ts',
 ];
 
-/** Files with tests of minutes, the longest of each project first, as ends of their paths. */
+/**
+ * Files with tests of minutes, the longest of each project first, as ends of their paths. The first
+ * one collects garbage, which takes a second each time in a process that has run many files.
+ */
 export const longestTests: readonly string[] = [
+  'test/questions/contribution-memory.test.ts',
   'test/server/sealed-crashes.test.ts', 'test/relations/estimators.test.ts',
   'test/promises/promises.test.ts', 'test/audit/audit.test.ts',
   'test/compliance/compliance.test.ts',
