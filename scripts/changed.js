@@ -1,5 +1,6 @@
 // Finds the tests that a change can break, for `npm test`.
 import { execFileSync } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /** Paths that all tests depend on. */
@@ -50,6 +51,17 @@ export const groups = [
 /** The groups that may be left out. @param changed - null if it is unknown. */
 export const unbroken = (changed) => (changed === null ? [] : groups.filter(({ notices }) =>
   !changed.some((path) => notices.some((start) => path.startsWith(start)))));
+
+/**
+ * Files of slow tests alone, as their first lines say. To load them only to learn that takes a
+ * second each.
+ */
+export function slowFiles(folder = fileURLToPath(new URL('../test/', import.meta.url))) {
+  return readdirSync(folder, { recursive: true })
+    .filter((path) => path.endsWith('.test.ts')
+      && readFileSync(`${folder}${path}`, 'utf8').startsWith('// @module-tag slow'))
+    .map((path) => `test/${path.replaceAll('\\', '/')}`);
+}
 
 /**
  * Files that differ from the point where the branch left main, with uncommitted ones. Null on main,

@@ -17,9 +17,10 @@ interface Group {
   readonly notices: readonly string[];
 }
 
-const { changedFiles, groups, unbroken } = await import(`${root}scripts/changed.js`) as {
+const { changedFiles, groups, slowFiles, unbroken } = await import(`${root}scripts/changed.js`) as {
   readonly changedFiles: (folder: string) => string[] | null;
   readonly groups: readonly Group[];
+  readonly slowFiles: () => readonly string[];
   readonly unbroken: (changed: string[] | null) => readonly Group[];
 };
 
@@ -107,6 +108,13 @@ describe('tiers of tests', () => {
       expect(reached.filter((path) => !notices.some((start) => `${path}/`.startsWith(start))))
         .toEqual([]);
     });
+
+  it('load no file of slow tests alone in npm test', () => {
+    const marked = filesOf('test/**/*.test.ts').split('\n').filter((path) => path !== ''
+      && /^\/\/ @module-tag slow$/m.test(readFileSync(`${root}${path}`, 'utf8')));
+    expect(marked.length).toBeGreaterThan(30);
+    expect([...slowFiles()].sort()).toEqual(marked.sort());
+  });
 
   it('leave them out of both projects', async () => {
     vi.stubEnv('KEELSON_TEST_LEFT_OUT', 'test/a/** test/b/**');
