@@ -9,7 +9,9 @@ import { noiseOfSquare, type AnyDesign } from './any-design.js';
 import { answerOfAny, type RowsApart } from './any-answer.js';
 import { distanceBins, distanceEdge } from '../../pooled/radius.js';
 import { axisBins, clusterShares } from '../../pooled/valleys.js';
-import { clusterAbove, clusterBelow, mayHideAbove, type ClusterLimits } from './clusters.js';
+import {
+  clusterAbove, clusterBelow, clusterInColumn, mayHideAbove, type ClusterLimits,
+} from './clusters.js';
 import { releaseDirections, timesTransposed } from './directions.js';
 import {
   axisCounts, distanceCounts, removeAlong, removeBeyond, rowsApart, sumOfRows, takeBack,
@@ -190,8 +192,9 @@ async function removeAlongAxes(
     drawn += 1;
     const counts = mechanisms.gaussian(event.name, rows.map((left) => axisCounts(left, axis)));
     const limits = limitsOf(present, design.corruption, event.sigma, axisBins / 4);
-    const high = clusterAbove(counts.value, limits) ?? axisBins;
-    const low = clusterBelow(counts.value, limits) ?? 0;
+    const find = axis.length === 1 ? clusterInColumn : clusterAbove;
+    const high = find(counts.value, limits) ?? axisBins;
+    const low = clusterBelow(counts.value, limits, find) ?? 0;
     if (low === 0 && high === axisBins) continue;
     if (isAlong(axis, await discrete.drawn())) continue;
     const behind = behindAll(counts.value, limits, { low, high }, present);
@@ -286,6 +289,12 @@ function lookAgain(
 /** Parts of the stated share: a cluster of fewer rows begins farther out. */
 const farther = [1, 0.8, 0.65];
 
+/**
+ * With one column the distances are its axis once more, in bins that widen outwards: values on a
+ * lattice show valleys there that the axis does not have. So they are asked only past its bins.
+ */
+const axisEnd = 6;
+
 /** The bin of the distance from which on a cluster stands far out; null where there is none. */
 async function farCluster(
   counts: Float64Array, noise: number, corruption: number, dimension: number,
@@ -293,6 +302,7 @@ async function farCluster(
 ): Promise<number | null> {
   const high = clusterAbove(counts, limitsOf(sumOf(counts), corruption, noise, 0));
   if (high === null || high >= distanceBins) return null;
+  if (dimension === 1 && distanceEdge(high, 1) < axisEnd) return null;
   // With a discrete column honest rows may have a cluster. One of that many rows stands no farther
   // out than this, or the columns would vary by more than their spread.
   const farthest = (await discrete.drawn()).includes(true)

@@ -11,8 +11,15 @@ export interface ClusterLimits {
   readonly least: number;
   /** Bins that the open-ended last bin is compared with; 0: it counts as any other. */
   readonly openAfter: number;
-  /** Standard deviations of noise and chance that the cluster rises by. Default: `certain`. */
-  readonly chance?: number;
+  /** How far a cluster rises above its valley. Default: `certain`. */
+  readonly rise?: Rise;
+}
+
+interface Rise {
+  /** By more than so many standard deviations of noise and chance. */
+  readonly chance: number;
+  /** To so many times the valley's density, as counted. */
+  readonly times: number;
 }
 
 /**
@@ -32,9 +39,29 @@ export function clusterAbove(counts: Float64Array, limits: ClusterLimits): numbe
   return null;
 }
 
-/** Like `clusterAbove`, but to the left: rows in bins below the answer are the cluster. */
-export function clusterBelow(counts: Float64Array, limits: ClusterLimits): number | null {
-  const found = clusterAbove(counts.slice().reverse(), limits);
+/** Blurs counts over four bins: what repeats every two or three bins vanishes. */
+const blur = [1, 2, 2, 1].map((weight) => weight / 6);
+const blurredNoise = Math.hypot(...blur);
+/** Its valley is shallow in blurred counts, and without one there is none at all. */
+const risesBlurred: Rise = { chance: 2, times: 1.15 };
+
+/**
+ * Like `clusterAbove`, along one column: a cluster that shows in blurred counts as well. Values on
+ * a lattice fill some bins more than others, and what looks like valleys goes once it is blurred.
+ */
+export function clusterInColumn(counts: Float64Array, limits: ClusterLimits): number | null {
+  const last = counts.length - 1;
+  const blurred = counts.map((_, bin) => blur.reduce((sum, weight, k) =>
+    sum + weight * counts[Math.min(last, Math.max(0, bin + k - 2))]!, 0));
+  const seen = { ...limits, noise: blurredNoise * limits.noise, rise: risesBlurred };
+  return clusterAbove(blurred, seen) === null ? null : clusterAbove(counts, limits);
+}
+
+/** Like `find`, but to the left: rows in bins below the answer are the cluster. */
+export function clusterBelow(
+  counts: Float64Array, limits: ClusterLimits, find = clusterAbove,
+): number | null {
+  const found = find(counts.slice().reverse(), limits);
   return found === null ? null : counts.length - found;
 }
 
@@ -62,13 +89,13 @@ function edgeIn(counts: Float64Array, { from, end }: Valley): number {
   return outside > inside ? lowest + 1 : lowest;
 }
 
-/** A cluster may be there from this many standard deviations on: a second look tells. */
-const possible = 2.5;
+/** A cluster that rises so far may be there: a second look tells. */
+const possible: Rise = { chance: 2.5, times: 1.5 };
 
 /** Whether a cluster may be on the high side, though noise leaves it open. */
 export function mayHideAbove(counts: Float64Array, limits: ClusterLimits): boolean {
   return clusterAbove(counts, limits) === null
-    && clusterAbove(counts, { ...limits, chance: possible }) !== null;
+    && clusterAbove(counts, { ...limits, rise: possible }) !== null;
 }
 
 /** Allowance for noise and chance in the open last bin, in standard deviations. */
@@ -79,15 +106,14 @@ const openChance = 3.3;
  * noise and chance, and by this factor as counted. Honest shapes have weak shoulders, and to ask
  * that the factor itself be certain would overlook clusters that the noise nearly covers.
  */
-const certain = 4.5;
-const denserAsCounted = 1.5;
+const certain: Rise = { chance: 4.5, times: 1.5 };
 
 /** A tail with a variance has at most a third of this share in the open bin. */
 const openShare = 0.6;
 
 /** A valley that ends at `start`; null when no stretch from there on rises above one. */
 function valleyBefore(
-  before: readonly number[], start: number, { noise, openAfter, chance = certain }: ClusterLimits,
+  before: readonly number[], start: number, { noise, openAfter, rise = certain }: ClusterLimits,
 ): Valley | null {
   const bins = before.length - 1;
   const inside = (from: number, to: number): number => before[to]! - before[from]!;
@@ -99,8 +125,8 @@ function valleyBefore(
     if (valley > start) break;
     for (let end = start + 1; end <= endMax; end++) {
       const stretch = { start, size: end - start, valley };
-      if (standsAbove(before, stretch, { noise, chance, times: 1 })
-        && standsAbove(before, stretch, { noise, chance: 0, times: denserAsCounted })) {
+      if (standsAbove(before, stretch, { noise, chance: rise.chance, times: 1 })
+        && standsAbove(before, stretch, { noise, chance: 0, times: rise.times })) {
         return { from: start - valley, end };
       }
     }

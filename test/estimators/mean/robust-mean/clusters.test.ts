@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
-  clusterAbove, clusterBelow, mayHideAbove, type ClusterLimits,
+  clusterAbove, clusterBelow, clusterInColumn, mayHideAbove, type ClusterLimits,
 } from '../../../../src/estimators/mean/robust-mean/clusters.js';
 import { axisBins } from '../../../../src/estimators/pooled/valleys.js';
 import { dataSource } from '../../../support/data.js';
@@ -72,6 +72,24 @@ describe('a cluster in a histogram', () => {
       return 1e6 * share + 40 * data.normal();
     });
     expect(clusterAbove(counts, { ...limits, most: 1e7, least: 1e4 })).toBeNull();
+  });
+
+  it('shows in blurred counts of one column, and a lattice does not', () => {
+    // Released counts of exponential values in steps of .2, in bins of .34.
+    const lattice = new Float64Array(axisBins);
+    lattice.set([
+      60_591, 25_336, 37_359, 25_366, 16_944, 6_178, 9_188, 6_192, 2_166, 3_426, 2_361, 891, 1_256,
+      924, 193, 532, 302, 89, 180, 164, 16, 37, 31, 42, 35,
+    ], 29);
+    const many = { ...limits, most: 15_000, least: 1_250 };
+    expect(clusterAbove(lattice, many)).not.toBeNull();
+    expect(clusterInColumn(lattice, many)).toBeNull();
+    const data = dataSource('narrow clusters');
+    const counts = countsOf((i) =>
+      (i % 20 === 0 ? 2.2 + 0.07 * data.normal() : 0.74 * data.normal()), data);
+    expect(clusterInColumn(counts, limits)).toBe(clusterAbove(counts, limits));
+    expect(clusterInColumn(counts, limits)).not.toBeNull();
+    expect(clusterBelow(lattice.toReversed(), many, clusterInColumn)).toBeNull();
   });
 
   it('may be there before it is sure, and a second look tells', () => {
