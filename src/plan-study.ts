@@ -1,4 +1,4 @@
-import { keepsTwoSums } from './base/budget-rules.js';
+import { keepsTwoSums, type BudgetRuleName } from './base/budget-rules.js';
 import { ln } from './base/elementary.js';
 import { InvalidParameterError, KeelsonError } from './base/errors.js';
 import type {
@@ -108,30 +108,45 @@ function planAt(
   return { ...planned, target, caps, charge, charges, releases: count, binds };
 }
 
+/** The rules of a budget that leaves its rule out, the first where they differ little. */
+const usualRules: readonly BudgetRuleName[] = ['zcdp', 'gaussian'];
+
 /**
- * The facts with the noise that errs least among what lasts for the releases that the budget
- * states. They are the same facts where it states none. Pure: it depends on public facts alone.
+ * The facts with the rule and the noise that err least among what lasts for the releases that the
+ * budget states, or, where it states none, for those that the rule `zcdp` gives. Only what is left
+ * out is chosen: the rule if `isRuleOpen`, the noise if the budget states its releases. Pure: it
+ * depends on public facts alone.
  *
  * Let (e, d) be the promise of a release, (E, D) the budget and N its releases. Pure noise has
  * epsilon min(e, E / N) for each release, all other noise an N-th of the budget's rho, or squared
- * mu, and delta, if that is less than (e, d) allows. Pure noise is taken if every question then
- * promises as much under attack, and the sum over the questions of part x ln(planned error) is
- * smaller.
+ * mu, and delta, if that is less than (e, d) allows. One choice is taken in place of another if
+ * every question then promises as much under attack, and the sum over the questions of part x
+ * ln(planned error) is smaller. The rule `gaussian` cannot pay for questions that need a delta and
+ * come later, so it must gain a hundredth.
  */
-export function withNoise(
-  document: StudyDocument, find: (estimator: string) => Estimator,
+export function withLeastNoise(
+  document: StudyDocument, find: (estimator: string) => Estimator, isRuleOpen: boolean,
 ): StudyDocument {
-  const { budget, sealed, running } = document;
-  if (budget.releases === undefined || !keepsTwoSums(budget.rule)) return document;
-  const gaussian: StudyDocument = { ...document, noise: 'gaussian' };
-  // Their proofs are about Gaussian noise.
-  if (sealed !== undefined || running !== undefined) return gaussian;
-  const laplace: StudyDocument = { ...document, noise: 'laplace' };
-  const pure = planOrNull(laplace, find);
-  if (pure === null) return gaussian;
-  const other = planOrNull(gaussian, find);
-  return other === null || isLessNoise(pure, other) ? laplace : gaussian;
+  const { budget, running, sealed } = document;
+  // The proofs of totals and of sealed answers are about zCDP and Gaussian noise.
+  const isFixed = sealed !== undefined || running !== undefined;
+  const rules = isRuleOpen && !isFixed ? usualRules : [budget.rule];
+  const isNoiseOpen = budget.releases !== undefined && keepsTwoSums(rules[0]!);
+  const under = (rule: BudgetRuleName, noise: 'laplace' | 'gaussian'): StudyDocument =>
+    ({ ...document, budget: { ...budget, rule }, ...(isNoiseOpen && { noise }) });
+  const choices = rules.map((rule) => under(rule, 'gaussian'));
+  if (isNoiseOpen && !isFixed) choices.push(under(rules[0]!, 'laplace'));
+  if (choices.length === 1) return choices[0]!;
+  const [first, ...others] = choices.map((facts) => ({ facts, plan: planOrNull(facts, find) }));
+  return others.reduce((best, other) => {
+    if (best.plan === null || other.plan === null) return other.plan === null ? best : other;
+    const isSameRule = other.facts.budget.rule === rules[0];
+    return other.plan.releases >= (budget.releases ?? best.plan.releases)
+      && isLessNoise(other.plan, best.plan, isSameRule ? 0 : leastGain) ? other : best;
+  }, first!).facts;
 }
+
+const leastGain = 0.01;
 
 function planOrNull(
   document: StudyDocument, find: (estimator: string) => Estimator,
@@ -144,15 +159,17 @@ function planOrNull(
   }
 }
 
-function isLessNoise(pure: StudyPlan, other: StudyPlan): boolean {
-  const promises = pure.questions.every(({ plan }, i) => {
+/** @param gain the least that the mean logarithm of the planned errors must fall by. */
+function isLessNoise(one: StudyPlan, other: StudyPlan, gain: number): boolean {
+  const promises = one.questions.every(({ plan }, i) => {
     const against = other.questions[i]!.plan;
     return plan.guarantee.corruptionMax >= against.guarantee.corruptionMax
       && plan.facts['errorsAreIn'] === against.facts['errorsAreIn'];
   });
+  const parts = one.questions.reduce((sum, { question }) => sum + question.part, 0);
   const sizeOf = ({ questions }: StudyPlan): number => questions.reduce(
-    (sum, { question, plan }) => sum + question.part * ln(plan.expectedError(0).total), 0);
-  return promises && sizeOf(pure) < sizeOf(other);
+    (sum, { question, plan }) => sum + question.part * ln(plan.expectedError(0).total), 0) / parts;
+  return promises && sizeOf(one) < sizeOf(other) - gain;
 }
 
 /** The plans of a study's questions within a target. */

@@ -1,3 +1,4 @@
+import type { BudgetRuleName } from '../../src/base/budget-rules.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type {
   ExpectedError, Infeasible, Plan, PrivacyTarget,
@@ -18,7 +19,7 @@ import {
 } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import {
-  describeQuestions, noiseOf, printQuestions, type DescribedQuestions,
+  choicesOf, describeQuestions, printQuestions, type DescribedQuestions,
 } from '../plan/questions.js';
 import { quarantineBound } from '../../server/studies/keep/quarantine-bound.js';
 import { readStudies } from '../base/study-files.js';
@@ -225,7 +226,7 @@ function planStudies(
         study, estimator: estimator.name, parameters, dimension, corruption,
         minimumCohort: smallestPlan(planFor), cohort, outcome: 'plan',
         ...describe(found, target, corruption),
-        budget: { epsilon, delta, releases, binds, ...noiseOf(document) },
+        budget: { epsilon, delta, releases, binds, ...choicesOf(document) },
         ...(quarantined === null ? {} : { honestKeysExcluded: quarantined }),
       };
     });
@@ -245,6 +246,8 @@ interface BudgetFacts {
   readonly releases: number;
   /** The cap that runs out first. */
   readonly binds: string;
+  /** The rule of a study's budget. */
+  readonly rule?: BudgetRuleName;
   /** Set if the budget says for how many releases it must last. */
   readonly noise?: 'laplace' | 'gaussian';
 }
@@ -417,10 +420,12 @@ function noiseText(noise: readonly number[], spreadIsFound: boolean): string {
   return `standard deviation ${shown}${noise.length > 8 ? ', ...' : ''}`;
 }
 
-function budgetText({ epsilon, delta, releases, binds, noise }: BudgetFacts): string {
+function budgetText({ epsilon, delta, releases, binds, rule, noise }: BudgetFacts): string {
   const size = `epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)}`;
   const count = releases === 1 ? '1 release' : `${releases} releases`;
   const drawn = noise === undefined ? ''
     : `; noise ${noise === 'laplace' ? 'Laplace' : 'Gaussian'}, the least for so many`;
-  return `${size} lasts ${count}; ${binds} runs out first${drawn}`;
+  const added = rule === undefined || rule === 'zcdp' ? '' : ` by rule ${rule}`;
+  const first = rule === 'gaussian' && binds === 'rho' ? 'mu' : binds;
+  return `${size} lasts ${count}${added}; ${first} runs out first${drawn}`;
 }

@@ -28,13 +28,15 @@ export function describeQuestions(
     privacy: statementOf({ cost, guarantee }, target),
     questions: Object.fromEntries(questions.map((planned) =>
       [planned.question.name, describeQuestion(planned, document, hostile)])),
-    budget: { epsilon, delta, releases, binds, ...noiseOf(document) },
+    budget: { epsilon, delta, releases, binds, ...choicesOf(document) },
   };
 }
 
-/** Which noise a study draws, if its budget says for how many releases it must last. */
-export function noiseOf({ noise }: StudyDocument): Pick<StudyDocument, 'noise'> {
-  return noise === undefined ? {} : { noise };
+/** The rule of a study's budget, and its noise if the budget states its releases. */
+export function choicesOf(
+  { noise, budget: { rule } }: StudyDocument,
+): Pick<StudyDocument, 'noise'> & Pick<StudyDocument['budget'], 'rule'> {
+  return noise === undefined ? { rule } : { rule, noise };
 }
 
 function describeQuestion(

@@ -16,6 +16,8 @@ import type { BudgetSpec } from '../store/contract.js';
 export interface StudyDefinition extends Omit<StudyPlan, 'caps'> {
   readonly document: StudyDocument;
   readonly budget: BudgetSpec;
+  /** The rule of the budget was chosen, since the study leaves it out. Absent: it was given. */
+  readonly isRuleOpen?: boolean;
   /**
    * Keys that may contribute, lower-case hex; null when there is no list. The facts hold only the
    * digest of the list.

@@ -5,7 +5,7 @@ import type { ColumnsInput } from '../../src/base/row-types.js';
 import { mostAwaited, usualPeopleMax } from '../../src/base/people.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
 import { checkPublicKey } from '../../src/signing/index.js';
-import { withNoise } from '../../src/plan-study.js';
+import { withLeastNoise } from '../../src/plan-study.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { mayExclude, runningFault } from '../../src/wire/study-codec.js';
 import type { FindEstimator } from '../epochs/engine.js';
@@ -87,7 +87,11 @@ function readStudy(
   let definition: StudyDefinition;
   try {
     const { findEstimator = findRegistered } = options;
-    definition = defineStudy(withNoise(document, findEstimator), enrolled, findEstimator);
+    const { isRuleOpen } = file;
+    definition = {
+      ...defineStudy(withLeastNoise(document, findEstimator, isRuleOpen), enrolled, findEstimator),
+      isRuleOpen,
+    };
   } catch (error) {
     throw file.placed(error);
   }
@@ -147,6 +151,12 @@ class StudyReader {
           + 'own');
     }
     return { document, enrolled };
+  }
+
+  /** True if the file leaves the rule of the study's own budget out. */
+  get isRuleOpen(): boolean {
+    const { population, rule } = this.#content.budget;
+    return population === undefined && rule === undefined;
   }
 
   /** The questions, and the columns as the facts list them. */

@@ -108,8 +108,8 @@ const windowAbout = 'The budget renews: what a release costs counts for this lon
   + 'Without it, what is spent stays spent for ever.';
 
 const rule = oneOf(...budgetRuleNames);
-const ruleAbout = 'How costs are added up. zcdp suits nearly every study. gaussian has 7 % less '
-  + 'noise, and takes only noise without a delta: counts, sums, quantiles and means with a range. '
+const ruleAbout = 'How costs are added up. zcdp suits every study. gaussian has 7 % less noise, '
+  + 'and takes only noise without a delta: counts, sums, quantiles and means with a range. '
   + 'pure adds up epsilons and takes only estimators with pure noise, with delta 0. renyi is for '
   + 'estimators whose cost is known at one Renyi order.';
 
@@ -121,7 +121,8 @@ const budget = ruled(budgetRule, v.pipe(
     epsilon: key(v.optional(positive), 'What all releases together may cost.', 8, unlessShared),
     delta: key(v.optional(delta),
       'The probability that the bound of the whole budget fails.', 1e-5, unlessShared),
-    rule: key(v.optional(rule), ruleAbout, 'zcdp', 'zcdp'),
+    rule: key(v.optional(rule), ruleAbout, 'zcdp',
+      'that of the budget if it exists, else gaussian or zcdp: which has less noise'),
     scope: key(v.optional(oneOf('study', 'contributor')),
       'study: one budget for the study. contributor: each person has a budget, and is left out of '
       + 'an epoch that it does not pay for.', 'study', 'study'),

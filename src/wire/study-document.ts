@@ -87,8 +87,8 @@ export interface SharedFacts {
     readonly releases?: number;
   };
   /**
-   * The noise of all answers, chosen when the study was made (`withNoise`). Set if and only if a
-   * budget that keeps two sums states its releases. `laplace` stands for all pure noise.
+   * The noise of all answers, chosen when the study was made (`withLeastNoise`). Set if and only if
+   * a budget that keeps two sums states its releases. `laplace` stands for all pure noise.
    */
   readonly noise?: 'laplace' | 'gaussian';
   /**

@@ -7,6 +7,7 @@ import {
 } from '../../src/wire/index.js';
 import { silentLogger } from '../../server/base/logger.js';
 import { parseStudyText, type ReleaseRecord, type StudyDefinition } from '../../server/index.js';
+import { defineStudy } from '../../server/studies/definition.js';
 import { reloadStudies } from '../../server/studies/hub/reload.js';
 import { Bench, everyMs } from '../support/hub-bench.js';
 
@@ -39,8 +40,10 @@ describe('a budget that says for how many releases it must last', () => {
     [1, 1.4, true], [8, 1.4, true], [12, 2.09, true], [16, 2.85, true], [24, 4.23, true],
     [30, 4.56, false],
     [48, 4.56, false], [365, 12.6, false],
-  ] as const)('for %d daily counts has noise of at most %d', (releases, most, isLaplace) => {
-    const study = studyOf({ budget: `, releases: ${releases}` });
+  ] as const)('of rule zcdp for %d daily counts has noise of at most %d', (
+    releases, most, isLaplace,
+  ) => {
+    const study = studyOf({ budget: `, rule: zcdp, releases: ${releases}` });
     expect(study.document.noise).toBe(isLaplace ? 'laplace' : 'gaussian');
     expect(deviation(study)).toBeLessThanOrEqual(most);
     expect(study.releases).toBeGreaterThanOrEqual(releases);
@@ -68,8 +71,8 @@ describe('a budget that says for how many releases it must last', () => {
     expect(study.document.noise).toBe('gaussian');
   });
 
-  it('changes nothing where it is left out', () => {
-    const study = studyOf({});
+  it('chooses no noise where it is left out', () => {
+    const study = studyOf({ budget: ', rule: zcdp' });
     expect(study.document).not.toHaveProperty('noise');
     expect(study.document.budget).not.toHaveProperty('releases');
     expect(study.releases).toBe(48);
@@ -161,6 +164,115 @@ budget: { epsilon: 8, delta: 1e-5, rule: gaussian, releases: 8 }
     expect(() => studyOf({ budget: ', releases: 0' })).toThrow(/budget\.releases/);
     expect(() => studyOf({ privacy: '{ epsilon: 9, delta: 1e-6 }', budget: ', releases: 1' }))
       .not.toThrow();
+  });
+});
+
+const median = '  delay: { estimator: median, columns: [minutes] }';
+
+describe('a budget that leaves its rule out', () => {
+  it.each([
+    [undefined, 4.25], [1, 1.4], [8, 1.4], [12, 2.09], [16, 2.85], [30, 4.23], [48, 4.25],
+    [365, 11.6],
+  ] as const)('has the least noise of both rules: %s daily counts', (releases, most) => {
+    const study = studyOf({ budget: releases === undefined ? '' : `, releases: ${releases}` });
+    expect(deviation(study)).toBeLessThanOrEqual(most);
+    expect(study.releases).toBeGreaterThanOrEqual(releases ?? 48);
+    expect(study.document.budget.rule)
+      .toBe(study.document.noise === 'laplace' ? 'zcdp' : 'gaussian');
+    expect(study.isRuleOpen).toBe(true);
+    expect(decodeStudyDocument(encodeStudyDocument(study.document))).toEqual(study.document);
+  });
+
+  it.each([
+    ['a choice is dearer under gaussian', { questions: median }],
+    ['a centre needs a delta', {
+      questions: '  delay: { estimator: mean, columns: [minutes], parameters: { spread: 20 } }',
+    }],
+    ['totals are proved for zCDP', {
+      budget: ', scope: contributor', more: 'running: { separation: 2, questions: [people] }',
+    }],
+  ] as const)('takes zcdp where %s', (_, asked) => {
+    expect(studyOf(asked).document.budget.rule).toBe('zcdp');
+    expect(studyOf({ ...asked, budget: `${'budget' in asked ? asked.budget : ''}, releases: 48` })
+      .document.budget.rule).toBe('zcdp');
+  });
+
+  it('keeps a rule that is given', () => {
+    for (const rule of ['zcdp', 'gaussian', 'pure', 'renyi'] as const) {
+      const study = studyOf({ budget: `, rule: ${rule}` });
+      expect(study.document.budget.rule).toBe(rule);
+      expect(study.isRuleOpen).toBe(false);
+    }
+  });
+});
+
+describe('a study of before, whose file leaves the rule of its budget out', () => {
+  let bench: Bench;
+  beforeEach(() => { bench = new Bench(); });
+  afterEach(() => bench.close());
+
+  /** As a version of before read the same file. */
+  const before = ({ document }: StudyDefinition, noise?: 'gaussian'): StudyDefinition =>
+    defineStudy({
+      ...document, budget: { ...document.budget, rule: 'zcdp' },
+      ...(noise !== undefined && { noise }),
+    });
+
+  it.each([['', undefined], [', releases: 12', 'gaussian']] as const)(
+    'keeps its id, its noise and its open epoch over a restart%s', async (budget, noise) => {
+      const now = studyOf({ budget });
+      const first = await bench.start([before(now, noise)]);
+      await bench.clock.advance(1.5 * everyMs);
+      await first.settled();
+      const { studyId } = first.studies()[0]!;
+      await first.close();
+      const second = await bench.start([now]);
+      await bench.clock.advance(2 * everyMs);
+      await second.settled();
+      expect(second.studies().map((study) => study.studyId)).toEqual([studyId]);
+      const { charge } = before(now, noise);
+      expect(now.charge).not.toEqual(charge);
+      const [balance] = await second.balances();
+      expect(balance).toMatchObject({ rule: { rule: 'zcdp' }, rhoSpent: 3n * charge.rho });
+      // And so over a reload.
+      expect(await reloadStudies(second, [now], silentLogger)).toEqual({ added: [], refused: [] });
+      await second.close();
+    },
+  );
+
+  it('keeps the rule of its budget when its questions change', async () => {
+    const hub = await bench.start([before(studyOf({}))]);
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    const questions = '  late: { estimator: count, where: { late: true } }';
+    expect(studyOf({ questions }).document.budget.rule).toBe('gaussian');
+    expect(await reloadStudies(hub, [studyOf({ questions })], silentLogger))
+      .toEqual({ added: ['delays'], refused: [] });
+    const [balance] = await hub.balances();
+    expect(balance!.rule).toEqual({ rule: 'zcdp' });
+    await hub.close();
+  });
+
+  it('keeps the rule gaussian, too, and says so where it cannot', async () => {
+    const hub = await bench.start([studyOf({})]);
+    await bench.clock.advance(everyMs);
+    await hub.settled();
+    expect(studyOf({ questions: median }).document.budget.rule).toBe('zcdp');
+    expect(await reloadStudies(hub, [studyOf({ questions: median })], silentLogger))
+      .toEqual({ added: ['delays'], refused: [] });
+    expect((await hub.balances())[0]!.rule).toEqual({ rule: 'gaussian' });
+    const bins = '  bins: { estimator: histogram, columns: [minutes], parameters: { width: 5 } }';
+    expect(await reloadStudies(hub, [studyOf({ questions: bins })], silentLogger))
+      .toEqual({ added: [], refused: ['delays'] });
+    await hub.close();
+  });
+
+  it('is refused where the file gives another rule', async () => {
+    const hub = await bench.start([before(studyOf({}))]);
+    const given = studyOf({ budget: ', rule: gaussian' });
+    expect(await reloadStudies(hub, [given], silentLogger))
+      .toEqual({ added: [], refused: ['delays'] });
+    await hub.close();
   });
 });
 

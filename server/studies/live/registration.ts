@@ -1,12 +1,17 @@
 import { signing } from '#signing';
-import { fromHex, fromUtf8 } from '../../../src/base/bytes.js';
+import { equalBytes, fromHex, fromUtf8 } from '../../../src/base/bytes.js';
+import { keepsTwoSums } from '../../../src/base/budget-rules.js';
 import { KeelsonError } from '../../../src/base/errors.js';
 import { protocolLimits } from '../../../src/base/limits.js';
 import { signStatement } from '../../../src/signing/index.js';
+import { withLeastNoise } from '../../../src/plan-study.js';
+import { encodeStudyDocument } from '../../../src/wire/index.js';
+import type { StudyDocument } from '../../../src/wire/study-document.js';
 import type { StudyRecord } from '../../store/contract.js';
 import type { HubContext } from '../context.js';
 import { defineStudy, type StudyDefinition } from '../definition.js';
 import type { StudyIdentity } from '../latest-view.js';
+import { readStored, type StoredFacts } from '../stored-facts.js';
 
 /** A study that is in the store. */
 export interface Registered {
@@ -36,7 +41,7 @@ export function moveBehind<T extends { readonly identity: StudyIdentity }>(
 }
 
 /**
- * Registers a study in the store.
+ * Registers a study in the store, as `asStored` returned it.
  * @throws KeelsonError('invalid-study') when it would change its budget in a way that is not
  *   allowed.
  */
@@ -45,15 +50,65 @@ export async function register(
 ): Promise<Registered> {
   const { store, clock, logger } = context;
   const { study: name } = definition.document;
-  const settled = await atStandingOrder(context, definition);
   const record = await store.registerStudy({
-    studyId, name, document: fromUtf8(facts), budget: settled.budget, nowMs: clock.nowMs(),
+    studyId, name, document: fromUtf8(facts), budget: definition.budget, nowMs: clock.nowMs(),
   });
   if (record.state !== 'open') {
     logger.warn({ study: name, state: record.state }, 'a study has stopped for good; its '
       + 'releases can still be read');
   }
-  return { definition: settled, record };
+  return { definition, record };
+}
+
+/**
+ * The study with the rule and the noise under which it began, where the store has it. Only what
+ * the study leaves out is taken from there: a later version may choose otherwise, and a study that
+ * runs must not become another one for that. If its other facts are new, its budget keeps its rule.
+ */
+export async function asStored(
+  context: HubContext, definition: StudyDefinition,
+): Promise<StudyDefinition> {
+  const { store, findEstimator } = context;
+  const { document, enrolled, isRuleOpen = false } = definition;
+  const as = (facts: StudyDocument): StudyDefinition =>
+    ({ ...defineStudy(facts, enrolled, findEstimator), isRuleOpen });
+  const before = await newestFacts(context, document.study);
+  const isSame = (facts: StudyDocument): boolean =>
+    before !== null && equalBytes(before.facts, encodeStudyDocument(facts));
+  if (before !== null && !isSame(document)) {
+    const kept = withChoices(document, before.document, isRuleOpen);
+    if (isSame(kept)) return as(kept);
+  }
+  const standing = await store.balance(definition.budget.key);
+  const rule = standing?.rule.rule ?? document.budget.rule;
+  if (isRuleOpen && keepsTwoSums(rule) && rule !== document.budget.rule) {
+    const under = { ...document, budget: { ...document.budget, rule } };
+    return as(withLeastNoise(under, findEstimator, false));
+  }
+  return await atStandingOrder(context, definition);
+}
+
+async function newestFacts({ store }: HubContext, study: string): Promise<StoredFacts | null> {
+  const newest = (await store.studies()).findLast(({ name }) => name === study);
+  if (newest === undefined) return null;
+  try {
+    return readStored(newest);
+  } catch (error) {
+    // Facts that this version cannot read are not continued.
+    if (error instanceof KeelsonError) return null;
+    throw error;
+  }
+}
+
+/** The facts with what an earlier version chose. */
+function withChoices(
+  { noise, ...facts }: StudyDocument, before: StudyDocument, isRuleOpen: boolean,
+): StudyDocument {
+  const rule = isRuleOpen ? before.budget.rule : facts.budget.rule;
+  const kept = noise === undefined ? undefined : before.noise;
+  return {
+    ...facts, budget: { ...facts.budget, rule }, ...(kept !== undefined && { noise: kept }),
+  };
 }
 
 /**

@@ -11,7 +11,9 @@ import type { LiveStudyOptions } from './live-study-options.js';
 import type { OpenSealed } from './open-sealed.js';
 import { concernsOneStudy, isOwnFault, type RefusedStudy } from '../refused-study.js';
 import { recoveriesMax } from '../release/recovery.js';
-import { atStandingOrder, checkRoom, identityOf, moveBehind, register } from './registration.js';
+import {
+  asStored, atStandingOrder, checkRoom, identityOf, moveBehind, register,
+} from './registration.js';
 import { Retention } from '../keep/retention.js';
 import { readStored, refuseOldNames } from '../stored-facts.js';
 import type { LocalStudy, StudyList, StudyMode } from '../study-list.js';
@@ -127,7 +129,8 @@ export class StudySet implements StudyList {
   }
 
   /** The running study with these facts, or a new one. */
-  async #register(definition: StudyDefinition): Promise<LocalStudy> {
+  async #register(given: StudyDefinition): Promise<LocalStudy> {
+    const definition = await asStored(this.context, given);
     const facts = encodeStudyDocument(definition.document);
     const studyId = await idOfFacts(facts, signing);
     const running = this.#live.get(studyId);

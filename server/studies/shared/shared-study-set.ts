@@ -10,7 +10,7 @@ import { NodeWatch } from './node-watch.js';
 import { refuseSealedHere } from '../live/open-sealed.js';
 import { isOwnFault, type RefusedStudy } from '../refused-study.js';
 import {
-  atStandingOrder, checkRoom, identityOf, moveBehind, register,
+  asStored, atStandingOrder, checkRoom, identityOf, moveBehind, register,
 } from '../live/registration.js';
 import { SharedStudy, type SharedContext } from './shared-study.js';
 import { SliceWorker } from './slice-worker.js';
@@ -184,8 +184,9 @@ export class SharedStudySet implements StudyList {
     });
   }
 
-  async #register(definition: StudyDefinition): Promise<SharedStudy> {
-    refuseSealedHere(definition);
+  async #register(given: StudyDefinition): Promise<SharedStudy> {
+    refuseSealedHere(given);
+    const definition = await asStored(this.context, given);
     const facts = encodeStudyDocument(definition.document);
     const studyId = await idOfFacts(facts, signing);
     const running = this.#live.get(studyId);
