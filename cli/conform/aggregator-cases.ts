@@ -1,5 +1,4 @@
-import { signing } from '#signing';
-import { fromHex, toHex } from '../../src/base/bytes.js';
+import { toHex } from '../../src/base/bytes.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { batchRows, decodeBatchBody, ofShortFacts } from '../../src/wire/index.js';
@@ -65,7 +64,7 @@ async function overRestart(stage: Stage, reads: boolean): Promise<void> {
     await stage.close();
   }
   await aggregator.close();
-  const key = toHex(signing.createSigner(fromHex(stage.seed)).publicKey);
+  const key = toHex(stage.contributorKey);
   const found = await stored(directory, key);
   expect(found.sort().join(';') === rows.map((row) => row.join()).sort().join(';'),
     'the aggregator does not have each row once');
@@ -84,7 +83,7 @@ async function takenBack(stage: Stage): Promise<void> {
   expect(code === 'contribution-full', `rows for a withdrawn epoch were settled as ${code}`);
   await stage.close();
   await aggregator.close();
-  const key = toHex(signing.createSigner(fromHex(stage.seed)).publicKey);
+  const key = toHex(stage.contributorKey);
   expect((await stored(directory, key)).length === 0, 'rows are stored that were taken back');
 }
 

@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import { fromHex, toHex } from '../../src/base/bytes.js';
+import { toHex } from '../../src/base/bytes.js';
 import { issueEnrolment } from '../../src/signing/index.js';
 import { encodeCells, type Cells } from '../../src/wire/index.js';
 import { expect } from './fault.js';
@@ -10,9 +10,6 @@ import { freshRows, type ConformanceCase, type Stage } from './stage.js';
 /** A case of contributing. */
 const contributing = (name: string, run: (stage: Stage) => Promise<void>): ConformanceCase =>
   ({ name, needs: 'contribute', run });
-
-const publicKey = (stage: Stage): Uint8Array =>
-  signing.createSigner(fromHex(stage.seed)).publicKey;
 
 async function splitAndCredit(stage: Stage): Promise<void> {
   const server = await stage.server();
@@ -128,7 +125,7 @@ async function settledIsForgotten(stage: Stage): Promise<void> {
 
 async function holes(stage: Stage): Promise<void> {
   const server = await stage.server();
-  const window = server.window(toHex(publicKey(stage)));
+  const window = server.window(toHex(stage.contributorKey));
   window.contiguous = 1n;
   for (const sequence of [1n, 3n]) window.settled.set(sequence, { digest: '', code: null });
   await stage.open(server);
@@ -157,7 +154,7 @@ async function enrolment(stage: Stage): Promise<void> {
   const admission = { kind: 'enrolment' as const, issuer: toHex(issuer.publicKey) };
   const server = await stage.server({ admission });
   const limits = { study: server.document.study, expiresAtMs: Date.UTC(2100, 0, 1) };
-  const token = toHex(issueEnrolment(issuer, publicKey(stage), limits, signing));
+  const token = toHex(issueEnrolment(issuer, stage.contributorKey, limits, signing));
   await stage.open(server, { enrolment: token });
   await stage.accepted(await stage.send(freshRows(1)));
   await stage.close();

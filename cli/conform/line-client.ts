@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import { signing } from '#signing';
 import type { Contributor, createContributor, openOutbox, subscribe } from '../../client/index.js';
 import type { createOnceContributor, OnceContributor } from '../../client/once.js';
+import type { Sealing } from '../../client/sealing.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
 import { logLines, verifyReleaseLog } from '../../src/log/index.js';
@@ -45,6 +46,8 @@ export interface LineClientParts {
   readonly createOnceContributor: typeof createOnceContributor;
   readonly openOutbox: typeof openOutbox;
   readonly subscribe: typeof subscribe;
+  /** Absent: this client cannot seal. */
+  readonly sealing?: Sealing;
 }
 
 const pinOf = ({ serverKey }: Line): { serverKey?: Uint8Array } =>
@@ -105,7 +108,11 @@ class LineClient {
       url, study, seed: fromHex(seed), outbox, ...waits, ...pinOf(line),
       ...(enrolment !== undefined && { enrolment }),
     };
-    if (line.once !== true) this.onChannel = this.parts.createContributor(options);
+    const { sealing } = this.parts;
+    if (line.once !== true) {
+      const sealed = sealing === undefined ? options : { ...options, sealing };
+      this.onChannel = this.parts.createContributor(sealed);
+    }
     this.contributor = this.onChannel ?? this.parts.createOnceContributor(options);
     void follow(this.contributor);
   }
@@ -161,7 +168,10 @@ class LineClient {
 /** Reads commands from standard input until it ends, and writes events to standard output. */
 export async function serveLines(parts: LineClientParts): Promise<void> {
   const client = new LineClient(parts);
-  say('hello', { can: ['contribute', 'once', 'withdraw', 'typed', 'subscribe', 'verify'] });
+  say('hello', { can: [
+    'contribute', 'once', 'withdraw', 'typed', 'subscribe', 'verify',
+    ...(parts.sealing === undefined ? [] : ['sealed']),
+  ] });
   for await (const text of createInterface({ input: process.stdin })) {
     await client.take(JSON.parse(text) as Line);
   }

@@ -3,6 +3,7 @@ import { contributingCases } from './contributing-cases.js';
 import { aggregatorCases } from './aggregator-cases.js';
 import { onceCases } from './once-cases.js';
 import { readingCases } from './reading-cases.js';
+import { sealedCases } from './sealed-cases.js';
 import { refusalCases } from './refusals-cases.js';
 import { trustCases } from './trust-cases.js';
 import { verifyingCases } from './verifying-cases.js';
@@ -12,7 +13,7 @@ import { Program, type ProgramEvent } from './program.js';
 import { Stage, type ConformanceCase } from './stage.js';
 
 export const conformanceCases: readonly ConformanceCase[] = [
-  ...trustCases, ...contributingCases, ...refusalCases, ...onceCases,
+  ...trustCases, ...contributingCases, ...sealedCases, ...refusalCases, ...onceCases,
   ...withdrawingCases, ...readingCases, ...verifyingCases, ...aggregatorCases,
 ];
 
@@ -86,7 +87,7 @@ async function runCase(
     return { name, outcome: 'passed' };
   } catch (error) {
     if (error instanceof LeftOut) {
-      return { name, outcome: 'left-out', text: `the program does not say that it can ${needs}` };
+      return { name, outcome: 'left-out', text: `the program does not list ${needs} in "can"` };
     }
     if (error instanceof ConformanceFault) return { name, outcome: 'failed', text: error.message };
     throw error;

@@ -61,6 +61,10 @@ export class ScriptedServer {
   deaf = false;
   /** Refuses instead of accepting; null accepts. Retryable codes leave the sequence free. */
   judge: (body: BatchBody) => WireCode | null = () => null;
+  /** In a sealed study: 96 bytes for each server, its box key for the epoch and its signature. */
+  boxKeys: readonly Uint8Array[] | null = null;
+  /** Reads the signed bytes of a batch. */
+  readBody: (bytes: Uint8Array) => BatchBody = decodeBatchBody;
   /** Answers this to Hello, and to contributions without a channel. */
   refuseHello: WireCode | null = null;
   readyForger: Signer | null = null;
@@ -353,6 +357,7 @@ export class ScriptedServer {
       epoch: this.epoch,
       signature: signReady(this.readyForger ?? this.signer, hello.studyId, hello.publicKey, nonces),
       nextSequence: next, holes, credit: this.credit, ownSpend: null,
+      ...(this.boxKeys !== null && { boxKeys: this.boxKeys }),
     };
   }
 
@@ -397,7 +402,7 @@ export class ScriptedServer {
       this.onFault('a batch with a wrong signature');
       return null;
     }
-    const body = decodeBatchBody(once.body);
+    const body = this.readBody(once.body);
     this.watchSequence(toHex(publicKey), body.sequence, toHex(digest));
     return body;
   }
@@ -443,7 +448,7 @@ export class ScriptedServer {
     if (code !== null && retryableWireCodes.has(code)) return code;
     window.settled.set(body.sequence, { digest, code });
     while (window.settled.has(window.contiguous + 1n)) window.contiguous += 1n;
-    if (code === null) {
+    if (code === null && this.document.sealed === undefined) {
       const { sequence, epoch, last, rows, cells } = body;
       const values = batchRows(body, this.document.types);
       this.taken.push({

@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { signing } from '#signing';
-import { toHex } from '../../src/base/bytes.js';
+import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { ShortFacts, StudyDocument } from '../../src/wire/index.js';
 import type { Signer } from '../../src/signing/index.js';
 import { ConformanceFault, expect } from './fault.js';
@@ -9,7 +9,8 @@ import type { Program, ProgramEvent } from './program.js';
 import { ScriptedServer } from './scripted-server.js';
 
 /** A skill that a program declares in its first line. */
-export type Skill = 'contribute' | 'once' | 'withdraw' | 'subscribe' | 'verify' | 'typed';
+export type Skill =
+  'contribute' | 'once' | 'withdraw' | 'subscribe' | 'verify' | 'typed' | 'sealed';
 
 /** One thing that a client must do, or must not do. */
 export interface ConformanceCase {
@@ -48,6 +49,11 @@ export class Stage {
     mkdirSync(folder);
     this.noticed = new Promise((_, reject) => { this.notice = reject; });
     this.noticed.catch(() => undefined);
+  }
+
+  /** The contributor's public key. */
+  get contributorKey(): Uint8Array {
+    return signing.createSigner(fromHex(this.seed)).publicKey;
   }
 
   path(name: string): string {

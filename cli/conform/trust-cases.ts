@@ -1,10 +1,10 @@
 import { signing } from '#signing';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/base/bytes.js';
 import { signBatch, signedMessage, signHello, signRotation } from '../../src/signing/index.js';
-import type { SealedFacts } from '../../src/wire/study-document.js';
 import { expect } from './fault.js';
 import { contributor, contributorSeed, counting, factsId, server } from './samples.js';
 import type { ScriptedServer } from './scripted-server.js';
+import { sealedBy, signedBoxKeys } from './sealed-cases.js';
 import { freshRows, type ConformanceCase, type Stage } from './stage.js';
 
 const trust = (name: string, run: (stage: Stage) => Promise<void>): ConformanceCase =>
@@ -95,22 +95,20 @@ async function changedFacts(stage: Stage): Promise<void> {
   expectNothingSent(changing);
 }
 
-/** Rows that a client cannot seal stay with it. */
+/** Rows stay with a client that cannot seal, and with one that gets keys of other servers. */
 async function sealed(stage: Stage): Promise<void> {
-  const servers = ['north', 'east', 'west'].map((name) => ({
-    name, url: `wss://${name}.example`, key: toHex(newSigner().publicKey),
-  }));
   const sealing = await stage.server({
     late: 'drop', budget: { epsilon: 8, delta: 1e-5, rule: 'zcdp', scope: 'study' },
-    sealed: {
-      against: 'reading', bits: 16, servers: servers as unknown as SealedFacts['servers'],
-      patienceMs: 60_000,
-    },
+    sealed: sealedBy([newSigner(), newSigner(), newSigner()]),
   });
+  sealing.boxKeys = signedBoxKeys(sealing, [newSigner(), newSigner(), newSigner()]);
   await stage.open(sealing);
   await stage.send(freshRows(1));
-  await stage.ended('unsupported');
-  expectNothingSent(sealing);
+  const { event, code } = await stage.event((one) =>
+    one.event === 'ended' || one.event === 'settled');
+  expect(event === 'ended' ? code === 'unsupported' : code === 'bad-signature',
+    `the rows were ${event} with ${code}`);
+  expect(sealing.offered.length === 0, 'rows were sent to servers that have not signed the keys');
 }
 
 /** Cases about the servers that a client trusts, and about the bytes that it signs. */

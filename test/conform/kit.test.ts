@@ -20,6 +20,7 @@ const names = [
   'killed before the Ack', 'killed while rows wait for an epoch',
   'a release signed by another key', 'a release that does not continue the one before',
   'a withdrawal after rows', 'once: the next run takes the next sequence',
+  'sealed: no row where a question does not count it',
 ];
 const cases = conformanceCases.filter(({ name }) => names.includes(name));
 
@@ -61,6 +62,8 @@ describe('the conformance kit', () => {
     ['forged-release', names[5]!, 'a forged release was reported as verified'],
     ['claimed-withdrawal', names[6]!, 'the withdrawal was reported and never asked for'],
     ['forgotten-sequence', names[7]!, 'sequence 1 was used for two bodies'],
+    ['unread-condition', names[8]!,
+      'the shares for the question apps add up to 1, not 2'],
   ])('finds the planted fault %s in "%s"', async (fault, name, text) => {
     const only = cases.filter((one) => one.name === name);
     const words = [process.execPath, faulty, fault];

@@ -12,8 +12,8 @@ import { meanStudy } from '../support/study-files.js';
 const runs = hasGo();
 
 /** What the client says that it cannot do. */
-const notAsked = ['withdraw', 'typed', 'subscribe', 'verify'].map((skill) =>
-  `the program does not say that it can ${skill}`);
+const notAsked = ['withdraw', 'typed', 'subscribe', 'verify', 'sealed'].map((skill) =>
+  `the program does not list ${skill} in "can"`);
 
 describe.skipIf(!runs)('the client in clients/go', () => {
   const stage = new Stage();

@@ -1,8 +1,9 @@
 // The client of this package with one planted fault, to see whether the conformance kit finds it:
 //   node faulty-client.js sequence-reuse | early-ack | no-resume | claimed-withdrawal |
-//     forged-release | none
+//     forged-release | forgotten-sequence | unread-condition | none
 import { createContributor, openOutbox, signing, subscribe } from '../../../dist/client/index.js';
 import { createOnceContributor, memoryOutbox } from '../../../dist/client/once.js';
+import { sealing } from '../../../dist/client/sealing.js';
 import { openTransport } from '../../../dist/client/websocket/node.js';
 import { serveLines } from '../../../dist/cli/conform/line-client.js';
 import { signBatch } from '../../../dist/src/signing/index.js';
@@ -82,6 +83,13 @@ function numberingAnew(options) {
   return createOnceContributor({ ...options, outbox: memoryOutbox() });
 }
 
+/** Seals the rows that a question does not count as if it counted them. */
+function sealedForAll(input) {
+  const { document } = input;
+  const questions = document.questions.map((question) => ({ ...question, where: [] }));
+  return sealing({ ...input, document: { ...document, questions } });
+}
+
 const faults = {
   none: {},
   'sequence-reuse': { createContributor: reusing },
@@ -90,8 +98,10 @@ const faults = {
   'claimed-withdrawal': { createContributor: unasking },
   'forgotten-sequence': { createOnceContributor: numberingAnew },
   'forged-release': { subscribe: credulous },
+  'unread-condition': { sealing: sealedForAll },
 };
 
 await serveLines({
-  createContributor, createOnceContributor, openOutbox, subscribe, ...faults[process.argv[2]],
+  createContributor, createOnceContributor, openOutbox, subscribe, sealing,
+  ...faults[process.argv[2]],
 });
