@@ -19,7 +19,9 @@ export const doctor = defineCommand({
     'Of a server, given by its address, it checks what everybody may ask: health, clock, TLS '
     + 'certificate, dashboard, studies, and that metrics are closed.',
     'Of a study file, whose name ends in .yaml or .yml, it lists names of before the first release '
-    + 'with the new ones. --write puts the new ones into the file, where all else stays.',
+    + 'with the new ones, and plans the study. --write puts the new names into the file, where all '
+    + 'else stays. --servers also asks the three servers of a sealed study: whether each answers, '
+    + 'has its key, serves this study, and shares the time.',
     'Each line is ok, warn or fail, with what to do. The status is 1 if one line is fail.',
   ],
   args: {
@@ -29,19 +31,23 @@ export const doctor = defineCommand({
     },
     disk: { type: 'boolean', description: 'also time durable writes to the data folder' },
     write: { type: 'boolean', description: 'write new names into a study file' },
+    servers: { type: 'boolean', description: 'also ask the three servers of a sealed study' },
   },
   examples: [
     'keelson doctor data', 'keelson doctor https://aggregator.example.org --json',
-    'keelson doctor rides.yaml --write',
+    'keelson doctor rides.yaml --write', 'keelson doctor sealed.yaml --servers',
   ],
   async run({ args, io, output }) {
     const isStudyFile = /\.ya?ml$/.test(args.where);
-    if (args.write === true && !isStudyFile) {
-      throw new UsageError('--write is for a study file, whose name ends in .yaml or .yml');
+    const ofFile = (['write', 'servers'] as const).find((name) => args[name] === true);
+    if (ofFile !== undefined && !isStudyFile) {
+      throw new UsageError(`--${ofFile} is for a study file, whose name ends in .yaml or .yml`);
     }
     const findings = /^(https?|wss?):\/\//.test(args.where)
       ? await serverFindings(httpAddress(args.where), () => Date.now())
-      : isStudyFile ? studyFileFindings(args.where, args.write === true) : [
+      : isStudyFile ? await studyFileFindings(args.where, {
+        mayWrite: args.write === true, asksServers: args.servers === true, nowMs: () => Date.now(),
+      }) : [
         ...machineFindings(io.nodeVersion),
         ...await folderFindings(args.where, {
           nowMs: Date.now(), monotonicMs: () => io.monotonicMs(), mayWrite: args.disk === true,

@@ -34,6 +34,8 @@ export const init = defineCommand({
     + 'the median of another column for each name; unknown-groups, the names that enough people '
     + 'send, where nobody has a list; several, four such questions from the same rows. '
     + 'Ranges are public guesses: do not take them from the data.',
+    'With --server three times the study is sealed: the servers are of three operators, and none '
+    + 'sees a row. They answer mean, histogram, quantile, count-by-group and several.',
   ],
   args: {
     file: {
@@ -58,8 +60,12 @@ export const init = defineCommand({
     releases: text('n', 'for how many releases the budget must last: fewer have less noise each '
       + '(default: as many as it can pay)'),
     every: text('duration', 'length of an epoch (default 1d)'),
+    optional: text('a,b', 'columns of which a row may have no value'),
+    server: text('name=url,key', 'one of the three servers of a sealed study, none of which sees a '
+      + 'row; given three times'),
+    quarantine: text('x', 'show keys whose rows are more than so many spreads from the answers'),
   },
-  repeatable: ['range'],
+  repeatable: ['range', 'server'],
   examples: [
     'keelson init',
     'keelson init commutes.yaml --question mean --columns minutes,kilometres --cohort 3000',
@@ -75,7 +81,9 @@ export const init = defineCommand({
     refuseFile(file);
     const asker = createAsker(io);
     try {
-      const flags = { ...args, ranges: repeated['range'] ?? [] };
+      const flags = {
+        ...args, ranges: repeated['range'] ?? [], servers: repeated['server'] ?? [],
+      };
       const { content, definition } = await acceptedStudy(flags, file, asker);
       write(file, content);
       const { document, releases } = definition;

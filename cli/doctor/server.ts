@@ -1,22 +1,9 @@
-import { request as requestPlain, type IncomingMessage } from 'node:http';
-import { request as requestTls } from 'node:https';
-import type { TLSSocket } from 'node:tls';
+import { ask, type Answer } from './ask.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 const dayMs = 86_400_000;
 /** The header Date has whole seconds, and an answer takes a moment. */
 const clockNearMs = 5_000;
-const timeoutMs = 10_000;
-
-interface Answer {
-  readonly status: number;
-  readonly text: string;
-  readonly dateMs: number;
-  /** The end of the certificate's validity; undefined without TLS. */
-  readonly validToMs?: number;
-  /** The reason why this machine does not trust the certificate; undefined when it does. */
-  readonly distrust?: string;
-}
 
 /**
  * Checks of a running server, by its public answers.
@@ -109,38 +96,4 @@ function studyFindings({ status, text }: Answer): Finding[] {
   return studies.map(({ name, state }) => (state === 'exhausted'
     ? warn(`study ${name}`, 'its budget is spent', 'plan the next study, with a budget of its own')
     : ok(`study ${name}`, state)));
-}
-
-/** One GET. A certificate that is not trusted is noted, so that the other checks still run. */
-function ask(url: URL): Promise<Answer> {
-  return new Promise((resolve, reject) => {
-    const heard = (response: IncomingMessage): void => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => resolve({
-        status: response.statusCode ?? 0, text: Buffer.concat(chunks).toString(),
-        dateMs: Date.parse(response.headers.date ?? ''), ...certificateOf(response),
-      }));
-    };
-    const options = { timeout: timeoutMs, agent: false } as const;
-    // Nothing secret is sent, and the response is only judged here.
-    const asked = url.protocol === 'https:'
-      ? requestTls(url, { ...options, rejectUnauthorized: false }, heard)
-      : requestPlain(url, options, heard);
-    asked.on('timeout', () => asked.destroy(new Error('it did not answer within 10 s')));
-    asked.on('error', reject);
-    asked.end();
-  });
-}
-
-function certificateOf({ socket }: IncomingMessage): Pick<Answer, 'validToMs' | 'distrust'> {
-  if (!('encrypted' in socket)) return {};
-  const tls = socket as TLSSocket;
-  // The type is Error, but it is the code of one, or an error.
-  const cause = tls.authorizationError as Error | string | null;
-  return {
-    validToMs: Date.parse(tls.getPeerCertificate().valid_to),
-    ...(!tls.authorized && { distrust: cause instanceof Error ? cause.message : String(cause) }),
-  };
 }

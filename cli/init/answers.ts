@@ -10,10 +10,11 @@ import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { readCsvNames } from '../input/csv-names.js';
 import type { Asker } from './asker.js';
+import { checkOptional, readFacts, type FactFlags } from './facts.js';
 import { isKeyed, questions, type Answers, type Question, type Range } from './questions.js';
 
 /** The values on the command line. Everything else is asked, or has a default. */
-export interface InitFlags {
+export interface InitFlags extends FactFlags {
   readonly title?: string | undefined;
   readonly question?: string | undefined;
   readonly columns?: string | undefined;
@@ -66,6 +67,7 @@ export async function askStudy(
     question: `What do you want to know: ${questions.join(', ')}?`,
   });
   refuseFlagsOfOthers(flags, question);
+  const facts = readFacts(flags, question);
   const columns = ofNoColumn.has(question)
     ? [] : await askColumns(flags, listed, question, asker);
   const ranges = question === 'share' ? null : await askRanges(flags, columns, question, asker);
@@ -75,6 +77,7 @@ export async function askStudy(
     parse: (text) => numberFlag(text, '--threshold', valueRule),
   });
   const by = isKeyed(question) ? await askBy(flags, listed, columns, asker) : null;
+  checkOptional(facts, columns, by);
   const keys = by === null || question === 'unknown-groups' ? null : await asker.ask({
     flag: 'groups', given: flags.groups, parse: parseKeys,
     question: `Which names does ${by} hold, separated by commas?`,
@@ -83,7 +86,9 @@ export async function askStudy(
     flag: 'every', given: flags.every, fallback: '1d', parse: parseEvery,
     question: 'How long does an epoch last?',
   });
-  return { study, title: titleOf(flags), question, columns, by, keys, ranges, threshold, every };
+  return {
+    study, title: titleOf(flags), question, columns, by, keys, ranges, threshold, every, ...facts,
+  };
 }
 
 /** Asks for the number of people, for the privacy, and for how long the budget must last. */
@@ -239,7 +244,7 @@ async function askRanges(
   flags: InitFlags, columns: readonly string[], question: Question, asker: Asker,
 ): Promise<readonly Range[] | null> {
   const given = rangesGiven(flags.ranges, columns);
-  const isNeeded = needRanges.has(question);
+  const isNeeded = needRanges.has(question) || flags.servers.length > 0;
   const ranges: Range[] = [];
   for (const column of columns) {
     const range = await asker.ask<Range | null>({

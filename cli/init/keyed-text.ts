@@ -1,5 +1,5 @@
 import {
-  yamlText, type Answers, type AskedParts, type KeyedQuestion,
+  numberColumns, yamlText, type Answers, type AskedParts, type KeyedQuestion,
 } from './questions.js';
 import { corruption, corruptionRemark, spreadOf } from './spread.js';
 
@@ -35,7 +35,7 @@ export function keyedParts(question: KeyedQuestion, answers: Answers): AskedPart
     columns: columnsText(answers),
     asked: `\
 # A person may send this many rows in an epoch.
-contribution: { rowsMax: 64 }
+contribution: { rowsMax: ${answers.servers === null ? 64 : 1} }
 
 # What is asked. ${several ? 'All questions share the privacy below.' : 'You may add more questions.'}
 # groupsMax: a person counts for this many names at most. More names need more noise.
@@ -56,14 +56,12 @@ running: { separation: ${separation}, questions: [${asked.map(({ name }) => name
 `;
 }
 
-function columnsText({ columns, ranges, by, keys }: Answers): string {
-  const numbers = columns.map((name, i) => {
-    const { low, high } = ranges![i]!;
-    return `  ${yamlText(name)}: { type: number, low: ${low}, high: ${high} }`;
-  });
+function columnsText(answers: Answers): string {
+  const { columns, by, keys, optional } = answers;
+  const some = optional.includes(by!) ? ', optional: true' : '';
   const names = keys === null
-    ? `{ type: text, bytes: ${textBytes} }`
-    : `{ type: category, of: [${keys.map(yamlText).join(', ')}], other: true }`;
+    ? `{ type: text, bytes: ${textBytes}${some} }`
+    : `{ type: category, of: [${keys.map(yamlText).join(', ')}], other: true${some} }`;
   const remarks = [
     '# What a row holds.',
     ...(columns.length === 0 ? [] : [
@@ -71,10 +69,12 @@ function columnsText({ columns, ranges, by, keys }: Answers): string {
     ]),
     keys === null ? `# A text has at most ${textBytes} bytes of UTF-8.`
       : '# Any name that is not listed counts as other.',
+    ...(optional.length === 0 ? []
+      : ['# A row without an optional value does not count in questions about that column.']),
   ];
   return `${remarks.join('\n')}
 columns:
-${[...numbers, `  ${yamlText(by!)}: ${names}`].join('\n')}
+${[...numberColumns(answers), `  ${yamlText(by!)}: ${names}`].join('\n')}
 `;
 }
 
@@ -84,7 +84,9 @@ function questionsOf(question: KeyedQuestion, answers: Answers): readonly Asked[
     case 'running-total': return [people(answers)];
     case 'median-by-group': return [medians(answers)];
     case 'unknown-groups': return [unknown(answers)];
-    case 'several': return [people(answers), medians(answers), mean(answers), spread(answers)];
+    case 'several': return answers.servers === null
+      ? [people(answers), medians(answers), mean(answers), spread(answers)]
+      : [people(answers), sealedMean(answers), quartiles(answers)];
   }
 }
 
@@ -139,6 +141,35 @@ function mean({ columns, ranges }: Answers): Asked {
       '  estimator: robust-mean',
       `  columns: [${yamlText(columns[0]!)}]`,
       `  parameters: { spread: ${spread.text}, corruption: ${corruption} }`,
+    ],
+  };
+}
+
+/** Three servers that see no row find the mean within the range of the column. */
+function sealedMean({ columns, ranges }: Answers): Asked {
+  const spread = spreadOf(ranges);
+  return {
+    name: 'mean',
+    remarks: ['The mean of everybody.', ...spread.remarks],
+    lines: [
+      'mean:',
+      '  estimator: mean',
+      `  columns: [${yamlText(columns[0]!)}]`,
+      `  parameters: { spread: ${spread.text} }`,
+    ],
+  };
+}
+
+function quartiles({ columns, ranges }: Answers): Asked {
+  const { low, high } = ranges![0]!;
+  return {
+    name: 'quartiles',
+    remarks: ['Half of the people are below the second of these numbers.'],
+    lines: [
+      'quartiles:',
+      '  estimator: quantile',
+      `  columns: [${yamlText(columns[0]!)}]`,
+      `  parameters: { probabilities: [0.25, 0.5, 0.75], range: ${low}..${high} }`,
     ],
   };
 }

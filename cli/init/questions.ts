@@ -1,3 +1,5 @@
+import type { Facts } from './facts.js';
+
 /** The questions that a new study file can ask. */
 export const questions = [
   'mean', 'skewed-mean', 'median', 'total', 'share', 'histogram', 'quantile', 'distribution',
@@ -17,6 +19,10 @@ export function isKeyed(question: Question): question is KeyedQuestion {
   return keyedQuestions.some((each) => each === question);
 }
 
+/** The questions that three servers answer which see no row. */
+export const sealedQuestions: ReadonlySet<Question> =
+  new Set<Question>(['mean', 'histogram', 'quantile', 'count-by-group', 'several']);
+
 /** Nearly all honest values lie between these two. */
 export interface Range {
   readonly low: number;
@@ -24,7 +30,7 @@ export interface Range {
 }
 
 /** The values that a study file is made from. */
-export interface Answers {
+export interface Answers extends Facts {
   readonly study: string;
   /** The study's name for people; null where nobody gave one. */
   readonly title: string | null;
@@ -59,6 +65,16 @@ export interface AskedParts {
   readonly columns: string;
   /** The keys from `contribution` on that state the questions. */
   readonly asked: string;
+}
+
+/** The columns of numbers, as lines below the key `columns`, each with its range if it has one. */
+export function numberColumns({ columns, ranges, optional }: Answers): readonly string[] {
+  return columns.map((name, i) => {
+    const range = ranges?.[i];
+    return `  ${yamlText(name)}: { type: number`
+      + (range === undefined ? '' : `, low: ${range.low}, high: ${range.high}`)
+      + `${optional.includes(name) ? ', optional: true' : ''} }`;
+  });
 }
 
 /** Words that YAML would not read as text. */

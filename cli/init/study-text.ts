@@ -4,8 +4,10 @@ import { findEstimator } from '../../src/estimators/registry.js';
 import { wrap } from '../base/help.js';
 import { deltaDigits } from '../base/privacy-flags.js';
 import { keyedParts, keyedTitles } from './keyed-text.js';
+import { factsText } from './facts.js';
 import {
-  isKeyed, yamlText, type Answers, type AskedParts, type PlainQuestion, type Question, type Range,
+  isKeyed, numberColumns, yamlText, type Answers, type AskedParts, type PlainQuestion,
+  type Question, type Range,
 } from './questions.js';
 import { corruption, corruptionRemark, rounded, spreadOf } from './spread.js';
 
@@ -64,7 +66,7 @@ budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: contributor${lastin
 # "per: 30d" in it would make it renew. "releases: 8" says for how many answers it must last: fewer
 # have less noise each.
 budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study${lasting} }
-`}`;
+`}${factsText(answers)}`;
 }
 
 function titleText(title: string | null): string {
@@ -77,9 +79,7 @@ function plainParts(question: PlainQuestion, answers: Answers): AskedParts {
   const { estimator, remarks, parameters } = choiceFor(question, answers);
   const reduce = reductions[question] ?? 'one';
   return {
-    columns: `# The numbers in a row, in their order.
-columns: [${answers.columns.map(yamlText).join(', ')}]
-`,
+    columns: plainColumns(answers),
     asked: `\
 # However many rows a person sends in an epoch, they count as one row:
 # ${reduceWords[reduce]}
@@ -92,6 +92,20 @@ ${wrap(`It assumes: ${findEstimator(estimator).assumption}`, 90).map((line) => `
 ${remarks.map((line) => `# ${line}\n`).join('')}parameters: ${parameters === '' ? '{}' : `{ ${parameters} }`}
 `,
   };
+}
+
+/** A list of names, or a map where a column has a range that servers know, or is optional. */
+function plainColumns(answers: Answers): string {
+  const { columns, optional, servers } = answers;
+  if (optional.length === 0 && servers === null) {
+    return `# The numbers in a row, in their order.
+columns: [${columns.map(yamlText).join(', ')}]
+`;
+  }
+  return `# The numbers in a row, in their order. A row without an optional value does not count.
+columns:
+${numberColumns(answers).join('\n')}
+`;
 }
 
 const reductions: Partial<Record<Question, keyof typeof reduceWords>> = {
@@ -116,7 +130,8 @@ const titles: Readonly<Record<PlainQuestion, string>> = {
 
 function choiceFor(question: PlainQuestion, answers: Answers): Choice {
   switch (question) {
-    case 'mean': return meanChoice('robust-mean', answers);
+    case 'mean': return answers.servers === null ? meanChoice('robust-mean', answers)
+      : sealedMeanChoice(answers);
     case 'skewed-mean': return meanChoice('prime-heavy', answers);
     case 'covariance': return covarianceChoice(answers);
     case 'share': return {
@@ -182,6 +197,12 @@ function meanChoice(estimator: string, { ranges }: Answers): Choice {
     remarks: [...spread.remarks, corruptionRemark],
     parameters: `spread: ${spread.text}, corruption: ${corruption}`,
   };
+}
+
+/** Three servers that see no row find the mean within the range of each column. */
+function sealedMeanChoice({ ranges }: Answers): Choice {
+  const { remarks, text } = spreadOf(ranges);
+  return { estimator: 'mean', remarks, parameters: `spread: ${text}` };
 }
 
 function covarianceChoice({ columns, ranges }: Answers): Choice {

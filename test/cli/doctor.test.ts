@@ -177,6 +177,23 @@ describe('doctor, of a study file', () => {
     expect((await doctor(path)).findings.map(({ state }) => state)).toEqual(['ok', 'ok']);
   });
 
+  it('names the questions, and whose answer rows are compared with', async () => {
+    writeFileSync(path, study.replace('[minutes]   # of a ride', 'MAP')
+      .replace('MAP', '{ minutes: { type: number, optional: true }, app: { type: text } }')
+      + 'questions:\n'
+      + '  apps: { estimator: count, by: { column: app, groupsMax: 1, discover: true } }\n'
+      + '  minutes: { estimator: robust-mean, columns: [minutes], parameters: { spread: 9 } }\n'
+      + 'quarantine: { beyond: 20 }\n');
+    expect((await doctor(path)).findings.slice(1)).toEqual([
+      { check: 'study', state: 'ok',
+        found: 'rides can be planned: apps (count by app), minutes (robust-mean)' },
+      { check: 'quarantine', state: 'ok', found: 'keys whose rows are more than 20 spreads from '
+        + 'the question minutes are shown' },
+    ]);
+    const { status, stderr } = await keelson(['doctor', path, '--servers']);
+    expect([status, stderr]).toEqual([2, expect.stringMatching(/--servers is for a sealed study/)]);
+  });
+
   it('fails for one that is no study, and takes --write for a study file alone', async () => {
     writeFileSync(path, `${study}estimator: meen\n`);
     const { status, findings } = await doctor(path);

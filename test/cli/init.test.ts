@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { readYaml } from '../../server/study-file/yaml-text.js';
+import { toHex } from '../../src/base/bytes.js';
+import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { root } from '../support/sources.js';
 
@@ -233,6 +235,67 @@ describe('keelson init', () => {
     expect(typed).toMatchObject({ status: 2, stdout: '' });
     expect(typed.stderr).not.toContain('What do you want to know');
     expect(readFileSync(at('mine.yaml'), 'utf8')).toBe('precious');
+  });
+});
+
+describe('a study of which a person is not asked all facts', () => {
+  const realKeys = [1, 2, 3].map((byte) =>
+    toHex(signing.createSigner(new Uint8Array(32).fill(byte)).publicKey));
+  const servers = ['north', 'east', 'west'].flatMap((name, i) =>
+    ['--server', `${name}=wss://${name}.example,${realKeys[i]!}`]);
+  const region = ['--group-by', 'region', '--groups', 'north,south'];
+  const minutes = ['--columns', 'minutes', '--range', '0..240'];
+
+  it('has three servers and several questions, some of optional columns', async () => {
+    const flags = ['--question', 'several', ...minutes, ...region, '--cohort', '20000', ...servers];
+    const study = await written('sealed.yaml', ...flags, '--optional', 'minutes,region');
+    expect(study).toMatchObject({
+      columns: {
+        minutes: { low: 0, high: 240, optional: true },
+        region: { type: 'category', optional: true },
+      },
+      contribution: { rowsMax: 1 },
+      sealed: { against: 'reading', servers: realKeys.map((key) => ({ key })) },
+    });
+    expect(Object.keys(study['questions'] as object)).toEqual(['people', 'mean', 'quartiles']);
+  });
+
+  it.each([
+    ['mean', ['--columns', 'a,b', '--range', 'a=0..9', '--range', 'b=1..2'],
+      { estimator: 'mean', columns: { b: { type: 'number', low: 1, high: 2 } } }],
+    ['histogram', minutes, { estimator: 'histogram' }],
+    ['quantile', minutes, { estimator: 'quantile' }],
+    ['count-by-group', region, { questions: { people: { estimator: 'count' } } }],
+  ])('has three servers, and asks for a %s', async (question, flags, wanted) => {
+    const study = ['--question', question, ...flags, '--cohort', '20000', ...servers];
+    expect(await written(`sealed-${question}.yaml`, ...study)).toMatchObject(wanted);
+  });
+
+  it('compares rows with answers, of several questions and of an optional column', async () => {
+    const quarantine = ['--quarantine', '20', ...people];
+    expect(await written(
+      'compared.yaml', '--question', 'several', ...minutes, ...region, ...quarantine,
+    )).toMatchObject({ quarantine: { beyond: 20 } });
+    expect(await written(
+      'one-compared.yaml', '--question', 'mean', ...minutes, '--optional', 'minutes', ...quarantine,
+    )).toMatchObject({ quarantine: { beyond: 20 }, columns: { minutes: { optional: true } } });
+  });
+
+  it.each([
+    ['two servers', ['--question', 'mean', ...servers.slice(2)], '--server is given 2 times'],
+    ['a question that no three servers answer', ['--question', 'share', ...servers],
+      '--server is not for --question share'],
+    ['a server without a key', ['--question', 'mean', '--server', 'north=wss://north.example',
+      ...servers.slice(2)], '--server is NAME=URL,KEY'],
+    ['an optional column that there is not', ['--question', 'mean', ...minutes, '--optional', 'b'],
+      'has no such column; it has minutes'],
+    ['no range of a sealed mean', ['--question', 'mean', '--columns', 'a', ...servers],
+      '--range is missing'],
+    ['servers and a quarantine',
+      ['--question', 'mean', ...minutes, ...servers, '--quarantine', '20'],
+      'no server sees the rows that it would compare'],
+  ])('is refused for %s', async (_, flags, words) => {
+    expect(await refused([at('wrong.yaml'), ...flags, ...people])).toContain(words);
   });
 });
 

@@ -17,6 +17,13 @@ it.each([
   expect(text).toContain(`](../images/${study}.png)`);
 });
 
+it('the guide on sealed studies has the study file that it names', () => {
+  const path = 'docs/guides/sealed-study.md';
+  const blocks = blocksOf(path, readFileSync(root + path, 'utf8')).map(({ text }) => text);
+  const sample = readFileSync(`${root}studies/commute-questions.yaml`, 'utf8');
+  expect(blocks.find((text) => text.includes('questions:'))).toBe(sample.replace(/^#.*\n/gm, ''));
+});
+
 it.each([
   ['total-of-a-cost', 'delay-total'], ['whole-distribution', 'delay-distribution'],
   ['several-questions', 'rides-questions'], ['totals-over-weeks', 'riders-total'],

@@ -1,8 +1,10 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { createContributor } from '../../client/index.js';
 import { sealing } from '../../client/sealing.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../support/until.js';
+import { keelson } from '../support/command.js';
 import { SealedStage, type SealedStudyText } from '../support/sealed-stage.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import type { Clock } from '../../server/base/clock.js';
@@ -253,6 +255,31 @@ contribution: { rowsMax: 1 }`,
       const people = rows.filter(({ by }) => by === name).length;
       expect(Math.abs(means.estimate[i]! - people)).toBeLessThan(10);
     });
+  });
+});
+
+describe('keelson doctor', () => {
+  it('asks the three servers for their keys, their study and the time', slow, async () => {
+    await begin();
+    const file = join(stage.directory, 'study.yaml');
+    const told = async (text: string): Promise<string> => {
+      writeFileSync(file, text);
+      return (await keelson(['doctor', file, '--servers'])).stdout;
+    };
+    const well = await told(stage.text);
+    for (const name of ['north', 'east', 'west']) {
+      expect(well).toContain(`ok    server ${name}: serves the study with its key`);
+    }
+    expect(well).toContain('ok    clocks: the servers\' clocks are 0 s apart');
+    expect(await told(stage.text.replace('cohort: 1000', 'cohort: 999')))
+      .toContain('fail  server east: serves another study with the name shared');
+    expect(await told(stage.text.replace('study: shared', 'study: other')))
+      .toContain('warn  server north: does not serve other');
+    const [first, second] = [stage.ports[0]!, stage.ports[1]!].map((port) => `127.0.0.1:${port}`);
+    expect(await told(stage.text.replace(first!, second!)))
+      .toContain('fail  server north: has the key');
+    await stage.stop(2);
+    expect(await told(stage.text)).toContain('fail  server west: no answer from');
   });
 });
 
