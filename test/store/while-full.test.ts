@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import { StorageError } from '../../src/base/errors.js';
 import type { AdmissionRequest, AdmissionResult } from '../../server/store/contract.js';
 import type { Caller } from '../../server/store/sqlite/caller.js';
@@ -52,6 +52,8 @@ function stage() {
   return { clock, disk, news, caller, results, call, admit };
 }
 
+afterEach(() => { vi.useRealTimers(); });
+
 const refused = 'rejected overloaded true';
 const accepted = 'accepted  false';
 
@@ -59,12 +61,13 @@ describe('a store whose disk is full', () => {
   it.each([
     { sqliteCode: 'SQLITE_FULL' }, { reason: 'ENOSPC' },
   ])('writes once there is room, in order, and by the clock of the store: %o', async (details) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'setInterval'] });
     const { clock, disk, news, caller, results, call, admit } = stage();
     disk.failure = failure(details, true);
     call('beginClose', 1);
     await settle();
     // Real time does not matter.
-    await new Promise((resolve) => { setTimeout(resolve, 300); });
+    await vi.advanceTimersByTimeAsync(300);
     expect(disk.tries).toBe(1);
     call('chargeEpoch', 1);
     call('balance');
