@@ -1,3 +1,4 @@
+// @module-tag slow
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { promisify } from 'node:util';
@@ -31,7 +32,7 @@ const largestMissing: Readonly<Record<string, number>> = {
   'flights-by-origin origins': 70, 'birdstrikes species': 70,
 };
 
-it('answers every question to real tables within its interval', { tags: ['slow'] }, async () => {
+it('answers every question to real tables within its interval', async () => {
   const lines = await linesOf('--seeds', '2');
   const page = readFileSync(`${root}docs/results/real-questions.md`, 'utf8');
   const names = new Set(lines.map(({ study, question }) => `${study} ${question}`));
@@ -56,7 +57,7 @@ it('answers every question to real tables within its interval', { tags: ['slow']
   expect(stated.filter(({ holds }) => holds).length / stated.length).toBeGreaterThan(0.9);
 });
 
-it('shows every name in a real table that enough people have', { tags: ['slow'] }, async () => {
+it('shows every name in a real table that enough people have', async () => {
   const { tables, cohortOf } = await import('../../bench/real-questions/tables.js');
   const { randomOf } = await import('../../bench/accuracy/data.js');
   const lines = await linesOf('--seeds', '1');

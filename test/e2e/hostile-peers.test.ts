@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -6,7 +7,6 @@ import { SealedStage } from '../support/sealed-stage.js';
 import { ShiftedClock } from '../support/shifted-clock.js';
 import { until } from '../support/until.js';
 
-const slow = { tags: ['slow'], timeout: 240_000 };
 const everyMs = 600_000;
 const question = 'estimator: count\nparameters: { threshold: 25 }';
 const rows = Array.from({ length: 40 }, (_, i) => [[20 + (i % 10)], [22 + (i % 10)]]);
@@ -58,7 +58,9 @@ async function answers(): Promise<void> {
 const isOpen = (): boolean => stage.front.hub.studies()[0]!.epoch === 1n;
 
 const times = [1, 2, 3, 4, 5];
-it.each(times)('silent sockets do not keep the three apart, time %i of 5', slow, async () => {
+it.each(times)('silent sockets do not keep the three apart, time %i of 5', {
+  timeout: 240_000,
+}, async () => {
   await begin('60s');
   const options = { clock, peerTimeoutMs: 20_000 };
   await stage.start(0, options);

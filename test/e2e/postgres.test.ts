@@ -1,3 +1,4 @@
+// @module-tag slow
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
 import { createConnection, createServer, type AddressInfo, type Socket } from 'node:net';
@@ -31,7 +32,7 @@ const serve = (stage: Stage, store: string, level: string) => stage.start([
 
 describePrivatePostgres('several servers on one PostgreSQL', () => {
   it('lose nothing and count nothing twice when leaders die, freeze or are cut off',
-    { tags: ['slow'], timeout: 900_000 }, async () => {
+    { timeout: 900_000 }, async () => {
       const stage = new Stage();
       try {
         const report = await new ClusterRun(stage, {
@@ -56,7 +57,7 @@ describePrivatePostgres('several servers on one PostgreSQL', () => {
 });
 
 describePrivatePostgres('keelson demo --cluster', () => {
-  it('kills a server, and shows that nothing was lost', { tags: ['slow'], timeout: 300_000 },
+  it('kills a server, and shows that nothing was lost', { timeout: 300_000 },
     async () => {
       const stage = new Stage();
       try {
@@ -90,7 +91,7 @@ describePrivatePostgres('keelson demo --cluster', () => {
 
 describePrivatePostgres('keelson serve without its database', (server) => {
   it('says so, takes nothing, and goes on when it is back',
-    { tags: ['slow'], timeout: 300_000 }, async () => {
+    { timeout: 300_000 }, async () => {
       const stage = new Stage();
       try {
         const url = await server().createDatabase();
@@ -125,7 +126,7 @@ describePrivatePostgres('keelson serve without its database', (server) => {
 
 describePrivatePostgres('keelson serve at SIGTERM without its database', (server) => {
   it.each(['crashed', 'silent', 'back on new connections only'] as const)('ends within 20 s: %s',
-    { tags: ['slow'], timeout: 120_000 }, async (how) => {
+    { timeout: 120_000 }, async (how) => {
       const stage = new Stage();
       const url = await server().createDatabase();
       const { proxy, url: through } = await CuttingProxy.start(url);
@@ -154,7 +155,7 @@ describePrivatePostgres('keelson serve at SIGTERM without its database', (server
 
 describePostgres('keelson serve whose database goes away while it starts', (server) => {
   it.each([18, 24, 30])('waits for it and listens, or says why not: after %i messages',
-    { tags: ['slow'], timeout: 120_000 }, async (messages) => {
+    { timeout: 120_000 }, async (messages) => {
       const stage = new Stage();
       const url = await server().createDatabase();
       const { proxy, url: through } = await CuttingProxy.start(url);
@@ -178,7 +179,7 @@ describePostgres('keelson serve whose database goes away while it starts', (serv
 
 describePostgres('keelson serve --store', (server) => {
   it('ends when its database went back, and does not start on it',
-    { tags: ['slow'], timeout: 300_000 }, async () => {
+    { timeout: 300_000 }, async () => {
       const stage = new Stage();
       try {
         const url = await server().createDatabase();
@@ -206,7 +207,7 @@ describePostgres('keelson serve --store', (server) => {
     });
 
   it('goes on with the studies of a data folder that was moved into its database',
-    { tags: ['slow'], timeout: 300_000 }, async () => {
+    { timeout: 300_000 }, async () => {
       const stage = new Stage();
       try {
         const url = await server().createDatabase();
@@ -245,7 +246,7 @@ describePostgres('keelson serve --store', (server) => {
       }
     });
 
-  it('refuses a sealed study, whose servers have a data folder each', { tags: ['slow'] },
+  it('refuses a sealed study, whose servers have a data folder each',
     async () => {
       const stage = new Stage();
       try {
@@ -268,7 +269,7 @@ describePostgres('keelson serve --store', (server) => {
     });
 
   it('shares the studies with other servers, hands them over, and refuses other keys',
-    { tags: ['slow'], timeout: 300_000 }, async () => {
+    { timeout: 300_000 }, async () => {
       const stage = new Stage();
       try {
         const url = await server().createDatabase();
@@ -308,7 +309,7 @@ describePostgres('keelson serve --store', (server) => {
     });
 
   it('divides the work by roles, and leads contributors to a server that takes batches',
-    { tags: ['slow'], timeout: 300_000 }, async () => {
+    { timeout: 300_000 }, async () => {
       const stage = new Stage();
       const relay = new Relay();
       const closers: (() => Promise<void>)[] = [];

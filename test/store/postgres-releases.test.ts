@@ -1,3 +1,4 @@
+// @module-tag slow
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -273,4 +274,4 @@ describePostgres('releases of rows that several servers took', (server) => {
       await worker?.close();
     }
   });
-}, ['slow']);
+});
