@@ -4,7 +4,8 @@ import { issueEnrolment } from '../../src/signing/index.js';
 import { encodeCells, type Cells } from '../../src/wire/index.js';
 import { expect } from './fault.js';
 import { textDocument, typedDocument } from './samples.js';
-import type { CutPoint, ScriptedServer } from './scripted-server.js';
+import type { CutPoint } from './scripted-frames.js';
+import type { ScriptedServer } from './scripted-server.js';
 import { freshRows, type ConformanceCase, type Stage } from './stage.js';
 
 /** A case of contributing. */

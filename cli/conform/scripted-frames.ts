@@ -14,6 +14,9 @@ export interface TakenBatch {
   readonly cells?: BatchBody['cells'];
 }
 
+/** The point at which a connection is cut, once: just after the server did or received this. */
+export type CutPoint = 'welcome' | 'hello' | 'ready' | 'batch' | 'stored' | 'ack' | 'withdrawal';
+
 const noBytes = new Uint8Array(0);
 
 /** @param subject what it is about. */

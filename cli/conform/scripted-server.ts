@@ -20,7 +20,7 @@ import {
 import {
   server as sampleSigner, shortFacts, shortRelease, type ShortRelease,
 } from './samples.js';
-import { rowTexts, scriptedRefusal, type TakenBatch } from './scripted-frames.js';
+import { rowTexts, scriptedRefusal, type CutPoint, type TakenBatch } from './scripted-frames.js';
 import { answerOnce } from './scripted-once.js';
 
 interface Window {
@@ -33,9 +33,6 @@ interface OpenChannel {
   readonly hello: Hello;
   readonly verifier: ReturnType<typeof signing.createVerifier>;
 }
-
-/** The point at which a connection is cut, once: just after the server did or received this. */
-export type CutPoint = 'welcome' | 'hello' | 'ready' | 'batch' | 'stored' | 'ack' | 'withdrawal';
 
 /**
  * A scripted server for tests of clients: its members state what it refuses, withholds and forgets.

@@ -1,9 +1,6 @@
-import type { StudyInput } from '../../server/study-file/study-input.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
-import { sealedQuestions, yamlText, type Answers } from './questions.js';
-
-type Server = NonNullable<StudyInput['sealed']>['servers'][number];
+import { sealedQuestions, yamlText, type Facts, type Question, type Server } from './questions.js';
 
 /** Flags that nobody is asked for: most studies have none of these facts. */
 export interface FactFlags {
@@ -13,19 +10,9 @@ export interface FactFlags {
   readonly quarantine?: string | undefined;
 }
 
-/** What the flags say of a study. The study file checks the rest. */
-export interface Facts {
-  /** Columns of which a row may have no value. */
-  readonly optional: readonly string[];
-  /** The three servers of a sealed study; null: the one server reads rows. */
-  readonly servers: readonly Server[] | null;
-  /** How far a key's rows may be from answers, in spreads; null: nobody is compared. */
-  readonly quarantine: number | null;
-}
-
 /** @throws UsageError for a flag with another form, or servers of a question that none answers. */
 export function readFacts(
-  { optional, servers, quarantine }: FactFlags, question: Answers['question'],
+  { optional, servers, quarantine }: FactFlags, question: Question,
 ): Facts {
   if (servers.length > 0 && !sealedQuestions.has(question)) {
     throw new UsageError(`--server is not for --question ${question}: three servers that see no row `

@@ -1,4 +1,4 @@
-import type { Facts } from './facts.js';
+import type { StudyInput } from '../../server/study-file/study-input.js';
 
 /** The questions that a new study file can ask. */
 export const questions = [
@@ -27,6 +27,18 @@ export const sealedQuestions: ReadonlySet<Question> =
 export interface Range {
   readonly low: number;
   readonly high: number;
+}
+
+export type Server = NonNullable<StudyInput['sealed']>['servers'][number];
+
+/** What the flags say of a study. The study file checks the rest. */
+export interface Facts {
+  /** Columns of which a row may have no value. */
+  readonly optional: readonly string[];
+  /** The three servers of a sealed study; null: the one server reads rows. */
+  readonly servers: readonly Server[] | null;
+  /** How far a key's rows may be from answers, in spreads; null: nobody is compared. */
+  readonly quarantine: number | null;
 }
 
 /** The values that a study file is made from. */
