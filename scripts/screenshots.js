@@ -25,11 +25,8 @@ if (!existsSync(chromium)) {
   throw new Error(`${chromium} is missing: apt-get install chromium, or set CHROMIUM_PATH`);
 }
 
-/**
- * Committed, because the README shows them. The study and the terminal come from one run of the
- * demonstration.
- */
-const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light', 'lab-1440-dark', 'demo'];
+/** Committed, because the README and the first steps show them. */
+const inReadme = ['study-1440-light', 'study-1440-dark', 'lab-1440-light'];
 /** Committed, because guides show them. */
 const inGuides = [
   'people-by-country', 'median-by-device', 'apps-nobody-listed', 'riders-total', 'delay-total',
@@ -185,19 +182,19 @@ async function ofLab(browser) {
 
 /**
  * Runs the demonstration until no epoch refuses. A machine that is too busy makes epochs refuse.
- * The README shows the printed output, and the page of the robust study from the same run.
+ * The README shows the page of the robust study.
  */
 async function ofDemo(browser) {
   for (let i = 0; i < triesMax; i++) {
-    const said = await demoOnce(browser);
+    const isTaken = await demoOnce(browser);
     for (const child of running.splice(0)) child.kill('SIGKILL');
-    if (said !== null) return takeTerminal(browser, said);
+    if (isTaken) return;
     console.error('the machine was too busy for the demonstration: once more');
   }
   throw new Error(`the machine was too busy for the demonstration ${triesMax} times`);
 }
 
-/** One run. Null if an epoch had no answer, or the run ended before the picture. */
+/** One run. False if an epoch had no answer, or the run ended before the picture. */
 async function demoOnce(browser) {
   const demo = start(['demo', '--epochs', '5']);
   const whole = demo.heard(/^[^]*?(?=\n+check the releases)/);
@@ -212,27 +209,7 @@ async function demoOnce(browser) {
   await page.close();
   const [said] = await whole;
   // The summary of the study with ten questions says "none refused".
-  return isLive && !said.replaceAll('none refused', '').includes('refused') ? said : null;
-}
-
-/**
- * Draws the output of `keelson demo` as a terminal shows it, with the robust study's lines in
- * green.
- */
-async function takeTerminal(browser, said) {
-  const escaped = said.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
-  const lines = escaped.split('\n')
-    .map((line) => (/^ *(\d+ )?flights-robust .*(of|closer)/.test(line) ? `<b>${line}</b>` : line));
-  const page = await newPage(browser);
-  await page.setViewport({ width: 840, height: 200, deviceScaleFactor: 1.33 });
-  await page.setContent(`<style>html { background: #0d1117; } body { margin: 0; }
-    pre { margin: 0; padding: 30px; font: 16px/1.5 'DejaVu Sans Mono', monospace; color: #e6edf3;
-      white-space: pre-wrap; overflow-wrap: anywhere; }
-    b { font-weight: normal; color: #7ee2a8; } i { font-style: normal; color: #79b8ff; }</style>
-    <pre><i>$ npm run demo</i>\n\n${lines.join('\n')}</pre>`);
-  await page.screenshot({ path: join(folder, 'demo.png'), fullPage: true });
-  console.log(join(folder, 'demo.png'));
-  await page.close();
+  return isLive && !said.replaceAll('none refused', '').includes('refused');
 }
 
 mkdirSync(folder, { recursive: true });
