@@ -6,6 +6,7 @@ import { plannerOf, smallestCohortFor, smallestPlan, type PlanFor } from '../../
 import {
   epsilonRange, perReleaseTarget, privacyTarget, resolvePureTarget, type Statement,
 } from '../../src/privacy/accounting/target.js';
+import { deviations95 } from '../../src/numerics/normal.js';
 import { limits, takes, type Asked } from './state.js';
 
 /** An estimator of the question under the asked numbers. */
@@ -19,8 +20,8 @@ export interface Rated {
   readonly unit: string;
   /**
    * Half of the interval that holds one number of the answer in 95 of 100 epochs with nobody
-   * hostile: 1.96 deviations of sampling and noise, of which each number has an equal share. Null
-   * where the numbers of an answer have unequal shares.
+   * hostile, as far as sampling and noise move it. Null where the numbers of an answer differ in
+   * that.
    */
   readonly half: number | null;
   /** The smallest cohort with a plan; null if none has one. */
@@ -217,7 +218,7 @@ function halfOf(
   if (question === 'covariance') return null;
   const all = /at a typical/.test(unit) ? 1 : shape.reduce((product, size) => product * size, 1);
   const deviation = Math.hypot(sampling, noise) / Math.sqrt(all);
-  return Number.isFinite(deviation) ? 1.96 * deviation : null;
+  return Number.isFinite(deviation) ? deviations95 * deviation : null;
 }
 
 /** One number after the other is changed until the error is met. */

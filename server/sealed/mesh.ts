@@ -59,11 +59,6 @@ export class Mesh {
     return this.options.server;
   }
 
-  /** The names of the servers that are connected. */
-  get connectedNames(): readonly string[] {
-    return [...this.#links.keys()].map((server) => this.options.sealed.servers[server].name);
-  }
-
   /**
    * Waits until both other servers are connected.
    * @param waitMs - null: without end. @returns null when the time is over, or the mesh is closed.

@@ -52,13 +52,6 @@ export class Network {
       }),
     };
   }
-
-  /** All words that a server received, in order. */
-  receivedBy(server: ServerIndex): Uint32Array {
-    const words = this.passed.filter(({ to }) => to === server)
-      .map(({ message }) => new Uint32Array(message.slice(headBytes).buffer));
-    return Uint32Array.from(words.flatMap((each) => Array.from(each)));
-  }
 }
 
 /** Key streams of the three components: by default from AES under fixed keys. */

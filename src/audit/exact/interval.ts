@@ -84,14 +84,6 @@ export function negative({ low, high }: Interval): Interval {
   return { low: -high, high: -low };
 }
 
-/** Everything between the ends of both. */
-export function hull(left: Interval, right: Interval): Interval {
-  return {
-    low: left.low < right.low ? left.low : right.low,
-    high: left.high > right.high ? left.high : right.high,
-  };
-}
-
 /** The square root of a number that is not negative. */
 export function rootOf({ low, high }: Interval): Interval {
   return { low: squareRoot(low << bits), high: squareRoot(high << bits) + 1n };

@@ -65,15 +65,6 @@ export function product<T, U>(left: Law<T>, right: Law<U>): Law<readonly [T, U]>
   return { outcomes, cut: add(left.cut, right.cut) };
 }
 
-/** Probability of the listed outcomes that pass, and of those that were cut. */
-export function probabilityOf<T>(law: Law<T>, passes: (value: T) => boolean): Interval {
-  let sum = zero;
-  for (const { value, probability } of law.outcomes.values()) {
-    if (passes(value)) sum = add(sum, probability);
-  }
-  return { low: sum.low, high: sum.high + law.cut.high };
-}
-
 /**
  * The hockey-stick divergence at epsilon: the largest P(S) - e^epsilon Q(S) over all events S. The
  * high end holds whatever was cut: all of it may be in S, and only where Q has nothing.
