@@ -1,5 +1,5 @@
 import type { Amount, PureAmount } from '../../src/privacy/accounting/amount.js';
-import type { Charge } from '../../src/privacy/accounting/budget.js';
+import type { Balance, Charge } from '../../src/privacy/accounting/budget.js';
 import type { BudgetRule } from '../../src/privacy/accounting/cost.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { WireCode } from '../../src/base/error-codes.js';
@@ -71,19 +71,10 @@ export interface StudyRecord {
 }
 
 /** The limits of a budget, its spending, and the reservations of open epochs. Public. */
-export interface LedgerBalance {
+export interface LedgerBalance extends Balance {
   readonly key: string;
   readonly scope: BudgetSpec['scope'];
   readonly rule: BudgetRule;
-  readonly rhoCap: Amount;
-  readonly deltaCap: Amount;
-  readonly pureCap: Amount;
-  readonly rhoSpent: Amount;
-  readonly deltaSpent: Amount;
-  readonly pureSpent: PureAmount;
-  readonly rhoReserved: Amount;
-  readonly deltaReserved: Amount;
-  readonly pureReserved: PureAmount;
   readonly epsilon: number;
   readonly delta: number;
   /** Set for a budget that renews: `spent` is then the charges within the last `windowMs`. */

@@ -1,6 +1,7 @@
+import type { Charge } from '../../../src/privacy/accounting/budget.js';
 import type { AdmissionRequest } from '../contract.js';
 import type { NewKeyPeriod } from '../rules/new-keys.js';
-import { spendOf, type AmountRow, type Spend } from '../rules/spend.js';
+import { spendOf, type AmountRow } from '../rules/spend.js';
 import type { PostgresFacts } from './admission-facts.js';
 import { int8Array, textArray } from './arrays.js';
 import { pairName, type Window } from './list-reads.js';
@@ -11,7 +12,7 @@ export interface Extras {
   /** The first epoch that leaves a contributor out, by study. */
   readonly excluded: ReadonlyMap<string, bigint>;
   /** Sums of debits, by budget. */
-  readonly spends: ReadonlyMap<string, { readonly version: bigint; readonly total: Spend }>;
+  readonly spends: ReadonlyMap<string, { readonly version: bigint; readonly total: Charge }>;
   /** Debits of budgets that renew, with the time of the epoch's charge. */
   readonly debits: ReadonlyMap<string, readonly StoredDebit[]>;
   /** The newest epoch that a contributor of a running total was in, by study. */
@@ -116,7 +117,7 @@ async function readContributors(
   session: Session, pairs: readonly Pair[],
 ): Promise<Pick<Extras, 'excluded' | 'spends' | 'entered'>> {
   const excluded = new Map<string, bigint>();
-  const spends = new Map<string, { version: bigint; total: Spend }>();
+  const spends = new Map<string, { version: bigint; total: Charge }>();
   const entered = new Map<string, bigint>();
   const found = { excluded, spends, entered };
   const asked = pairs.filter(({ study: { excludes, own } }) => excludes || own !== null);

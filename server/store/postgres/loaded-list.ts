@@ -7,8 +7,8 @@ import { fingerprintOf } from '../rules/epoch-tables.js';
 import { takeNewKey } from '../rules/new-keys.js';
 import { spentOf, type SpendingSource } from '../rules/own-budget.js';
 import { debitOf, type DebitSource } from '../rules/own-debit.js';
-import { plusCharge } from '../../../src/privacy/accounting/budget.js';
-import { amountRow, noSpend, type AmountRow, type Spend } from '../rules/spend.js';
+import { plusCharge, type Charge } from '../../../src/privacy/accounting/budget.js';
+import { amountRow, noSpend, type AmountRow } from '../rules/spend.js';
 import type { PostgresFacts } from './admission-facts.js';
 import { emptyExtras, type Extras } from './list-extras.js';
 import { pairName, type Window } from './list-reads.js';
@@ -18,7 +18,7 @@ export interface NewDebit {
   readonly budgetId: bigint;
   readonly contributorId: bigint;
   readonly epochKey: bigint;
-  readonly cost: Spend;
+  readonly cost: Charge;
 }
 
 /** The sum of one contributor's debits in one budget, as the list leaves it. */
@@ -26,7 +26,7 @@ export interface NewSpend {
   readonly budgetId: bigint;
   readonly contributorId: bigint;
   readonly version: bigint;
-  readonly total: Spend;
+  readonly total: Charge;
 }
 
 /** The state of one list: the rows that it has read, and the changes that it will write. */
@@ -115,7 +115,7 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     this.journalled.push({ ...row, epochKey });
   }
 
-  spent(study: PostgresFacts, contributorId: bigint, nowMs: number): Spend {
+  spent(study: PostgresFacts, contributorId: bigint, nowMs: number): Charge {
     return spentOf(this, study.own!, contributorId, nowMs);
   }
 
@@ -139,7 +139,7 @@ implements AdmissionSource<PostgresFacts>, DebitSource, SpendingSource {
     this.entered.push({ studyKey, contributorId, epoch: open!.epoch });
   }
 
-  running(budgetId: bigint, contributorId: bigint): Spend {
+  running(budgetId: bigint, contributorId: bigint): Charge {
     const name = pairName(budgetId, contributorId);
     return (this.spends.get(name) ?? this.extras.spends.get(name))?.total ?? noSpend;
   }

@@ -1,4 +1,4 @@
-import type { Caps } from '../../../src/privacy/accounting/budget.js';
+import type { Caps, Charge } from '../../../src/privacy/accounting/budget.js';
 import type { StudyId } from '../contract.js';
 import type { StudyFacts } from './admission-list.js';
 import type { OpenEpochFacts } from './admission-rules.js';
@@ -6,7 +6,7 @@ import { capsOf } from './budgets.js';
 import { rateIn, type NewKeyRate } from './new-keys.js';
 import { ownBudget, type OwnBudget } from './own-budget.js';
 import { separationIn } from './running-series.js';
-import { spendOf, type Spend } from './spend.js';
+import { spendOf } from './spend.js';
 import { first, sql, type Steps } from './steps.js';
 
 /** A study's facts as a store's admission knows them, until some of them change. */
@@ -27,7 +27,7 @@ export interface StoredFacts extends StudyFacts {
 }
 
 export interface Debits {
-  readonly cost: Spend;
+  readonly cost: Charge;
   readonly caps: Caps;
   /** Scheduled close of the open epoch; Infinity where it closes on a count. */
   readonly closesAtMs: number;

@@ -1,10 +1,10 @@
+import type { Charge } from '../../../src/privacy/accounting/budget.js';
 import { assert } from '../../../src/base/assert.js';
 import type { WireCode } from '../../../src/base/error-codes.js';
 import type { AdmissionRequest, AdmissionResult, StudyId } from '../contract.js';
 import {
   judge, leftOutRows, type AdmissionStudy, type ContributionState,
 } from './admission-rules.js';
-import type { Spend } from './spend.js';
 import { fingerprintBytes } from './epoch-tables.js';
 import { emptyWindow, settle, type ReplayWindow } from './replay-window.js';
 
@@ -25,7 +25,7 @@ export interface Contributor<Facts extends StudyFacts> {
 /** The effect of an epoch's first row on the contributor's own spending. */
 export interface Debit {
   readonly fits: boolean;
-  readonly spend: Spend;
+  readonly spend: Charge;
 }
 
 /** The numbers that a list adds to the counters of an open epoch. */

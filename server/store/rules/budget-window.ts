@@ -1,6 +1,6 @@
 import { parsePure, zeroAmount, type PureAmount } from '../../../src/privacy/accounting/amount.js';
-import { plusCharge, plusPure } from '../../../src/privacy/accounting/budget.js';
-import { amountRow, minus, pureSum, spendOf, type Spend } from './spend.js';
+import { plusCharge, plusPure, type Charge } from '../../../src/privacy/accounting/budget.js';
+import { amountRow, minus, pureSum, spendOf } from './spend.js';
 import { all, first, sql, type Steps } from './steps.js';
 import type { BudgetRow } from './tables.js';
 
@@ -73,7 +73,7 @@ export function* renewed(row: BudgetRow, nowMs: number): Steps<BudgetRow> {
   };
 }
 
-const spentOf = ({ rho_spent: rho, delta_spent: delta, pure_spent: pure }: BudgetRow): Spend =>
+const spentOf = ({ rho_spent: rho, delta_spent: delta, pure_spent: pure }: BudgetRow): Charge =>
   spendOf({ rho, delta, pure });
 
 /** The pure sum of the charges with later stamps. */
@@ -91,7 +91,7 @@ function* pureAfter(row: BudgetRow, through: bigint): Steps<PureAmount> {
  * @param fits whether the budget may come to a total.
  */
 export function* renewalTime(
-  row: BudgetRow, beside: Spend, fits: (total: Spend) => boolean, nowMs: number,
+  row: BudgetRow, beside: Charge, fits: (total: Charge) => boolean, nowMs: number,
 ): Steps<number> {
   const charges = yield* all(chargesAfter(row));
   const pureLeft: PureAmount[] = [zeroAmount];

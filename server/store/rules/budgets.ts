@@ -4,13 +4,13 @@ import { KeelsonError, StorageError } from '../../../src/base/errors.js';
 import {
   capOf, parseAmount, parsePure, pureText, zeroAmount, type Amount, type PureAmount,
 } from '../../../src/privacy/accounting/amount.js';
-import { admits, plusCharge, type Caps } from '../../../src/privacy/accounting/budget.js';
+import {
+  admits, plusCharge, type Caps, type Charge,
+} from '../../../src/privacy/accounting/budget.js';
 import type { BudgetRule } from '../../../src/privacy/accounting/cost.js';
 import type { BudgetSpec, LedgerBalance, LedgerEntry } from '../contract.js';
 import { renewed } from './budget-window.js';
-import {
-  amountRow, atMost, isAmount, isSame, minus, noSpend, pureSum, spendOf, type Spend,
-} from './spend.js';
+import { amountRow, atMost, isAmount, isSame, minus, noSpend, pureSum, spendOf } from './spend.js';
 import { all, first, run, sql, type Steps } from './steps.js';
 import type { BudgetRow, LedgerTable } from './tables.js';
 
@@ -42,8 +42,8 @@ import type { BudgetRow, LedgerTable } from './tables.js';
  */
 
 export interface Totals {
-  readonly spent: Spend;
-  readonly reserved: Spend;
+  readonly spent: Charge;
+  readonly reserved: Charge;
 }
 
 const ruleOf = (row: BudgetRow): BudgetRule =>
@@ -168,7 +168,7 @@ function boundOf(row: BudgetRow): Caps {
 }
 
 /** What stays reserved after an epoch has been charged or has lapsed. */
-export function* unreserved(row: BudgetRow, cost: Spend): Steps<Spend> {
+export function* unreserved(row: BudgetRow, cost: Charge): Steps<Charge> {
   const left = minus(totalsOf(row).reserved, cost);
   return left.pure === null ? { ...left, pure: yield* pureReserved(row.budget_id) } : left;
 }
@@ -249,7 +249,7 @@ export interface NewEntry {
   readonly studyKey: bigint;
   readonly epoch: bigint;
   readonly kind: LedgerTable['kind'];
-  readonly cost: Spend;
+  readonly cost: Charge;
   readonly events?: string;
   readonly atMs: number;
 }
@@ -310,8 +310,8 @@ export function* lastDeclined(budgetKey: string): Steps<LedgerEntry | null> {
 export function* verifyLedger(): Steps<void> {
   const budgets = yield* all(budgetRows().where('scope', '!=', 'contributor'));
   for (const budget of budgets) {
-    let spent: Spend = noSpend;
-    let reserved: Spend = noSpend;
+    let spent: Charge = noSpend;
+    let reserved: Charge = noSpend;
     const entries = yield* all(sql.selectFrom('ledger')
       .leftJoin('rollback_charges', 'rollback_charges.entry_id', 'ledger.entry_id')
       .select(['kind', 'rho', 'delta', 'pure', 'at_ms', 'rollback'])

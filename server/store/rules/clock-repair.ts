@@ -1,8 +1,8 @@
 import { earliestTimeMs } from '../../base/clock.js';
 import { budgetRows } from './budgets.js';
 import { forgottenThrough, noteForgotten } from './own-budget.js';
-import { plusCharge } from '../../../src/privacy/accounting/budget.js';
-import { amountRow, noSpend, spendOf, type Spend } from './spend.js';
+import { plusCharge, type Charge } from '../../../src/privacy/accounting/budget.js';
+import { amountRow, noSpend, spendOf } from './spend.js';
 import { all, first, run, sql, type Steps } from './steps.js';
 import type { BudgetRow } from './tables.js';
 
@@ -91,7 +91,7 @@ function* recount(row: BudgetRow, now: bigint): Steps<void> {
     .where('budget_id', '=', row.budget_id)
     .where('kind', '=', 'charged').where('at_ms', '>', through));
   const { rho, delta, pure } = amountRow(
-    charges.reduce<Spend>((total, charge) => plusCharge(total, spendOf(charge)), noSpend));
+    charges.reduce<Charge>((total, charge) => plusCharge(total, spendOf(charge)), noSpend));
   yield* run(sql.updateTable('budgets')
     .set({ rho_spent: rho, delta_spent: delta, pure_spent: pure })
     .where('budget_id', '=', row.budget_id));

@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import { equalBytes } from '../../../src/base/bytes.js';
 import { InvariantError } from '../../../src/base/errors.js';
 import { pureText, type PureAmount } from '../../../src/privacy/accounting/amount.js';
-import { admits, plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { admits, plusCharge, type Charge } from '../../../src/privacy/accounting/budget.js';
 import { areSameEvents } from '../../../src/privacy/accounting/event-codec.js';
 import type {
   ChargeResult, EpochRecord, EpochState, OpenEpoch, OpenEpochResult, StoreRelease, StudyId,
@@ -14,7 +14,7 @@ import {
 import type { EpochTables, GroupSecrets } from './epoch-tables.js';
 import { pureOfEvents } from './pure-charges.js';
 import { writeSeries } from './running-series.js';
-import { isSame, spendOf, type Spend } from './spend.js';
+import { isSame, spendOf } from './spend.js';
 import { all, first, run, sql, type Steps } from './steps.js';
 import { existingStudy, type StudyRow } from './studies.js';
 import type { BudgetRow, EpochsTable } from './tables.js';
@@ -50,7 +50,7 @@ function* setState(row: EpochRow, state: EpochState): Steps<void> {
 }
 
 /** The cost of the epoch's release, in the unit of the budget's rule. */
-export const costOf = (row: EpochRow): Spend => spendOf(row);
+export const costOf = (row: EpochRow): Charge => spendOf(row);
 
 /**
  * Reserves the epoch's cost and opens it. Under contributor scope nothing is reserved here: `admit`
@@ -60,7 +60,7 @@ export const costOf = (row: EpochRow): Spend => spendOf(row);
 export function* openEpoch(tables: EpochTables, input: OpenEpoch): Steps<OpenEpochResult> {
   const study = yield* existingStudy(input.studyId);
   const budget = yield* budgetById(study.budget_id, input.opensAtMs);
-  const cost: Spend = { rho: input.rho, delta: input.delta, pure: input.pure ?? null };
+  const cost: Charge = { rho: input.rho, delta: input.delta, pure: input.pure ?? null };
   const present = yield* epochRow(study.study_key, input.epoch);
   if (present !== undefined) {
     const same = present.state === 'open' && isSame(cost, costOf(present));
@@ -85,7 +85,7 @@ export function* openEpoch(tables: EpochTables, input: OpenEpoch): Steps<OpenEpo
       kind: 'declined', balance: balanceOf(budget), rhoAsked: input.rho, deltaAsked: input.delta,
     } as const;
     if (budget.window_ms !== null && admits(caps, cost)) {
-      const fits = (total: Spend): boolean => admits(caps, total);
+      const fits = (total: Charge): boolean => admits(caps, total);
       return { ...declined, retryAtMs: yield* renewalTime(budget, beside, fits, input.opensAtMs) };
     }
     yield* run(sql.updateTable('studies')
@@ -179,7 +179,7 @@ function pureCharged(budget: BudgetRow, row: EpochRow, events: string): PureAmou
 }
 
 /** Refunds contributors their debits for an epoch. */
-export type Refund = (epochKey: bigint, budget: BudgetRow, cost: Spend) => Steps<void>;
+export type Refund = (epochKey: bigint, budget: BudgetRow, cost: Charge) => Steps<void>;
 
 /** Returns the reservation. Under contributor scope `refund` returns the contributors' debits. */
 export function* lapseEpoch(

@@ -1,7 +1,7 @@
 import { budgetTime } from './budget-window.js';
 import { budgetById } from './budgets.js';
-import { plusCharge } from '../../../src/privacy/accounting/budget.js';
-import { noSpend, spendOf, type AmountRow, type Spend } from './spend.js';
+import { plusCharge, type Charge } from '../../../src/privacy/accounting/budget.js';
+import { noSpend, spendOf, type AmountRow } from './spend.js';
 import { first, run, sql, type Steps } from './steps.js';
 
 /*
@@ -42,7 +42,7 @@ export interface OwnBudget {
 /** A store's records of one contributor's spending and of the charges of its budget. */
 export interface SpendingSource {
   /** For a budget that does not renew: the sum of the contributor's own debits. */
-  running(budgetId: bigint, contributorId: bigint): Spend;
+  running(budgetId: bigint, contributorId: bigint): Charge;
   /** The contributor's debits for epochs that are not charged, or charged after this time. */
   counting(budgetId: bigint, contributorId: bigint, afterMs: bigint): Iterable<AmountRow>;
   /** Charges of the budget after the first time, up to the second. */
@@ -54,7 +54,7 @@ export interface SpendingSource {
 /** The spending of a contributor that counts at `nowMs`. */
 export function spentOf(
   source: SpendingSource, budget: OwnBudget, contributorId: bigint, nowMs: number,
-): Spend {
+): Charge {
   const { budgetId, windowMs, forgottenMs } = budget;
   if (windowMs === null) {
     return total(source.lost(budgetId, -1n), source.running(budgetId, contributorId));
@@ -68,7 +68,7 @@ export function spentOf(
   return total(source.counting(budgetId, contributorId, forgottenMs), forgotten);
 }
 
-function total(amounts: Iterable<AmountRow>, from: Spend): Spend {
+function total(amounts: Iterable<AmountRow>, from: Charge): Charge {
   let spend = from;
   for (const each of amounts) spend = plusCharge(spend, spendOf(each));
   return spend;

@@ -1,12 +1,11 @@
-import { admits, plusCharge } from '../../../src/privacy/accounting/budget.js';
-import { type Spend } from './spend.js';
+import { admits, plusCharge, type Charge } from '../../../src/privacy/accounting/budget.js';
 import type { Debit } from './admission-list.js';
 import type { StoredFacts } from './admission-facts.js';
 
 /** A store's access for debits. All writes are in the transaction of the list. */
 export interface DebitSource {
   /** The spending that counts at this time. */
-  spent(study: StoredFacts, contributorId: bigint, nowMs: number): Spend;
+  spent(study: StoredFacts, contributorId: bigint, nowMs: number): Charge;
   /** Adds the cost of the open epoch. */
   spend(study: StoredFacts, contributorId: bigint): void;
   /** For a study with running totals: the newest epoch that the contributor was in. */

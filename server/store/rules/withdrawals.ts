@@ -1,17 +1,17 @@
+import type { Charge } from '../../../src/privacy/accounting/budget.js';
 import type { Selectable } from 'kysely';
 import type { WithdrawalRequest, WithdrawalResult } from '../contract.js';
 import { leftOutRows } from './admission-rules.js';
 import { budgetById, wholeMs } from './budgets.js';
 import { costOf, epochRow, type EpochRow } from './epochs.js';
 import { leaveRunning } from './running-series.js';
-import type { Spend } from './spend.js';
 import { first, run, sql, type Steps } from './steps.js';
 import { existingStudy, type StudyRow } from './studies.js';
 import type { BudgetRow, ReplayTable } from './tables.js';
 
 /** Refunds one contributor its debit for an epoch. No release may use its rows. */
 export type RefundOne = (
-  epochKey: bigint, budget: BudgetRow, contributorId: bigint, cost: Spend,
+  epochKey: bigint, budget: BudgetRow, contributorId: bigint, cost: Charge,
 ) => Steps<void>;
 
 /**

@@ -1,3 +1,4 @@
+import type { Charge } from '../../../src/privacy/accounting/budget.js';
 import type { AdmissionRequest, AdmissionResult, ContributorState, StudyId } from '../contract.js';
 import { readFacts, type StoredFacts } from '../rules/admission-facts.js';
 import {
@@ -5,7 +6,6 @@ import {
   type JournalRow,
 } from '../rules/admission-list.js';
 import type { ContributionState } from '../rules/admission-rules.js';
-import type { Spend } from '../rules/spend.js';
 import { takeNewKey } from '../rules/new-keys.js';
 import { debitOf, type DebitSource } from '../rules/own-debit.js';
 import { holesOf } from '../rules/replay-window.js';
@@ -171,7 +171,7 @@ export class Admission implements AdmissionSource<StoredFacts>, DebitSource {
     return debitOf(this, study, contributorId, this.#nowMs());
   }
 
-  spent(study: StoredFacts, contributorId: bigint, nowMs: number): Spend {
+  spent(study: StoredFacts, contributorId: bigint, nowMs: number): Charge {
     return this.#spending.spent(study.own!, contributorId, nowMs);
   }
 

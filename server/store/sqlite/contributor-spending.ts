@@ -2,9 +2,9 @@ import { assert } from '../../../src/base/assert.js';
 import {
   forgettable, spentOf, type OwnBudget, type SpendingSource,
 } from '../rules/own-budget.js';
-import { plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { plusCharge, type Charge } from '../../../src/privacy/accounting/budget.js';
 import {
-  amountRow, debitLeft, isAmount, noSpend, spendOf, type AmountRow, type Spend,
+  amountRow, debitLeft, isAmount, noSpend, spendOf, type AmountRow,
 } from '../rules/spend.js';
 import type { Statement } from './driver.js';
 import { journalTable } from './epoch-tables.js';
@@ -53,12 +53,12 @@ export class ContributorSpending implements SpendingSource {
   }
 
   /** The spending that counts at `nowMs`. */
-  spent(budget: OwnBudget, contributorId: bigint, nowMs: number): Spend {
+  spent(budget: OwnBudget, contributorId: bigint, nowMs: number): Charge {
     return spentOf(this, budget, contributorId, nowMs);
   }
 
   /** Adds `cost` for an epoch. */
-  debit(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Spend): void {
+  debit(budget: OwnBudget, contributorId: bigint, epochKey: bigint, cost: Charge): void {
     const { budgetId, windowMs } = budget;
     if (windowMs === null) {
       this.#set(budgetId, contributorId, plusCharge(this.running(budgetId, contributorId), cost));
@@ -69,7 +69,7 @@ export class ContributorSpending implements SpendingSource {
   }
 
   /** Refunds an epoch's cost to its contributors. Only for a lapsed epoch, which drew no noise. */
-  refund(epochKey: bigint, budgetId: bigint, windowed: boolean, cost: Spend): void {
+  refund(epochKey: bigint, budgetId: bigint, windowed: boolean, cost: Charge): void {
     const { database } = this.#queries;
     if (windowed) {
       database.prepare('DELETE FROM contributor_debits WHERE budget_id = ? AND epoch_key = ?')
@@ -89,7 +89,7 @@ export class ContributorSpending implements SpendingSource {
    * rows.
    */
   refundOne(
-    budgetId: bigint, windowed: boolean, contributorId: bigint, epochKey: bigint, cost: Spend,
+    budgetId: bigint, windowed: boolean, contributorId: bigint, epochKey: bigint, cost: Charge,
   ): void {
     if (windowed) {
       this.#queries.database.prepare('DELETE FROM contributor_debits WHERE budget_id = ? AND '
@@ -108,7 +108,7 @@ export class ContributorSpending implements SpendingSource {
     return true;
   }
 
-  running(budgetId: bigint, contributorId: bigint): Spend {
+  running(budgetId: bigint, contributorId: bigint): Charge {
     const row = this.#read.get(budgetId, contributorId);
     return row === undefined ? noSpend : spendOf(row);
   }
@@ -125,13 +125,13 @@ export class ContributorSpending implements SpendingSource {
     return this.#lost.all(budgetId, afterMs);
   }
 
-  #giveBack(budgetId: bigint, contributorId: bigint, cost: Spend): void {
+  #giveBack(budgetId: bigint, contributorId: bigint, cost: Charge): void {
     const left = debitLeft(this.running(budgetId, contributorId), cost);
     assert(isAmount(left), 'a contributor was debited for every epoch it is in');
     this.#set(budgetId, contributorId, left);
   }
 
-  #set(budgetId: bigint, contributorId: bigint, total: Spend): void {
+  #set(budgetId: bigint, contributorId: bigint, total: Charge): void {
     const { rho, delta, pure } = amountRow(total);
     this.#write.run(budgetId, contributorId, rho, delta, pure);
   }

@@ -1,7 +1,7 @@
 import type { BudgetSpec } from '../contract.js';
 import { budgetRows, specOf } from '../rules/budgets.js';
-import { plusCharge } from '../../../src/privacy/accounting/budget.js';
-import { noSpend, spendOf, type Spend } from '../rules/spend.js';
+import { plusCharge, type Charge } from '../../../src/privacy/accounting/budget.js';
+import { noSpend, spendOf } from '../rules/spend.js';
 import { draftMark, publishMark, type Mark, type StudyMark } from './mark.js';
 import { sql } from '../rules/steps.js';
 import type { Queries } from './query.js';
@@ -13,7 +13,7 @@ export interface Progress {
   /**
    * For each charged study, by its database key: its newest epoch, and the sum of all its charges.
    */
-  readonly charged: ReadonlyMap<bigint, { readonly epoch: bigint; readonly total: Spend }>;
+  readonly charged: ReadonlyMap<bigint, { readonly epoch: bigint; readonly total: Charge }>;
 }
 
 export const noProgress: Progress = { ledger: 0n, charged: new Map() };

@@ -1,3 +1,4 @@
+import type { Charge } from '../../../src/privacy/accounting/budget.js';
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +7,7 @@ import { parseAmount, parsePure } from '../../../src/privacy/accounting/amount.j
 import { createDraft } from '../../base/owned-files.js';
 import { syncFolder } from '../../base/secret-files.js';
 import type { BudgetSpec } from '../contract.js';
-import type { AmountRow, Spend } from '../rules/spend.js';
+import type { AmountRow } from '../rules/spend.js';
 
 /**
  * The high-water mark: a small file beside the database that says how far the ledger and the logs
@@ -49,7 +50,7 @@ export interface StudyMark {
    * Everything charged so far, whether or not it still counts in the budget's window. The marks of
    * older programs have no pure amounts.
    */
-  readonly charged: Omit<Spend, 'pure'> & Partial<Pick<Spend, 'pure'>>;
+  readonly charged: Omit<Charge, 'pure'> & Partial<Pick<Charge, 'pure'>>;
   readonly releases: number;
   /** SHA-512 of the newest release, hex; 128 zeros when there is none. */
   readonly digest: string;

@@ -5,13 +5,13 @@ import { StorageError } from '../../../src/base/errors.js';
 import {
   zeroAmount, type Amount, type PureAmount,
 } from '../../../src/privacy/accounting/amount.js';
-import { admits, plusCharge } from '../../../src/privacy/accounting/budget.js';
+import { admits, plusCharge, type Charge } from '../../../src/privacy/accounting/budget.js';
 import type { Rollback } from '../records.js';
 import { chargeTime } from '../rules/budget-window.js';
 import {
   addEntry, budgetById, capsOf, totalsOf, wholeMs, writeTotals,
 } from '../rules/budgets.js';
-import { noSpend, smaller, type Spend } from '../rules/spend.js';
+import { noSpend, smaller } from '../rules/spend.js';
 import { abandonEpoch, lapseEpoch } from '../rules/epochs.js';
 import type { StoreParts } from '../rules/calls.js';
 import { HighWater, markOf, noProgress, progressSince } from './high-water.js';
@@ -157,7 +157,7 @@ function whyBehind(queries: Queries, directory: string, mark: Mark, found: Mark)
 }
 
 interface Loss {
-  readonly missing: Spend;
+  readonly missing: Charge;
   /** A release is missing, or differs from the mark's. */
   readonly releases: boolean;
 }
@@ -169,7 +169,7 @@ function lossOf(queries: Queries, marked: StudyMark, found: Mark): Loss | null {
   const rho = above(marked.charged.rho, charged.rho);
   const delta = above(marked.charged.delta, charged.delta);
   const pure = pureAbove(marked.charged.pure, charged.pure ?? null, rho > 0n || delta > 0n);
-  const missing: Spend = { rho, delta, pure };
+  const missing: Charge = { rho, delta, pure };
   const releases = marked.releases > 0 && marked.digest !== digestAt(queries, marked);
   return releases || hasAmount(missing) ? { missing, releases } : null;
 }
@@ -190,7 +190,7 @@ function pureAbove(
   return above(marked, found);
 }
 
-const hasAmount = ({ rho, delta, pure }: Spend): boolean =>
+const hasAmount = ({ rho, delta, pure }: Charge): boolean =>
   rho > 0n || delta > 0n || pure === null || pure > 0n;
 
 function digestAt(queries: Queries, { studyId, releases }: StudyMark): string | undefined {
@@ -277,7 +277,7 @@ function closeEpochs(
 interface MissingCharge {
   readonly study: StudyRow;
   readonly epoch: bigint;
-  readonly missing: Spend;
+  readonly missing: Charge;
   readonly rollback: bigint;
 }
 
@@ -304,7 +304,7 @@ function chargeMissing(
     { countsMore: budget.window_ms !== null }));
 }
 
-function totalOf(budget: BudgetRow): Spend {
+function totalOf(budget: BudgetRow): Charge {
   const { spent, reserved } = totalsOf(budget);
   return plusCharge(spent, reserved);
 }
@@ -314,7 +314,7 @@ function totalOf(budget: BudgetRow): Spend {
  * is beyond them has left the window. Otherwise nobody knows which of the two sums kept within its
  * cap, so nothing is left out.
  */
-function whatCounts(budget: BudgetRow, missing: Spend): Spend {
+function whatCounts(budget: BudgetRow, missing: Charge): Charge {
   const total = totalOf(budget);
   if (total.pure !== null && missing.pure !== null) return missing;
   const caps = capsOf(budget);
