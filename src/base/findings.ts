@@ -96,17 +96,25 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
   }
 }
 
-function endUnseen([hidden, side, value]: readonly number[]): string {
+function endUnseen([hidden, side, ...values]: readonly number[]): string {
+  const [value] = values;
   const remedy = 'Give the smallest and the largest possible value as range for an answer with an '
     + 'interval.';
   if (hidden === undefined) {
-    return `no interval: noise hides how far out the farthest rows are. ${remedy}`;
+    return `no interval: noise hides how far out the farthest people are. ${remedy}`;
   }
   return side === 0 || value === undefined
-    ? `no interval: too few people came, and noise hides up to ${shown(hidden)} people far out. `
-      + remedy
-    : `an interval that is open on one side: rows are ${side === 1 ? 'above' : 'below'} `
+    ? `no interval: too few people came, and noise hides up to ${shown(hidden)} people far out.`
+      + `${meanOfPulledIn(values)} ${remedy}`
+    : `an interval that is open on one side: people are ${side === 1 ? 'above' : 'below'} `
       + `${shown(value)}, and nobody knows how far. ${remedy}`;
+}
+
+function meanOfPulledIn([from, to, low, high]: readonly number[]): string {
+  if (from === undefined || to === undefined || low === undefined || high === undefined) return '';
+  return ` With everybody below ${shown(from)} counted as ${shown(from)}, and everybody above `
+    + `${shown(to)} as ${shown(to)}, the mean is between ${shown(low)} and ${shown(high)} (95 % `
+    + 'interval).';
 }
 
 function clusterFar(where: string, [people = NaN, from, to, sure]: readonly number[]): string {

@@ -75,10 +75,11 @@ export interface Finding {
    * distance below which rows that differ are not seen. `values-clipped`: a noisy number of
    * contributors; none where the answer itself is at a bound. `end-unseen`: how many people noise
    * hides far out, then the side that is open (1 above, -1 below, 0 both), and for one side from
-   * which value on; or none. `cluster-far`: a noisy number of people, or how many there may be;
-   * the values that they are between; and 1 if they are sure, 0 if it may be noise. `groups-cut`:
-   * a noisy number of contributors, half of its 95 % interval, and the groups that count for one.
-   * Other reasons: none.
+   * which value on; for both, perhaps two values and the ends of the interval of the mean with
+   * everybody beyond these counted as at them; or none. `cluster-far`: a noisy number of people, or
+   * how many there may be; the values that they are between; and 1 if they are sure, 0 if it may be
+   * noise. `groups-cut`: a noisy number of contributors, half of its 95 % interval, and the groups
+   * that count for one. Other reasons: none.
    */
   readonly amounts: readonly number[];
 }

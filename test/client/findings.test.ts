@@ -30,12 +30,12 @@ describe('a finding in words', () => {
     expect(findingText(finding('values-clipped', [1]), names))
       .toMatch(/^The answer is at an end of the bounds in column distance\. .* farther out/);
     expect(findingText(finding('end-unseen', [2]), names)).toBe(
-      'Column flag has no interval: noise hides how far out the farthest rows are. Give the '
+      'Column flag has no interval: noise hides how far out the farthest people are. Give the '
       + 'smallest and the largest possible value as range for an answer with an interval.');
     expect(findingText(finding('end-unseen', [0], [52, 0]), names)).toMatch(
       /^Column delay has no interval: too few people came, and noise hides up to 52 people far out/);
     expect(findingText(finding('end-unseen', [0], [52, -1, -9.5]), names)).toMatch(
-      /^Column delay has an interval that is open on one side: rows are below -9\.5, and nobody kn/);
+      /^Column delay has an interval that is open on one side: people are below -9\.5, and nobody kn/);
     expect(findingText(finding('cluster-far', [1], [119.6, 5e8, 1e9, 1]), names)).toBe(
       'About 120 people are from 500000000 to 1000000000 in column distance, apart from the '
       + 'others. They are in the answer, and make its interval wider.');

@@ -138,6 +138,11 @@ export interface FarRows {
   readonly below: FarSide;
   /** Mean square distance from the centre of the rows that are seen, in squared spreads. */
   readonly square: number;
+  /**
+   * The same of all rows, each pulled in to a radius, and larger by one deviation of its noise. In
+   * squared spreads.
+   */
+  readonly squareWithin: (radius: number) => number;
 }
 
 /** The cells of a side, in spreads. */
@@ -154,7 +159,12 @@ export function readFarRows({ counts, sigma, rows, isLattice }: NoisyCells): Far
   const below = new FarSide(sideCells, counts.subarray(cellsOfSide), noise, rows);
   const squareOf = (cell: number): number => (isLattice ? highs[cell]! ** 2 : squares[cell]!);
   const square = (above.counted(squareOf) + below.counted(squareOf)) / rows;
-  return { above, below, square: Math.max(0, square) };
+  const squareWithin = (radius: number): number => {
+    const most = lows.map((_, cell) => Math.min(radius ** 2, squareOf(cell)));
+    const sum = counts.reduce((total, count, cell) => total + count * most[cell % cellsOfSide]!, 0);
+    return (Math.max(0, sum) + sigma * Math.SQRT2 * Math.hypot(...most)) / rows;
+  };
+  return { above, below, square: Math.max(0, square), squareWithin };
 }
 
 /**

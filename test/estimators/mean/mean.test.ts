@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadFlights } from '../../../cli/data/flights.js';
 import { findingText } from '../../../src/base/findings.js';
-import type { ValueOutcome } from '../../../src/base/outcome.js';
+import type { Finding, ValueOutcome } from '../../../src/base/outcome.js';
 import type { Plan } from '../../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../../src/estimators/registry.js';
 import { contaminated, dataSource, type DataSource } from '../../support/data.js';
@@ -193,12 +193,20 @@ describe('the mean of one column', () => {
     const outcome =
       await valueOf(oneColumn(7_000), normalWith(7_000, 0, 0, 'few people'), 'few people');
     expect(outcome.interval95).toEqual({ low: [-Infinity], high: [Infinity] });
-    expect(outcome.findings).toEqual([
-      { reason: 'end-unseen', columns: [0], amounts: [52, 0] },
-    ]);
-    expect(findingText(outcome.findings![0]!, ['delay'])).toMatch(
-      /^Column delay has no interval: too few people came, and noise hides up to 52 people far out/,
-    );
+    const [{ amounts, ...found }] = outcome.findings as [Finding];
+    expect(found).toEqual({ reason: 'end-unseen', columns: [0] });
+    expect(amounts.slice(0, 2)).toEqual([52, 0]);
+    const [from, to, least, most] = amounts.slice(2) as [number, number, number, number];
+    // The mean of rows that are pulled in has an interval, though.
+    expect(from).toBeLessThan(3);
+    expect(to).toBeGreaterThan(7);
+    expect(least).toBeLessThan(5);
+    expect(most).toBeGreaterThan(5);
+    expect(most - least).toBeLessThan(0.12);
+    expect(findingText(outcome.findings![0]!, ['delay'])).toMatch(new RegExp(
+      '^Column delay has no interval: too few people came, and noise hides up to 52 people far out.'
+      + ' With everybody below [\\d.]+ counted as [\\d.]+, and everybody above [\\d.]+ as '
+      + '[\\d.]+, the mean is between 4[\\d.]+ and 5[\\d.]+ \\(95 % interval\\)\\. Give'));
     const rows = normalWith(7_000, 0, 0, 'few people');
     const bounded = planOf('mean', { spread: 1, range: '0..50' }, factsOf(1, 7_000, 1));
     const { interval95: { low: [low], high: [high] } } =
@@ -206,6 +214,33 @@ describe('the mean of one column', () => {
     // Every group that noise may hide is allowed for at both ends of the range.
     expect(high! - 5).toBeGreaterThan(52 * 40 / 7_000);
     expect(high! - low!).toBeLessThan(1);
+  });
+
+  it('has an interval where few people far out count as at an edge', async () => {
+    const { columns: { delay: delays } } = loadFlights();
+    const columns: readonly (readonly [spread: number, entry: (data: DataSource) => number])[] = [
+      ...skewedShapes.map(({ deviation, entry }) => [deviation, entry] as const),
+      [1, (data) => data.normal() + (data.uniform() < 0.01 ? 400 : 0)],
+      [20, (data) => delays[Math.floor(data.uniform() * delays.length)]!],
+    ];
+    let held = 0;
+    for (const [spread, entry] of columns) {
+      const plan = planOf('mean', { spread }, factsOf(1, 1_500, 1));
+      const all = dataSource('pulled in');
+      const many = Array.from({ length: 40_000 }, () => entry(all));
+      for (let round = 0; round < 40; round++) {
+        const data = dataSource(`pulled in ${round}`);
+        const rows = Array.from({ length: 1_500 }, () => Float64Array.of(entry(data)));
+        const { findings } = await valueOf(plan, rows, `pulled in ${round}`);
+        const { amounts } = findings!.find(({ reason }) => reason === 'end-unseen')!;
+        const [from, to, low, high] = amounts.slice(2) as [number, number, number, number];
+        const truth = many.reduce((sum, each) =>
+          sum + Math.min(to, Math.max(from, each)), 0) / many.length;
+        held += Number(low <= truth && truth <= high);
+      }
+    }
+    // At 95 % the chance of fewer is 1e-6.
+    expect(held).toBeGreaterThanOrEqual(173);
   });
 
   it('holds clusters far out, and says where they are', async () => {
@@ -237,7 +272,7 @@ describe('the mean of one column', () => {
       const found = findings!.find(({ reason }) => reason === 'end-unseen')!;
       expect(found.amounts.slice(0, 2)).toEqual([52, sign]);
       expect(findingText(found, ['delay'])).toContain(
-        `open on one side: rows are ${sign === 1 ? 'above 131' : 'below -131'}`);
+        `open on one side: people are ${sign === 1 ? 'above 131' : 'below -131'}`);
     }
   });
 });

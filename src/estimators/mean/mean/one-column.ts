@@ -30,7 +30,8 @@ import { rowsIn } from '../../pooled/radius.js';
  * Interval. The noise of sum, count and cells; sampling, by the cells' squares; and at each end
  * what rows of this side may add that no cell shows. It assumes that no group of fewer than
  * `clusterSeenFrom` people decides the mean. Below `intervalFrom` people both ends are open, unless
- * public bounds say how far out such a group can be.
+ * public bounds say how far out such a group can be. Then the finding `end-unseen` has the interval
+ * of another mean, which needs no assumption: everybody beyond the ball counts as at its edge.
  */
 
 /** Part of the cost of the mean that the histogram of distances takes. */
@@ -117,6 +118,11 @@ interface Mean {
   readonly noise: number;
   readonly low: number;
   readonly high: number;
+  /**
+   * The interval of the mean of all rows, each pulled in to the radius; null where the mean has its
+   * own.
+   */
+  readonly pulledIn: readonly [low: number, high: number] | null;
 }
 
 function meanOf(
@@ -144,9 +150,14 @@ function meanOf(
     return whole + sign * (half + (up.eitherWay + down.eitherWay + more + unseen) / present);
   };
   const [low, high] = [endOf(below, -1), endOf(above, 1)];
+  const varianceWithin = Math.max(varianceLeast, far.squareWithin(radius) - inBall ** 2);
+  const halfWithin =
+    deviations95 * Math.hypot(noiseAt(inBall, 0), Math.sqrt(varianceWithin / present));
+  const pulledIn = isBelowFloor && bounds === null
+    ? [inBall - halfWithin, inBall + halfWithin] as const : null;
   // A radius that was given is kept: the answer is the mean of the rows that were pulled in.
-  return given === null ? { radius, present, moved: whole, noise, low, high } : {
-    radius, present, moved: inBall, noise: noiseAt(inBall, 0),
+  return given === null ? { radius, present, moved: whole, noise, low, high, pulledIn } : {
+    radius, present, moved: inBall, noise: noiseAt(inBall, 0), pulledIn,
     low: Math.min(low, inBall), high: Math.max(high, inBall),
   };
 }
@@ -170,17 +181,17 @@ function outcomeOf({ moved, noise, low, high }: Mean, { centre, spread }: Place)
 
 /** What the histogram shows, and what it cannot. */
 function findingsOf(
-  { distance, bounds }: OneColumn, { above, below }: FarRows, { present }: Mean,
+  { distance }: OneColumn, { above, below }: FarRows, { radius, pulledIn }: Mean,
   { centre, spread }: Place,
 ): readonly Finding[] {
   const seenFrom = clusterSeenFrom(normalCells(distance.sigma));
   const sides = [[above, 1], [below, -1]] as const;
   const inData = (entry: number, sign: number): number =>
     (centre[0]! + sign * entry) * spread[0]!;
-  const isBelowFloor = bounds === null && present < intervalFrom(distance.sigma);
-  const ends = isBelowFloor ? [[seenFrom, 0]]
-    : sides.flatMap(([{ openFrom }, sign]) =>
-      (openFrom === null ? [] : [[seenFrom, sign, inData(openFrom, sign)]]));
+  const ends = pulledIn !== null ? [[
+    seenFrom, 0, inData(radius, -1), inData(radius, 1), ...pulledIn.map((end) => inData(end, 1)),
+  ]] : sides.flatMap(([{ openFrom }, sign]) =>
+    (openFrom === null ? [] : [[seenFrom, sign, inData(openFrom, sign)]]));
   const clusters = sides.flatMap(([{ windows }, sign]) =>
     windows.filter(({ isApart }) => isApart).map(({ from, to, rows, isSure }) => [
       rows, ...[inData(from, sign), inData(to, sign)].sort((one, two) => one - two),
