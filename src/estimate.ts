@@ -3,7 +3,7 @@ import { checkList, checkOptions } from './base/given.js';
 import { protocolLimits } from './base/limits.js';
 import type { Outcome } from './base/outcome.js';
 import type {
-  Compute, Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
+  Compute, Estimator, Infeasible, ParameterValues, Participation, Plan, PrivacyTarget,
 } from './estimators/contract/estimator.js';
 import { checkParticipation, checkRow } from './estimators/contract/given.js';
 import { runOffline, type OwnedRows } from './estimators/run.js';
@@ -67,19 +67,27 @@ export async function estimate<Name extends string>(
   );
   const { estimator, cohort, participation } = options;
   checkParticipation(participation);
-  if (participation === 'secret' && cohort === undefined) {
-    throw new InvalidParameterError('cohort is missing: with participation "secret" the number of '
-      + 'rows is protected, so give the public number of contributors to plan for');
-  }
+  checkCohort(participation, cohort);
   const { rows, dimension } = tableOf(options.rows, options.columns);
   const { target, parameters } = checkedPlan(options, dimension);
+  return estimateTable({
+    rows, dimension, estimator, target, parameters, cohort, participation, ...systemRandomness(),
+  });
+}
+
+/** @throws InvalidParameterError where presence is protected and no public number is given. */
+export function checkCohort(participation: Participation, cohort: number | undefined): void {
+  if (participation !== 'secret' || cohort !== undefined) return;
+  throw new InvalidParameterError('cohort is missing: with participation "secret" the number of '
+    + 'rows is protected, so give the public number of contributors to plan for');
+}
+
+/** Randomness of the operating system for one run. */
+export function systemRandomness(): Pick<TableRun, 'noise' | 'assignmentHashes' | 'work'> {
   const noise = secureNoise();
   const seed = new Uint8Array(32);
   noise.fill(seed);
-  return estimateTable({
-    rows, dimension, estimator, target, parameters, cohort, participation, noise,
-    assignmentHashes: noise, work: seededRandom(seed),
-  });
+  return { noise, assignmentHashes: noise, work: seededRandom(seed) };
 }
 
 /** Options of `estimateTable`. */
@@ -100,29 +108,37 @@ export interface TableRun {
   readonly compute?: Compute;
 }
 
+/** The plan of a run. */
+export function planTable(
+  { rows, dimension, estimator, parameters, target, cohort, participation }: Pick<TableRun,
+    'dimension' | 'estimator' | 'parameters' | 'target' | 'cohort' | 'participation'
+  > & { readonly rows: Pick<OwnedRows, 'count'> },
+): Plan | Infeasible {
+  // A group without people is planned as for one.
+  const size = cohort ?? Math.max(rows.count, 1);
+  return planWithin(estimator, parameters, { dimension, cohort: size, participation, target });
+}
+
 /**
  * The release of `estimate`, with randomness and threads from the caller. Draws noise: each call is
  * charged.
+ * @param plan - of this run, where it was made before.
  */
-export async function estimateTable(
-  {
-    rows, dimension, estimator, parameters, target, cohort, participation, noise, assignmentHashes,
-    work, compute,
-  }: TableRun,
-): Promise<Estimate> {
-  // A group without people is planned as for one.
-  const size = cohort ?? Math.max(rows.count, 1);
-  const facts = { dimension, cohort: size, participation, target };
-  const plan = planWithin(estimator, parameters, facts);
+export async function estimateTable(run: TableRun, plan = planTable(run)): Promise<Estimate> {
   if (plan.kind === 'infeasible') return plan;
+  const { rows, dimension, target, cohort, noise, assignmentHashes, work, compute } = run;
   const mechanisms = createMechanisms(plan.events, noise);
   const outcome = await runOffline({
     plan, dimension, rows, mechanisms, assignmentHashes, work,
     ...(compute === undefined ? {} : { compute }),
   });
   const statement = statementOf(plan, target);
-  return { ...outcome, privacy: cohort === undefined
-    ? { ...statement, neighbours: contentsOnly } : statement };
+  return { ...outcome, privacy: { ...statement, neighbours: neighboursOf(plan, cohort) } };
+}
+
+/** The data sets that a run makes hard to tell apart. */
+export function neighboursOf({ guarantee }: Plan, cohort: number | undefined): string {
+  return cohort === undefined ? contentsOnly : guarantee.neighbours;
 }
 
 /**
@@ -133,7 +149,8 @@ export async function estimateTable(
 const contentsOnly =
   'the values of one contributor changed; who is present, and so the number of rows, is public';
 
-function tableOf(
+/** The rows as one table. @throws InvalidInputError for rows that do not fit. */
+export function tableOf(
   rows: Iterable<ArrayLike<number>>, columns: number | undefined,
 ): { readonly rows: OwnedRows; readonly dimension: number } {
   checkList(rows, 'rows is a list of rows, each a list of numbers');

@@ -1,13 +1,16 @@
 /**
  * The library. `estimate` runs one private estimator on rows at hand, `plan` says from public
- * numbers what it would cost and how accurate it would be. The private estimators are in
+ * numbers what it would cost and how accurate it would be, and a `Session` has one budget for all
+ * answers about its rows. The private estimators are in
  * `keelson/estimators`, robust ones that add no noise in `keelson/non-private`, the parts that all
- * are made of in `keelson/advanced`. The server is in `keelson/server`, the client in
- * `keelson/client`.
+ * are made of in `keelson/advanced`. A budget that lasts is in `keelson/ledger`, the server in
+ * `keelson/server`, the client in `keelson/client`.
  *
  * @module keelson
  */
 export { estimate, type Estimate, type EstimateOptions } from './estimate.js';
+export { Session, type AnswerOptions, type SessionOptions } from './session.js';
+export type { Ledger, LedgerEntry, LedgerState, LedgerTerms } from './ledger.js';
 export { plan, type PlanOptions } from './plan.js';
 export {
   chooseEstimator, type Candidate, type Choice, type ChooseOptions,
@@ -46,7 +49,9 @@ export type {
   PrivacyTarget, Reach, StudyFacts, Summary, SummaryTable,
 } from './estimators/contract/estimator.js';
 export type { Amount, PureAmount } from './privacy/accounting/amount.js';
-export type { PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
+export type { Charge } from './privacy/accounting/budget.js';
+export type { BudgetRule, PrivacyCost, RenyiCost } from './privacy/accounting/cost.js';
+export type { BudgetCaps, Statement } from './privacy/accounting/target.js';
 export type {
   AffineMaskEvent, ExponentialEvent, GaussianEvent, GaussianHistogramEvent, GaussianThresholdEvent,
   KeyedDraws, GroupHistogramEvent, GroupSumsEvent, GroupWeightsEvent, LaplaceEvent, MechanismEvent,

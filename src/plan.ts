@@ -55,11 +55,18 @@ export function plan<Name extends string>(options: PlanOptions<Name>): Plan | In
 
 /** The checks that `plan` and `estimate` share. */
 export function checkedPlan(
-  {
-    estimator, epsilon, delta, parameters = {},
-  }: Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters'>,
+  { epsilon, delta, ...asked }: Pick<PlanOptions, 'estimator' | 'epsilon' | 'delta' | 'parameters'>,
   dimension: number,
 ): { readonly target: PrivacyTarget; readonly parameters: ParameterValues } {
+  const parameters = checkedParameters(asked, dimension);
+  return { target: targetAlone({ epsilon, delta }), parameters };
+}
+
+/** @throws InvalidParameterError for what is no estimator, or a parameter that it does not take. */
+export function checkedParameters(
+  { estimator, parameters = {} }: Pick<PlanOptions, 'estimator' | 'parameters'>,
+  dimension: number,
+): ParameterValues {
   checkObject(estimator, 'estimator is one that keelson/estimators exports, or what '
     + 'findEstimator(name) returns');
   if (typeof estimator.plan !== 'function') {
@@ -68,9 +75,8 @@ export function checkedPlan(
         + 'findEstimator(name) returns',
     );
   }
-  const target = targetAlone({ epsilon, delta });
   const facts = { dimension, estimator: estimator.name };
-  return { target, parameters: parseParameters(estimator.parameters, parameters, facts) };
+  return parseParameters(estimator.parameters, parameters, facts);
 }
 
 /** Plans for any cohort, the rest fixed. */

@@ -1,6 +1,7 @@
 import type { ArgsDef } from 'citty';
 import type { Participation, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import { participationWords } from '../../src/estimators/contract/given.js';
+import { targetUnder, type Ledger } from '../../src/ledger.js';
 import {
   epsilonRange, rhoRange, targetAlone, targetFromRho,
 } from '../../src/privacy/accounting/target.js';
@@ -68,12 +69,13 @@ export function deltaDigits(contributors: number): number {
 
 /**
  * @param contributors - the public number of people, for the usual delta.
+ * @param ledger - pays. Its delta is then the usual one.
  * @throws UsageError if flags are missing, contradict each other or are out of range.
  */
 export function targetOfFlags(
-  flags: PrivacyFlags, contributors: number | undefined,
+  flags: PrivacyFlags, contributors: number | undefined, ledger?: Ledger,
 ): PrivacyTarget {
-  const { delta: text = String(usualDelta(contributors)) } = flags;
+  const { delta: text = String(ledger?.terms.delta ?? usualDelta(contributors)) } = flags;
   const isPure = Number(text) === 0 && text.trim() !== '';
   const delta = isPure ? 0 : numberFlag(text, '--delta', { atLeast: 1e-100, below: 0.5 });
   if (flags.epsilon === undefined) {
@@ -82,12 +84,15 @@ export function targetOfFlags(
   }
   const rho = rhoIn(flags.epsilon);
   if (rho !== undefined) {
+    if (ledger !== undefined) throw new UsageError('--epsilon rho=R is not for --ledger, which has '
+      + 'a share of its delta for each answer: give epsilon itself');
     if (isPure) throw new UsageError('--epsilon rho=R with --delta 0: zCDP is not pure; give '
       + 'epsilon itself, or a --delta above 0');
     return targetFromRho(numberFlag(rho, '--epsilon rho', rhoRange), delta);
   }
   const epsilon = numberFlag(flags.epsilon, '--epsilon', epsilonRange);
-  return targetAlone({ epsilon, delta });
+  return ledger === undefined
+    ? targetAlone({ epsilon, delta }) : targetUnder(ledger, { epsilon, delta });
 }
 
 /** The text after `rho=` in the value of `--epsilon`; undefined if it does not begin so. */

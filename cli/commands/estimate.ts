@@ -4,9 +4,10 @@ import { createComputePool, type ComputePool } from '../../server/compute/pool.j
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type {
-  Infeasible, ParameterValues, Participation,
+  Infeasible, ParameterValues, Participation, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
 import { isEstimator } from '../../src/estimators/by-name.js';
+import type { LedgerState } from '../../src/ledger.js';
 import { questionNames } from '../../src/question-names.js';
 import { printAnswer, printNotes, type AnswerContext } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
@@ -15,6 +16,9 @@ import {
   autoName, checkName, choiceFacts, makesPasses, printChoice, resolveEstimator, type Resolved,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
+import {
+  payForTables, printLedger, printRefusal, withLedger, type PaidPlans,
+} from '../estimate/paying.js';
 import { notesOn, readsCells, tableRequest, type InputFlags } from '../estimate/request.js';
 import { csvArgument } from '../input/csv-flag.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
@@ -69,6 +73,8 @@ const inputArguments = {
   },
 } satisfies ArgsDef;
 
+const cohortRange = { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true } as const;
+
 /** Loaded when needed, so that estimators that are named start fast. */
 const ofStudy = () => import('../estimate/of-study.js');
 
@@ -122,6 +128,11 @@ export const estimate = defineCommand({
         + 'so is who takes part',
     },
     ...participationArgument,
+    ledger: {
+      type: 'string', valueHint: 'file',
+      description: 'budget of all answers about these people, which "keelson ledger" makes: pays '
+        + 'before anything is drawn, and states participation and people',
+    },
     set: {
       type: 'string', valueHint: 'key=value',
       description: 'a parameter of the estimator; may be repeated',
@@ -140,34 +151,29 @@ export const estimate = defineCommand({
     + '    --participation secret --epsilon 2 --delta 1e-6 --set spread=40,600 \\\n'
     + '    --columns delay,distance',
   ],
-  async run({ args, repeated, io, output, debug }) {
+  async run({ args: flags, repeated, io, output, debug }) {
     const startedMs = io.monotonicMs();
+    const { ledger, args } = await withLedger(flags, isStudyAlone(flags));
     const noteTime = (timed: readonly TimedResult[]): void => {
       if (debug) noteTiming(timed, (io.monotonicMs() - startedMs) / 1_000, output);
     };
     if (args.study !== undefined && isStudyAlone(args)) {
       const status =
-        await (await ofStudy()).answerFile(args.study, args, { repeated, io, output });
+        await (await ofStudy()).answerFile(args.study, args, { repeated, io, output, ledger });
       noteTime([]);
       return status;
     }
-    if (args.name === undefined) {
-      throw new UsageError('NAME is missing: give an estimator, or --study with a study file');
-    }
-    const name = args.name;
-    checkName(name, args.question);
-    const cohort = numberFlag(
-      args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
-    );
+    const name = nameOf(args);
+    const cohort = numberFlag(args.cohort, '--cohort', cohortRange);
     // Refused before the file is read, if it must be.
-    targetOfFlags(args, cohort);
+    targetOfFlags(args, cohort, ledger);
     const participation = presenceOf(args.participation, cohort);
     const given = await settingsFlag(repeated['set'] ?? []);
     const where = repeated['where'] ?? [];
     if (where.length > 0 || args['groups-max'] !== undefined) {
-      const types = repeated['type'] ?? [];
-      const asked = { where, types, given, io, output };
-      const status = await (await ofStudy()).answerFlags(name, args, asked);
+      const status = await (await ofStudy()).answerFlags(name, args, {
+        where, types: repeated['type'] ?? [], given, io, output, ledger,
+      });
       noteTime([]);
       return status;
     }
@@ -180,30 +186,33 @@ export const estimate = defineCommand({
     const pool = createComputePool(availableParallelism());
     const tables = await readRequested(request, makesPasses(name) ? pool : null, io, output);
     checkSizes(tables, cohort, request.path);
-    const target = targetOfFlags(
-      args, cohort ?? tables.reduce((people, { count }) => people + count, 0),
-    );
+    const target = targetOfFlags(args, cohort ?? peopleIn(tables), ledger);
     const types = typesOfTable(tables[0]!.columns, request);
-    const raw = await parametersOfTypes(name, given, tables[0]!.columns, types);
-    const resolved = await resolveEstimator({ name, question: args.question }, raw, {
-      dimension: dimensionOf(tables[0]!), target, cohort: cohort ?? smallestOf(tables),
-      participation,
+    const resolved = await resolvedFor(tables, types, given, {
+      name, question: args.question, target, cohort, participation,
     });
     if (resolved.kind === 'infeasible') {
       await pool.close();
-      return refuse(resolved, output);
+      return printRefusal(autoName, resolved, undefined, output);
     }
     const { estimator, parameters } = resolved;
     const about = { estimator: estimator.name, parameters, columns: tables[0]!.columns, types };
     checkTimes(about, request);
+    const asked = { estimator, parameters, target, cohort, participation };
+    const paid = ledger === undefined ? undefined : payForTables(ledger, tables, asked);
+    if (paid?.refused) {
+      await pool.close();
+      return printRefusal(estimator.name, paid.refused, paid.state, output);
+    }
     const timed = await answersTo(tables, {
-      estimator, parameters, target, cohort, participation, randomness, types,
-      monotonicMs: () => io.monotonicMs(),
-    }, pool);
+      ...asked, randomness, types, monotonicMs: () => io.monotonicMs(),
+    }, pool, paid?.plans);
     const results = timed.map(({ result }) => result);
     const notes = [...notesOn(cohort, request), ...notesOnTimes(about.columns, request)];
-    const texts = timeTexts(about, request);
-    report(results, { tables, resolved, request, notes, randomness, texts }, output);
+    report(results, {
+      tables, resolved, request, notes, randomness, texts: timeTexts(about, request),
+      state: paid?.state,
+    }, output);
     noteTime(timed);
     // The noise is drawn. A failure from here on must not lose the answer.
     await pool.close();
@@ -211,19 +220,46 @@ export const estimate = defineCommand({
   },
 });
 
+/** The estimator of a name for some tables, with the parameters that the types of columns need. */
+async function resolvedFor(
+  tables: readonly RowTable[], types: ReturnType<typeof typesOfTable>,
+  given: Readonly<Record<string, unknown>>,
+  { name, question, target, cohort, participation }: {
+    readonly name: string; readonly question: string | undefined; readonly target: PrivacyTarget;
+    readonly cohort: number | undefined; readonly participation: Participation;
+  },
+): Promise<Resolved | Infeasible> {
+  const raw = await parametersOfTypes(name, given, tables[0]!.columns, types);
+  return resolveEstimator({ name, question }, raw, {
+    dimension: dimensionOf(tables[0]!), target, cohort: cohort ?? smallestOf(tables),
+    participation,
+  });
+}
+
 /** One after the other, each on threads if its passes are worth them. */
 async function answersTo(
   tables: readonly RowTable[], asked: Omit<Parameters<typeof estimateRows>[1], 'label' | 'compute'>,
-  pool: ReturnType<typeof createComputePool>,
+  pool: ReturnType<typeof createComputePool>, plans: PaidPlans['plans'] = [],
 ): Promise<readonly TimedResult[]> {
   const timed: TimedResult[] = [];
-  for (const table of tables) {
+  for (const [i, table] of tables.entries()) {
     const parallelism = areWorthThreads(table.count, dimensionOf(table)) ? pool.parallelism : 0;
     timed.push(await estimateRows(table, {
       ...asked, label: table.group ?? 'all', compute: { ...pool, parallelism },
-    }));
+    }, plans[i]));
   }
   return timed;
+}
+
+/** @throws UsageError where no estimator is named, or one that does not exist. */
+function nameOf({ name, question }: {
+  readonly name?: string | undefined; readonly question?: string | undefined;
+}): string {
+  if (name === undefined) {
+    throw new UsageError('NAME is missing: give an estimator, or --study with a study file');
+  }
+  checkName(name, question);
+  return name;
 }
 
 /** Without a cohort the number of rows is the size of the plan, so presence is public. */
@@ -237,7 +273,10 @@ function presenceOf(given: string | undefined, cohort: number | undefined): Part
 /** Prints the answer for each table. */
 function report(
   results: readonly EstimateResult[],
-  { tables, resolved: { estimator, parameters, choice }, request, notes, randomness, texts }: {
+  {
+    tables, resolved: { estimator, parameters, choice }, request, notes, randomness, texts, state,
+  }: {
+    readonly state: LedgerState | undefined;
     readonly texts: AnswerContext['texts'];
     readonly tables: readonly RowTable[];
     readonly resolved: Resolved;
@@ -253,11 +292,17 @@ function report(
   output.json({
     estimator: estimator.name, ...(choice === null ? {} : choiceFacts(choice)), ...answers,
     parameters, ...(notes.length === 0 ? {} : { notes }),
+    ...(state === undefined ? {} : { ledger: state }),
     ...(randomness.insecure ? { insecure: true } : {}),
   });
   if (choice !== null) printChoice(choice, output);
   results.forEach((result, i) => print(result, { group: groupOf(i), parameters, texts, output }));
+  printLedger(state, output);
   printNotes(notes, output);
+}
+
+function peopleIn(tables: readonly RowTable[]): number {
+  return tables.reduce((people, { count }) => people + count, 0);
 }
 
 /** The rows of the smallest group that has some. */
@@ -273,14 +318,6 @@ function isStudyAlone({ name, file }: InputFlags & {
   // The first word is then the file.
   return file === undefined && name !== autoName
     && !isEstimator(name);
-}
-
-/** `auto` finds no estimator. Nothing was run, and nothing is charged. */
-function refuse({ reason, remedy }: Infeasible, output: Output): 1 {
-  output.json({ estimator: autoName, outcome: 'infeasible', charged: false, reason, remedy });
-  output.text(`refused: ${reason}`);
-  output.text(`  ${remedy}`);
-  return 1;
 }
 
 /**

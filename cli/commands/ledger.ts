@@ -13,6 +13,8 @@ import { numberFlag } from '../base/numbers.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { askedIn } from '../base/questions.js';
 import { lossOfBudget } from '../base/spent-loss.js';
+import { isFileLedger, showFileLedger } from '../ledger/file.js';
+import { usualDelta } from '../base/privacy-flags.js';
 import { readSettings, settingsArgument } from '../base/settings-file.js';
 import { placeOf } from '../base/store-flags.js';
 
@@ -20,7 +22,7 @@ const entriesShown = 20;
 
 export const ledger = defineCommand({
   name: 'ledger',
-  summary: 'Show what was spent, reserved and is left of every budget of a server.',
+  summary: 'Show what was spent and is left of every budget of a server, or of a file of data.',
   details: [
     'It may run beside the aggregator, and changes nothing. Amounts are rho (zero-concentrated '
     + 'privacy) and delta; epsilon is their tight conversion at the budget\'s delta. Under the '
@@ -36,10 +38,14 @@ export const ledger = defineCommand({
     'The loss distribution is a second account of the same charges. It follows from the noise '
     + 'that was drawn, and usually gives a smaller epsilon. It holds for plans that were fixed in '
     + 'advance. Budgets are not decided by it.',
+    'A ledger in a file is the budget of data at hand: --epsilon makes one, "keelson estimate '
+    + '--ledger" charges it before each answer, and without --epsilon it is shown. Its charges are '
+    + 'never taken back. It cannot know what is answered without it, or from a copy of it.',
   ],
   args: {
     directory: {
-      type: 'positional', required: false, description: 'data folder of "keelson serve"',
+      type: 'positional', required: false,
+      description: 'data folder of "keelson serve", or the file of a ledger',
     },
     store: {
       type: 'string', valueHint: 'url',
@@ -51,9 +57,33 @@ export const ledger = defineCommand({
       description: 'newest ledger entries, and excluded keys, to show per budget (default '
         + `${entriesShown})`,
     },
+    epsilon: {
+      type: 'string', valueHint: 'e',
+      description: 'makes a ledger in a file: the most that all answers may cost together',
+    },
+    delta: {
+      type: 'string', valueHint: 'd',
+      description: 'with --epsilon: its delta, far below 1 / people; 0 for pure answers alone '
+        + `(default ${usualDelta()})`,
+    },
+    participation: {
+      type: 'enum', options: ['secret', 'public'],
+      description: 'with --epsilon: secret: each answer must protect who takes part; public: what '
+        + 'people hold is enough',
+    },
+    contributor: {
+      type: 'string', valueHint: 'column',
+      description: 'with --epsilon: holds the ids of people (default: every row is one person)',
+    },
+    data: {
+      type: 'string', valueHint: 'name',
+      description: 'with --epsilon: a name of the data (default: that of the file)',
+    },
   },
   examples: [
     'keelson ledger data', 'keelson ledger data --json',
+    'keelson ledger survey.ledger --epsilon 3 --participation public',
+    'keelson ledger survey.ledger',
     'keelson ledger --store postgres://keelson@db/keelson',
   ],
   async run({ args, output }) {
@@ -61,6 +91,10 @@ export const ledger = defineCommand({
       args.entries, '--entries', { whole: true, atLeast: 0, atMost: 100_000 },
     )
       ?? entriesShown;
+    if (isFileLedger(args.directory, args)) {
+      showFileLedger(args.directory, args, limit, output);
+      return 0;
+    }
     const store = await readerOf(args);
     try {
       const studies = await store.studies();
@@ -100,7 +134,8 @@ function readerOf({ directory, store, settings }: {
   readonly settings?: string | undefined;
 }): Promise<Reader> {
   if ((directory === undefined) === (store === undefined)) {
-    throw new UsageError('name one place: the data folder of "keelson serve", or --store URL');
+    throw new UsageError('name one place: the data folder of "keelson serve", the file of a '
+      + 'ledger, or --store URL');
   }
   if (store !== undefined) return openPostgresReader(placeOf(store, readSettings(settings)));
   if (settings !== undefined) {

@@ -6,6 +6,7 @@ import { KeelsonError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import { questionLimits } from '../../src/base/questions.js';
 import { textLimits } from '../../src/base/text-form.js';
+import type { Ledger } from '../../src/ledger.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { participationOf, targetOfFlags, type PrivacyFlags } from '../base/privacy-flags.js';
@@ -42,15 +43,17 @@ const typeUsual: ColumnType = { type: 'number' };
  * @param name of the estimator.
  * @param where - the texts of `--where`.
  * @param typed - the types of the columns that a study file or `--type` names; others hold numbers.
- *   A study file may also state how a person's rows are reduced.
+ *   A study file may also state how a person's rows are reduced. A ledger, if one pays, gives the
+ *   question its budget.
  * @throws UsageError for flags that make no question; KeelsonError('plan-infeasible') where there
  *   is no plan.
  */
 export function askedQuestion(
   name: string, flags: AskedFlags, where: readonly string[],
-  parameters: Readonly<Record<string, unknown>>, typed: TypedColumns,
+  parameters: Readonly<Record<string, unknown>>,
+  typed: TypedColumns & { readonly ledger?: Ledger | undefined },
 ): AskedQuestion {
-  const { types = new Map<string, ColumnType>(), reduce, times } = typed;
+  const { types = new Map<string, ColumnType>(), reduce, times, ledger } = typed;
   const cohort = numberFlag(
     flags.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
   );
@@ -70,14 +73,16 @@ export function askedQuestion(
   const typeOf = (column: string): ColumnType => types.get(column)
     ?? (column === by?.column ? { type: 'text', bytes: textLimits.bytes } : typeUsual);
   // It refuses flags that are missing or wrong.
-  const { epsilon, deltaTotal: delta } = targetOfFlags(flags, cohort);
+  const { epsilon, deltaTotal: delta } = targetOfFlags(flags, cohort, ledger);
   const privacy = { epsilon, delta };
+  const budget = ledger === undefined || delta === 0 ? privacy
+    : { epsilon: Math.max(ledger.terms.epsilon, epsilon), delta: ledger.terms.delta };
   const definition = planned({
     study: 'these flags', cohort, participation, peopleMax: cohort,
     epoch: { every: epochLength.most }, privacy,
     columns: Object.fromEntries(names.map((column) => [column, typeOf(column)])),
     contribution: { rowsMax: rowsOfFile(flags.contributor) },
-    budget: { ...privacy, scope: 'study', ...(delta === 0 && { rule: 'pure' }) },
+    budget: { ...budget, scope: 'study', ...(delta === 0 && { rule: 'pure' }) },
     questions: { [name]: {
       estimator: name, columns: own, parameters,
       where: whereOf(tests),

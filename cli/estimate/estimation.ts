@@ -7,7 +7,7 @@ import type { Finding, Interval95, Outcome } from '../../src/base/outcome.js';
 import { partsByName, type NamedPart } from '../../src/base/parts.js';
 import { estimateTable } from '../../src/estimate.js';
 import type {
-  Compute, Estimator, Infeasible, ParameterValues, Participation, PrivacyTarget,
+  Compute, Estimator, Infeasible, ParameterValues, Participation, Plan, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
 import { dimensionOf, type RowTable } from '../input/table.js';
 import type { Randomness } from '../base/noise.js';
@@ -81,9 +81,12 @@ export interface EstimateRequest {
   readonly label: string;
 }
 
-/** Plans and runs one release over a table. Overwrites the table's values. */
+/**
+ * Plans and runs one release over a table. Overwrites the table's values.
+ * @param plan - of this release, where it was made before.
+ */
 export async function estimateRows(
-  table: RowTable, request: EstimateRequest,
+  table: RowTable, request: EstimateRequest, plan?: Plan | Infeasible,
 ): Promise<TimedResult> {
   const { estimator, parameters, target, cohort, randomness, label, compute } = request;
   const dimension = dimensionOf(table);
@@ -95,7 +98,7 @@ export async function estimateRows(
     noise: randomness.noise(`${label}/release`),
     assignmentHashes: randomness.noise(`${label}/tickets`),
     work: randomness.work(label),
-  });
+  }, plan);
   if (answer.kind === 'infeasible') {
     return { result: infeasible(answer, target, size), estimatorSeconds: undefined };
   }
@@ -106,7 +109,7 @@ export async function estimateRows(
     // Moving to another group would change two releases. Staying in the group, or staying away,
     // changes one.
     neighbours: table.group === null
-      ? neighbours : `${neighbours}; never moved from one group to another`,
+      ? neighbours : `${neighbours}; ${neverMoved}`,
   };
   const labels = ownLabelsOf({
     estimator: estimator.name, parameters, columns: table.columns, types: request.types,
@@ -120,6 +123,9 @@ export function ownLabelsOf(asked: Described): Pick<EstimateResult, 'labels'> {
   const numbers = describeNumbers(asked);
   return areOfColumns(numbers, asked.columns) ? {} : { labels: labelsOf(numbers) };
 }
+
+/** The neighbours of answers about groups that are public. */
+export const neverMoved = 'never moved from one group to another';
 
 type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns' | 'labels'>;
 

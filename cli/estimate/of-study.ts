@@ -3,6 +3,7 @@ import { createComputePool } from '../../server/compute/pool.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { epochLength } from '../../server/study-file/durations.js';
 import { describedQuestion, describedQuestions } from '../../src/answers/describe.js';
+import type { Ledger } from '../../src/ledger.js';
 import { printNotes } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
@@ -14,6 +15,7 @@ import { readStudies } from '../base/study-files.js';
 import { readTypes } from '../input/typed-columns.js';
 import { askedQuestion, rowsOfFile, type AskedFlags } from './asked.js';
 import { autoName } from './chosen.js';
+import { printLedger, printRefusal } from './paying.js';
 import { inputFlags, inputPath, type InputFlags } from './request.js';
 import { checkTimes, notesOnTimes, timeTexts } from './times.js';
 import { estimateStudy, printStudy, studyJson, type StudyEstimate } from './study.js';
@@ -29,7 +31,8 @@ export async function answerFile(
   file: string,
   args: InputFlags & { readonly [name in (typeof flagsOfEstimators)[number] | 'name' | 'question'
     ]?: string | boolean | undefined },
-  { repeated, io, output }: {
+  { repeated, io, output, ledger }: {
+    readonly ledger: Ledger | undefined;
     readonly repeated: Readonly<Record<string, readonly string[]>>;
     readonly io: Io;
     readonly output: Output;
@@ -50,7 +53,7 @@ export async function answerFile(
   });
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
   return answerStudy({
-    definition, only: args.question as string | undefined,
+    ledger, definition, only: args.question as string | undefined,
     input: {
       path, flags: ['missing', 'csv', 'contributor'],
       ...await readTypes(undefined, file, repeated['type'] ?? [], '--study'),
@@ -63,7 +66,8 @@ export async function answerFile(
 export async function answerFlags(
   name: string,
   args: InputFlags & AskedFlags,
-  { where, types, given, io, output }: {
+  { where, types, given, io, output, ledger }: {
+    readonly ledger: Ledger | undefined;
     readonly where: readonly string[];
     readonly types: readonly string[];
     readonly given: Readonly<Record<string, unknown>>;
@@ -77,14 +81,14 @@ export async function answerFlags(
   }
   const path = inputPath(args);
   const typed = await readTypes(undefined, args.study, types, '--study');
-  const { definition, input } = askedQuestion(name, args, where, given, typed);
+  const { definition, input } = askedQuestion(name, args, where, given, { ...typed, ledger });
   return answerStudy({
-    definition, only: undefined, input: { path, ...input, ...inputFlags(args, output) },
+    ledger, definition, only: undefined, input: { path, ...input, ...inputFlags(args, output) },
   }, io, output);
 }
 
 async function answerStudy(
-  asked: Pick<StudyEstimate, 'definition' | 'only' | 'input'>, io: Io, output: Output,
+  asked: Pick<StudyEstimate, 'definition' | 'only' | 'input' | 'ledger'>, io: Io, output: Output,
 ): Promise<0 | 1> {
   const { document } = asked.definition;
   const questions = describedQuestions(document);
@@ -96,12 +100,16 @@ async function answerStudy(
     const answers = await whileReading(io, output, (onProgress) => estimateStudy({
       ...asked, input: { ...asked.input, onProgress }, stdin: io.stdin, randomness, compute,
     }));
+    const { refused, ledger } = answers;
+    if (refused !== undefined) return printRefusal(document.study, refused, ledger, output);
     output.json({
       ...studyJson(answers), ...(notes.length === 0 ? {} : { notes }),
+      ...(ledger === undefined ? {} : { ledger }),
       ...(randomness.insecure ? { insecure: true } : {}),
     });
     printStudy(answers, asked.definition, output, (question) =>
       timeTexts(describedQuestion(question, document), asked.input));
+    printLedger(ledger, output);
     printNotes(notes, output);
     return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
   } finally {

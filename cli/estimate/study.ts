@@ -5,7 +5,8 @@ import type { Question } from '../../src/base/questions.js';
 import { leftOutText } from '../../src/answers/left-out.js';
 import type { Outcome } from '../../src/base/outcome.js';
 import { answeredNumbers } from '../../src/base/parts.js';
-import type { Compute } from '../../src/estimators/contract/estimator.js';
+import type { Compute, Infeasible } from '../../src/estimators/contract/estimator.js';
+import type { Ledger, LedgerState } from '../../src/ledger.js';
 import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
@@ -28,6 +29,7 @@ import { formatNumber, type Output } from '../base/output.js';
 import { readRows } from '../input/open.js';
 import type { InputRequest } from '../input/rows.js';
 import { described, ownLabelsOf, type EstimateResult } from './estimation.js';
+import { payForStudy } from './study-payment.js';
 
 /** The answer to one question of a study. */
 export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
@@ -45,6 +47,10 @@ export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
 export interface StudyAnswers {
   readonly questions: Readonly<Record<string, QuestionAnswer>>;
   readonly privacy: PrivacyStatement;
+  /** Of the ledger, read after its charge and before anything was drawn. */
+  readonly ledger?: LedgerState;
+  /** Why the ledger did not pay. There are no answers then. */
+  readonly refused?: Infeasible;
 }
 
 /** The answers in the form of --json: a key without an answer has no number. */
@@ -59,6 +65,8 @@ export interface StudyEstimate {
   readonly definition: StudyDefinition;
   /** Only this question; undefined: all. */
   readonly only: string | undefined;
+  /** Pays before anything is drawn. */
+  readonly ledger?: Ledger | undefined;
   readonly input: InputRequest;
   readonly stdin: Readable;
   readonly randomness: Randomness;
@@ -67,18 +75,23 @@ export interface StudyEstimate {
 
 /**
  * Reads a file and releases the answers to a study's questions, as the aggregator does at the end
- * of an epoch. It spends their cost. All rows of a person count, however many there are.
+ * of an epoch. It spends their cost, which a ledger pays or refuses after the rows were read. All
+ * rows of a person count, however many there are.
  * @throws UsageError for a question that the study does not have, InvalidInputError for rows that
  *   do not fit, and for more people than there is room for where keys are discovered.
  */
 export async function estimateStudy(
-  { definition, only, input, stdin, randomness, compute }: StudyEstimate,
+  { definition, only, ledger, input, stdin, randomness, compute }: StudyEstimate,
 ): Promise<StudyAnswers> {
   const planned = chosen(definition, only);
   const noise = randomness.noise('study/release');
   const run = new QuestionsRun(planned, randomness.work('study'), noise);
   const secrets = randomness.noise('study/rows');
   await addRows(run, planned, { definition, input, stdin, secrets });
+  const privacy = privacyOf(definition, planned);
+  const paid: Pick<StudyAnswers, 'ledger' | 'refused'> =
+    ledger === undefined ? {} : payForStudy(ledger, definition, planned);
+  if (paid.refused !== undefined) return { questions: {}, privacy, ...paid };
   const results = await run.release(compute);
   const questions = planned.map((each, i): [string, QuestionAnswer] => {
     const result = results[i]!;
@@ -89,7 +102,7 @@ export async function estimateStudy(
       leftOut: leftOutText(each.question, definition.document, anyMissing),
     }];
   });
-  return { questions: Object.fromEntries(questions), privacy: privacyOf(definition, planned) };
+  return { questions: Object.fromEntries(questions), privacy, ...paid };
 }
 
 function chosen(

@@ -26,6 +26,7 @@ const sections = [
     ['Keys nobody listed', 'keys-nobody-listed'],
     ['Totals over weeks', 'totals-over-weeks'],
     ['Data files', 'data-files'], ['Estimate in a program', 'estimate-in-a-program'],
+    ['A budget for a file', 'budget-for-a-file'],
     ['Embed a chart', 'embed-a-chart'], ['Embed the client', 'embed-the-client'],
     ['Embed the aggregator', 'embed-the-aggregator'],
     ['Blind tokens', 'blind-tokens'], ['Sealed studies', 'sealed-study'],

@@ -61,6 +61,8 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   simulation: ['client', ...library, 'src/signing', 'src/wire', 'src/answers', 'src/log'],
   'server/base': ['src'],
   'server/store': ['src', 'server/base'],
+  // The rows of a charge are those of the store's ledger.
+  'server/ledger': ['src', 'server/base', 'server/store/rules/spend.ts'],
   'server/keys': ['src', 'server/base', 'server/store'],
   'server/compute': ['src', 'server/base'],
   'server/epochs': ['src', 'server/base', 'server/compute'],
