@@ -19,9 +19,9 @@ const values = optionsOf('Durable, verified batches per second of one aggregator
   preload: { usual: 1_000_000, tiny: 2_000, means: 'rows in the replay table before it begins' },
   contributors: { usual: 1024, tiny: 64, means: 'that send' },
   shapes: {
-    usual: '64x8,64x8h,64x8t,256x32', tiny: '4x2,4x2h,4x2t',
+    usual: '64x8,64x8e,64x8h,64x8t,256x32,256x32e', tiny: '4x2,4x2e,4x2h,4x2t',
     means: 'rows x columns of a batch, separated by commas; t: the last column is a text; h: over '
-      + 'HTTP requests',
+      + 'HTTP requests; e: on encrypted channels',
   },
   checks: {
     usual: checkThreadsFor(availableParallelism()), means: 'threads that check signatures',
@@ -58,7 +58,8 @@ function loadOf(shape, { url, studyId }, warmUpSeconds) {
   const inFlight = Math.min(contributors, Math.max(64, Math.floor(inFlightBytes / bytes)));
   const load = startLoad({
     url, studyId, rows: shape.rows, columns: shape.columns,
-    texts: shape.texts, batchesPerRequest: shape.http ? values.requestBatches : 0, contributors,
+    texts: shape.texts, encrypted: shape.encrypted,
+    batchesPerRequest: shape.http ? values.requestBatches : 0, contributors,
     inFlight, sockets: values.sockets, seconds, warmUpSeconds,
   });
   return { ...load, inFlight };
@@ -191,9 +192,9 @@ function busiestThread(first, last, batches) {
 function shapesOf(text) {
   const targets = { '64x8': 3_000, '256x32': 1_000 };
   return text.split(',').map((name) => {
-    const [texts, http] = [name.endsWith('t'), name.endsWith('h')];
-    const [rows, columns] = name.replace(/[th]$/, '').split('x').map(Number);
-    return { name, rows, columns, texts, http, target: targets[name] ?? 0 };
+    const [texts, http, encrypted] = ['t', 'h', 'e'].map((end) => name.endsWith(end));
+    const [rows, columns] = name.replace(/[the]$/, '').split('x').map(Number);
+    return { name, rows, columns, texts, http, encrypted, target: targets[name] ?? 0 };
   });
 }
 

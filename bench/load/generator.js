@@ -3,17 +3,20 @@
 // take turns, so all of them are active.
 // usage: node bench/load/generator.js
 // '{"url","studyId","rows","columns","texts"?,"contributors","sockets","seconds",
-//        "warmUpSeconds","inFlight","pauseMs"?,"trace"?,"batchesPerRequest"?}'
+//        "warmUpSeconds","inFlight","pauseMs"?,"trace"?,"batchesPerRequest"?,"encrypted"?}'
 // With "batchesPerRequest" the batches travel over HTTP requests, so many in each.
+// With "encrypted" channels are encrypted, and batches have no signature.
 // With "texts" the last column is a text, and a batch has as many bytes as one of numbers.
 // Prints JSON lines: measuring, done.
 import { WebSocket } from 'ws';
 import { fromHex } from '../../dist/src/base/bytes.js';
 import {
-  decodeServerFrame, encodeCells, encodeClientFrame, subprotocol,
+  decodeServerFrame, encodeCells, encodeClientFrame, encryptedSubprotocol, subprotocol,
 } from '../../dist/src/wire/index.js';
 import { quantile } from '../harness/measure.js';
-import { helloFrame, hexOf, rowsBytes, signedBatch, signerOf } from './frames.js';
+import {
+  batchBody, encryptedChannel, helloFrame, hexOf, rowsBytes, signedBatch, signerOf,
+} from './frames.js';
 import { startUploads } from './uploads.js';
 
 function generate(options) {
@@ -29,14 +32,17 @@ function generate(options) {
   let measuring = false;
   let stopping = false;
 
-  function batchFrame({ signer, sentAt, epoch, id }, sequence, serverKey) {
-    const batch = signedBatch(signer, serverKey, {
+  function batchFrame({ signer, sentAt, epoch, id, encrypted }, sequence, serverKey) {
+    const body = {
       studyId, sequence, epoch, rows: options.rows, columns: options.columns,
       ...parts[totals.sent % parts.length],
+    };
+    const frame = encrypted?.batch(id, batchBody(body)) ?? encodeClientFrame({
+      kind: 'batch', channel: id, ...signedBatch(signer, serverKey, body),
     });
     sentAt.set(sequence, performance.now());
     totals.sent += 1;
-    return encodeClientFrame({ kind: 'batch', channel: id, ...batch });
+    return frame;
   }
 
   function sendBatch(channel, sequence) {
@@ -104,14 +110,17 @@ function generate(options) {
   function greet(socket, welcome, signers, waiting) {
     socket.serverKey = welcome.serverKey;
     for (const signer of signers) {
-      waiting.set(hexOf(signer.publicKey), signer);
-      socket.send(helloFrame(signer, { ...welcome, studyId }));
+      const at = { ...welcome, studyId };
+      const encrypted = options.encrypted === true ? encryptedChannel(signer, at) : undefined;
+      waiting.set(hexOf(signer.publicKey), { signer, encrypted });
+      socket.send(encrypted?.open ?? helloFrame(signer, at));
     }
   }
 
   function connect(signers) {
     return new Promise((resolve, reject) => {
-      const socket = new WebSocket(options.url, subprotocol, { perMessageDeflate: false });
+      const protocol = options.encrypted === true ? encryptedSubprotocol : subprotocol;
+      const socket = new WebSocket(options.url, protocol, { perMessageDeflate: false });
       socket.channels = new Map();
       socket.turns = [];
       const waiting = new Map();
@@ -120,16 +129,20 @@ function generate(options) {
       socket.on('message', (bytes) => {
         const frame = decodeServerFrame(bytes);
         if (frame.kind === 'welcome') greet(socket, frame, signers, waiting);
-        else if (frame.kind === 'ready') {
-          const signer = waiting.get(hexOf(frame.publicKey));
+        else if (frame.kind === 'ready' || frame.kind === 'opened') {
+          const own = waiting.get(hexOf(frame.publicKey));
+          const ready = frame.kind === 'ready' ? frame : own.encrypted.ready(frame);
           const channel = {
-            id: frame.channel, socket, signer, epoch: frame.epoch,
-            sequence: frame.nextSequence - 1n, sentAt: new Map(),
+            ...own, id: frame.channel, socket, epoch: ready.epoch,
+            sequence: ready.nextSequence - 1n, sentAt: new Map(),
           };
           socket.channels.set(frame.channel, channel);
           socket.turns.push(channel);
           if (socket.channels.size === signers.length) resolve(socket);
         } else if (frame.kind === 'ack') onAck(socket, frame);
+        else if (frame.kind === 'encrypted-ack') {
+          onAck(socket, socket.channels.get(frame.channel).encrypted.ack(frame));
+        }
         else if (frame.kind === 'refusal') throw new Error(`${frame.code}: ${frame.text}`);
       });
     });

@@ -64,10 +64,24 @@ export function verdictsOf(result, machine) {
 
 /** The part of the plain shape's rate that a shape with texts, or over HTTP, must reach. */
 const besideShare = 0.8;
+/** Most processor time of a batch on an encrypted channel, as a part of a signed one's. */
+const encryptedShares = { '1x2e': 0.65, '64x8e': 0.75, '256x32e': 0.6 };
+
+function encryptedBeside(result, results) {
+  const signed = results.find(({ shape }) => `${shape}e` === result.shape);
+  if (signed === undefined) return [];
+  const ratio = result.cpu.serverMsPerBatch / signed.cpu.serverMsPerBatch;
+  const most = encryptedShares[result.shape];
+  return [{
+    target: `${result.shape}: at most ${most} of the processor time of ${signed.shape}`,
+    met: ratio <= most, measured: ratio.toFixed(2), atAnySize: false,
+  }];
+}
 
 /** Compares shapes with a suffix with those of as many bytes without one, in one run. */
 export function beside(results) {
   return results.flatMap((result) => {
+    if (result.shape in encryptedShares) return encryptedBeside(result, results);
     const plain = results.find(({ shape }) => [`${shape}t`, `${shape}h`].includes(result.shape));
     if (plain === undefined) return [];
     const ratio = result.perSecond / plain.perSecond;

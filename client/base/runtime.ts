@@ -5,6 +5,8 @@
 export interface ClientRuntime {
   /** Milliseconds that never go back. Only differences have a meaning. */
   nowMs(): number;
+  /** Unix time in milliseconds. It may be wrong: clocks of phones are. */
+  unixMs(): number;
   /** Calls `action` once after `delayMs`; returns a canceller. */
   after(delayMs: number, action: () => void): () => void;
   /** Uniform in [0, 1), to spread the retries of many clients. Not for secrets. */

@@ -30,7 +30,7 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
     options.onVia(now, reason);
   };
   const overHttp = (
-    url: string, subprotocol: string, handlers: TransportHandlers, refused: string,
+    url: string, subprotocols: readonly string[], handlers: TransportHandlers, refused: string,
   ): Transport => {
     let cancelProbe = (): void => undefined;
     let isHeard = false;
@@ -47,18 +47,18 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
         handlers.onClose(isHeard ? reason : refused);
       },
     });
-    cancelProbe = keepProbing(runtime, (answer) => open(url, subprotocol, answer), () => {
+    cancelProbe = keepProbing(runtime, (answer) => open(url, subprotocols, answer), () => {
       via = 'websocket';
       options.onVia(via, 'a WebSocket gets through again');
       transport.terminate();
     });
     return transport;
   };
-  return (url, subprotocol, handlers) => {
-    if (isHttpNext) return overHttp(url, subprotocol, handlers, 'no WebSocket gets through');
+  return (url, subprotocols, handlers) => {
+    if (isHttpNext) return overHttp(url, subprotocols, handlers, 'no WebSocket gets through');
     let isHeard = false;
     let isEnded = false;
-    let current = open(url, subprotocol, {
+    let current = open(url, subprotocols, {
       ...handlers,
       onMessage(message) {
         isHeard = true;
@@ -67,7 +67,7 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
       },
       onClose(reason) {
         if (isHeard || isEnded) handlers.onClose(reason);
-        else current = overHttp(url, subprotocol, handlers, reason);
+        else current = overHttp(url, subprotocols, handlers, reason);
       },
     });
     return {

@@ -25,7 +25,7 @@ const isId = /^[0-9a-f]{64}$/i;
  */
 export function onceTransport(options: OnceTransportOptions): OpenTransport {
   let notBeforeMs = 0;
-  return (url, _subprotocol, handlers) => new OnceTransport(url, handlers, {
+  return (url, _subprotocols, handlers) => new OnceTransport(url, handlers, {
     ...options,
     restMs: notBeforeMs - options.runtime.nowMs(),
     onRest: (ms) => { notBeforeMs = options.runtime.nowMs() + ms; },

@@ -8,11 +8,12 @@ export interface OutboxPin {
   readonly contributor: Uint8Array;
 }
 
-/** One signed batch. Every retry sends the same bytes. */
+/** One batch. Every retry sends the same body. */
 export interface OutboxBatch {
   readonly sequence: bigint;
   readonly epoch: bigint;
   readonly body: Uint8Array;
+  /** 64 bytes; empty if the batch was made for an encrypted channel. */
   readonly signature: Uint8Array;
 }
 

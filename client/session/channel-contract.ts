@@ -14,6 +14,8 @@ export interface ChannelLink {
   readonly writable: boolean;
   /** Calls `channel.pump()` once there is room again. */
   whenWritable(channel: Pumped): void;
+  /** Gives the socket up. Another one is opened after a wait. */
+  drop(reason: string): void;
   /** Reports that the server works as expected. */
   progress(): void;
 }

@@ -1,3 +1,4 @@
+import { signing } from '#signing';
 import { equalBytes } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
@@ -9,10 +10,13 @@ import {
 import { clientDefaults } from '../base/defaults.js';
 import { Backoff } from './backoff.js';
 import type { ChannelLink, ChannelOptions, GetEnrolment } from './channel-contract.js';
-import type { Batch, Contribution, SigningContext } from './contribution.js';
+import {
+  signatureOf, type Batch, type Contribution, type SigningContext,
+} from './contribution.js';
+import { Encrypted, isInBetween } from './encrypted.js';
 import { Greeting } from './greeting.js';
-import { findStudy, type VerifiedStudy, type VerifiedWelcome } from './handshake.js';
-import { asKeelsonError, Outgoing, refuse } from './outgoing.js';
+import { chooseStudy, type VerifiedStudy } from './handshake.js';
+import { asKeelsonError, Outgoing, refuse, stopOf } from './outgoing.js';
 import { Withdrawal } from './withdrawal.js';
 
 /** A batch that needs new sequences more often than this shows that somebody else uses the key. */
@@ -35,6 +39,8 @@ export class Channel {
   protected known: VerifiedStudy | null = null;
   private channelNumber = 0;
   private greeting: Greeting | null = null;
+  /** @internal The encrypted channel on this socket; null if its batches are signed. */
+  encrypted: Encrypted | null = null;
   /**
    * A Notice that came after Ready, while the outbox was still storing the server key that Ready
    * proved.
@@ -135,8 +141,11 @@ export class Channel {
     if (this.state === 'ended') return;
     this.link = link;
     this.greeting = null;
+    this.encrypted?.close();
+    this.encrypted = null;
     try {
-      this.known = this.studyIn(link.welcome);
+      this.known = chooseStudy(
+        link.welcome, this.options.study, this.known?.studyId ?? this.insistedStudy);
       if (this.known.document.sealed !== undefined && this.options.sealing === undefined) {
         throw new KeelsonError(
           'unsupported', `the study ${this.known.document.study} is sealed: give createContributor `
@@ -176,34 +185,25 @@ export class Channel {
     if (this.state === 'ended') return;
     this.state = 'detached';
     this.link = null;
+    this.encrypted?.close();
     this.cancelRetry?.();
     this.cancelRetry = null;
-  }
-
-  /**
-   * Stays on the version that it first selected, while the server has that version. The first
-   * selection is the newest.
-   */
-  private studyIn(welcome: VerifiedWelcome): VerifiedStudy {
-    const wanted = this.options.study;
-    const found = findStudy(welcome, wanted);
-    const before = this.known?.studyId ?? this.insistedStudy ?? found.studyId;
-    for (const study of [found, ...welcome.studies]) {
-      if ((study === found || study.document.study === wanted)
-          && equalBytes(before, study.studyId)) return study;
-    }
-    throw new WireError(
-      'unknown-study',
-      `the facts of ${found.document.study} have changed: read them, begin anew`,
-      { details: { study: found.studyIdHex } },
-    );
   }
 
   protected greet(): void {
     this.state = 'greeting';
     this.helloPutOff = false;
-    this.greeting ??= new Greeting(this, this.link!.welcome, this.known!.studyId);
-    this.link!.send(this.greeting.hello());
+    const { link } = this;
+    const { studyId, document } = this.known!;
+    const cipher = signing.contributorCipher;
+    // Entries of a sealed study stay signed, because its three servers check each.
+    if (link!.welcome.share !== null && cipher !== null && document.sealed === undefined) {
+      this.encrypted ??= new Encrypted(link!, this, studyId, cipher);
+      this.encrypted.open();
+    } else {
+      this.greeting ??= new Greeting(this, link!.welcome, studyId);
+      link!.send(this.greeting.hello());
+    }
   }
 
   /** @internal A Hello for another nonce of the same server, on a transport without a socket. */
@@ -226,15 +226,19 @@ export class Channel {
     this.begin(ready);
   }
 
+  /** @internal As `onReady`, and sealed by the server. */
+  onSealedReady(ready: Ready): void {
+    if (this.state !== 'greeting') return;
+    this.link!.progress();
+    this.begin(ready);
+  }
+
   /** The server has proved its identity. Stores that, and goes on. */
   protected begin(ready: Ready): void {
     const { link } = this;
     this.newsWhileProving = null;
     const proven = this.options.owner.onProven?.();
-    if (proven === undefined) {
-      this.goLive(ready);
-      return;
-    }
+    if (proven === undefined) return this.goLive(ready);
     proven.then(
       () => {
         if (this.state === 'greeting' && this.link === link) this.goLive(ready);
@@ -325,8 +329,12 @@ export class Channel {
   /** @internal A refusal that names this channel, or this key in this study. */
   onRefusal(refusal: Refusal): void {
     if (this.state !== 'greeting' && this.state !== 'live') return;
-    if (refusal.code === 'unknown-channel') {
-      this.greet();
+    const { code } = refusal;
+    if (code === 'unknown-channel') {
+      // Later refusals are about the same channel.
+      if (this.state === 'live') this.greet();
+    } else if (code === 'stale-share' || (this.encrypted !== null && isInBetween(refusal))) {
+      this.link!.drop(refusal.text);
     } else if (refusal.retryable) {
       this.helloPutOff = this.state === 'greeting';
       this.outgoing.book.deferFlight();
@@ -338,7 +346,8 @@ export class Channel {
         this.outgoing.book.deferFlight();
         this.greeting = null;
         this.enrol(error);
-      } else this.end(error);
+        // Anybody on the way can make a Refusal. On an encrypted channel it settles no batch.
+      } else this.end(error, this.encrypted === null);
     }
   }
 
@@ -372,14 +381,7 @@ export class Channel {
 
   private onState(state: WireStudyState): void {
     if (state === 'open' || this.stopped !== null) return;
-    this.stopped =
-      state === 'ended'
-        ? new WireError(
-          'study-ended', 'the operator ended this study: it takes no more contributions',
-        )
-        : new WireError(
-          'budget-exhausted', 'the privacy budget of this study is used up: no further epoch opens',
-        );
+    this.stopped = stopOf(state);
     for (const contribution of this.outgoing.queue.splice(0)) refuse(contribution, this.stopped);
     this.endWhenDone();
   }
@@ -416,13 +418,23 @@ export class Channel {
       }
       this.outgoing.book.move(batch, 'flight');
       batch.offered = true;
-      this.link!.send(this.offer(batch));
+      if (this.encrypted === null) this.link!.send(this.offer(batch));
+      else this.encrypted.send(batch.body);
     }
   }
 
   /** The message that has a batch. */
-  protected offer({ body, signature }: Batch): Uint8Array {
-    return encodeClientFrame({ kind: 'batch', channel: this.channelNumber, body, signature });
+  protected offer(batch: Batch): Uint8Array {
+    const { channelNumber: channel } = this;
+    const signature = this.signatureOf(batch);
+    return encodeClientFrame({ kind: 'batch', channel, body: batch.body, signature });
+  }
+
+  /** It was made for an encrypted channel if it has none. */
+  protected signatureOf({ body, signature }: Batch): Uint8Array {
+    const { signer, serverKey, known } = this;
+    return signature.length > 0
+      ? signature : signatureOf(body, { signer, serverKey: serverKey!, studyId: known!.studyId });
   }
 
   private signingContext(): SigningContext & { readonly rowsMax: number } {
@@ -437,6 +449,7 @@ export class Channel {
       types: document.types,
       dataType: this.options.dataType ?? 'float64',
       epoch: this.openEpoch,
+      isSigned: this.encrypted === null,
       rowsMax: document.contribution.rowsMax,
       seal: document.sealed === undefined ? undefined
         : (rows, texts, sequence) => this.options.sealing!({
@@ -458,15 +471,19 @@ export class Channel {
     });
   }
 
-  /** Ends for good, and fails everything open. The contents of an outbox stay for another run. */
-  end(error: KeelsonError): void {
+  /**
+   * Ends for good, and fails everything open. The contents of an outbox stay for another run.
+   * @param isSure false if somebody on the way may have made the error.
+   */
+  end(error: KeelsonError, isSure = true): void {
     if (this.state === 'ended') return;
     this.state = 'ended';
     this.endedBy = error;
     this.link = null;
+    this.encrypted?.close();
     this.cancelRetry?.();
     this.cancelRetry = null;
-    const tell = this.outgoing.close(error);
+    const tell = this.outgoing.close(error, isSure);
     this.options.owner.onEnded?.(error);
     this.withdrawal.fail(error);
     tell();

@@ -1,5 +1,5 @@
 import { KeelsonError, WireError } from '../../src/base/errors.js';
-import { decodeServerFrame, subprotocol, type ServerFrame } from '../../src/wire/index.js';
+import { decodeServerFrame, subprotocols, type ServerFrame } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { HelloAgain, OpenTransport, Transport } from '../websocket/contract.js';
@@ -80,7 +80,7 @@ export class Connection {
     const current = (): boolean => !this.stopped && generation === this.generation;
     this.welcomed = false;
     this.lastSignMs = runtime.nowMs();
-    this.transport = openTransport(url, subprotocol, {
+    this.transport = openTransport(url, subprotocols, {
       onOpen: () => undefined,
       regreet: (serverNonce) => this.hooks.regreet?.(serverNonce) ?? null,
       onMessage: (message) => {
@@ -157,7 +157,8 @@ export class Connection {
     if (this.welcomed) {
       this.hooks.onFrame(frame);
     } else if (frame.kind === 'welcome') {
-      verifyWelcome(frame, this.hooks.pinnedKeys(), this.options.readFacts).then(
+      const { runtime, readFacts } = this.options;
+      verifyWelcome(frame, this.hooks.pinnedKeys(), runtime.unixMs(), readFacts).then(
         (welcome) => {
           if (!current()) return;
           this.welcomed = true;

@@ -60,6 +60,8 @@ export interface SigningContext extends SignatureContext {
   readonly types?: readonly ColumnType[] | undefined;
   readonly dataType: BatchBody['dataType'];
   readonly epoch: bigint;
+  /** False on an encrypted channel: its batches have no signature until a signed one sends them. */
+  readonly isSigned: boolean;
   /** For a sealed study: makes the entry that is signed in place of the rows. */
   readonly seal?: ((
     rows: Float64Array, texts: Contribution['texts'], sequence: bigint,
@@ -194,12 +196,19 @@ function signedBatch(
   return signedBytes(contribution, encodeBatchBody(body), body, context, renumbered);
 }
 
+/** What a batch on a channel of signed batches carries beside its body. */
+export function signatureOf(
+  body: Uint8Array, context: Pick<SigningContext, 'signer' | 'serverKey' | 'studyId'>,
+): Uint8Array {
+  return signBatch(context.signer, context, signing.sha512(body));
+}
+
 function signedBytes(
   contribution: Contribution, bytes: Uint8Array,
   { sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>, context: SigningContext,
   renumbered: number,
 ): Batch {
-  const signature = signBatch(context.signer, context, signing.sha512(bytes));
+  const signature = context.isSigned ? signatureOf(bytes, context) : new Uint8Array(0);
   return {
     contribution, sequence, epoch, body: bytes, signature, place: 'signing', offered: false,
     renumbered,

@@ -1,7 +1,8 @@
 import { signing } from '#signing';
 import { equalBytes, fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
-import { keyChain, verifyStatement, type Verifier } from '../../src/signing/index.js';
+import type { KeyShare } from '../../src/base/key-share.js';
+import { keyChain, verifyShare, verifyStatement, type Verifier } from '../../src/signing/index.js';
 import {
   decodeContributorFacts, studyId as idOfFacts, type StudyDocument, type Welcome, type WireLimits,
   type WireStudyState,
@@ -32,6 +33,8 @@ export interface VerifiedWelcome {
   readonly keys: readonly Verifier[];
   /** 32 bytes. */
   readonly serverNonce: Uint8Array;
+  /** What an encrypted channel is opened with; null where the socket has none. */
+  readonly share: KeyShare | null;
   readonly limits: WireLimits;
   readonly studies: readonly VerifiedStudy[];
   /** Number of studies left out, because only a newer client can read their facts. */
@@ -45,6 +48,22 @@ export interface VerifiedWelcome {
  */
 const signedBefore = new Set<string>();
 const signedBeforeMax = 1024;
+
+/** A share is trusted for this long after its time by this machine's clock, which may be wrong. */
+const shareGraceMs = 24 * 3_600_000;
+
+/**
+ * The share of a Welcome. Null if it is too old by this machine's clock: whoever once got hold of
+ * its secret could show it for ever. The channel is then opened with Hello, as where there is no
+ * share.
+ */
+function shareIn({ share }: Welcome, server: Verifier, unixMs: number): KeyShare | null {
+  if (share === undefined) return null;
+  if (!verifyShare(server, share, signing)) {
+    throw new WireError('bad-signature', 'the key share is not signed by the server');
+  }
+  return unixMs > Number(share.untilMs) + shareGraceMs ? null : share;
+}
 
 /**
  * The id is the SHA-256 of the facts. So the same three values mean the same facts, and the result
@@ -77,13 +96,15 @@ function documentIn(facts: Uint8Array, readFacts: ReadFacts): StudyDocument | nu
  * keys. A client that trusts one of its keys follows the records. Studies whose signed facts this
  * version cannot read are left out.
  * @param pinned the keys that this client trusts. Empty: the offered key is accepted.
+ * @param unixMs the time by this machine's clock.
  * @param readFacts default: all facts but the questions, which a contributor need not understand.
  * @throws KeelsonError('server-key-mismatch') for another server; WireError('bad-signature' |
  *   'malformed' |
  * 'invalid-key') for a Welcome that no honest server sends.
  */
 export async function verifyWelcome(
-  welcome: Welcome, pinned: readonly Uint8Array[], readFacts: ReadFacts = decodeContributorFacts,
+  welcome: Welcome, pinned: readonly Uint8Array[], unixMs: number,
+  readFacts: ReadFacts = decodeContributorFacts,
 ): Promise<VerifiedWelcome> {
   const keys = keyChain(welcome.rotations, welcome.serverKey, signing);
   const missing = pinned.find((pin) => !keys.some((key) => equalBytes(key.publicKey, pin)));
@@ -97,6 +118,7 @@ export async function verifyWelcome(
     );
   }
   const server = keys.at(-1)!;
+  const share = shareIn(welcome, server, unixMs);
   const studies = await Promise.all(
     welcome.studies.map(async (study) => {
       const studyIdHex = await idOfFacts(study.facts, signing);
@@ -113,8 +135,8 @@ export async function verifyWelcome(
   );
   const readable = studies.flat();
   return {
-    server, keys, serverNonce: welcome.serverNonce, limits: welcome.limits, studies: readable,
-    unread: studies.length - readable.length,
+    server, keys, serverNonce: welcome.serverNonce, share, limits: welcome.limits,
+    studies: readable, unread: studies.length - readable.length,
   };
 }
 
@@ -134,6 +156,27 @@ export function findStudy(welcome: VerifiedWelcome, study: string): VerifiedStud
     ? '' : `, and ${welcome.unread} that only a newer client can read`;
   const text = `the server has no study ${study}; it has: ${names}${more}`;
   throw new WireError('unknown-study', text, { details: { study, studies } });
+}
+
+/**
+ * The study of a channel. It stays on the version that it first selected, while the server has that
+ * version. The first selection is the newest.
+ * @param before id of the version that it selected; null at first.
+ * @throws WireError('unknown-study') if the server has none, or no more this one.
+ */
+export function chooseStudy(
+  welcome: VerifiedWelcome, wanted: string, before: Uint8Array | null,
+): VerifiedStudy {
+  const found = findStudy(welcome, wanted);
+  for (const study of [found, ...welcome.studies]) {
+    if ((study === found || study.document.study === wanted)
+        && equalBytes(before ?? found.studyId, study.studyId)) return study;
+  }
+  throw new WireError(
+    'unknown-study',
+    `the facts of ${found.document.study} have changed: read them, begin anew`,
+    { details: { study: found.studyIdHex } },
+  );
 }
 
 /** A copy of a caller's 32-byte key. @throws InvalidParameterError when it has another length. */

@@ -1,6 +1,6 @@
 import { toHex } from '../../src/base/bytes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
-import type { Ready, Refusal, ServerFrame } from '../../src/wire/index.js';
+import type { Ack, Ready, Refusal, ServerFrame } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
 import type { Channel } from './channel.js';
 import type { ChannelLink, Pumped } from './channel-contract.js';
@@ -87,6 +87,7 @@ export class Multiplexer {
         return connection.writable;
       },
       whenWritable: (channel) => this.wait(channel),
+      drop: (reason) => connection.drop(reason),
       progress: () => connection.progress(),
     };
     this.hooks.onWelcome?.(welcome);
@@ -105,9 +106,19 @@ export class Multiplexer {
       case 'ready':
         this.onReady(frame);
         break;
+      case 'opened': {
+        const channel = this.find(frame.publicKey, frame.studyId);
+        if (channel === undefined) break;
+        this.byNumber.set(frame.channel, channel);
+        channel.encrypted?.onOpened(frame);
+        break;
+      }
+      case 'encrypted-ack':
+        this.byNumber.get(frame.channel)?.encrypted?.onAck(frame);
+        break;
       case 'ack':
         // A batch without a channel is of the only contributor here.
-        (frame.channel === 0 ? this.all()[0] : this.byNumber.get(frame.channel))?.onAck(frame);
+        this.onAck(frame.channel === 0 ? this.all()[0] : this.byNumber.get(frame.channel), frame);
         break;
       case 'notice': {
         const study = toHex(frame.studyId);
@@ -135,9 +146,15 @@ export class Multiplexer {
 
   private onReady(ready: Ready): void {
     const channel = this.find(ready.publicKey, ready.studyId);
-    if (channel === undefined) return;
+    // On an encrypted channel it is nobody's answer: see `onAck`.
+    if (channel?.encrypted !== null) return;
     this.byNumber.set(ready.channel, channel);
     channel.onReady(ready);
+  }
+
+  /** Anybody on the way can make an ack that is not encrypted. Where they are, it says nothing. */
+  private onAck(channel: Channel | undefined, ack: Ack): void {
+    if (channel?.encrypted === null) channel.onAck(ack);
   }
 
   private onRefusal(refusal: Refusal): void {

@@ -37,9 +37,9 @@ export class OnceChannel extends Channel {
     super.detach();
   }
 
-  override end(error: KeelsonError): void {
+  override end(error: KeelsonError, isSure?: boolean): void {
     this.stopPolling();
-    super.end(error);
+    super.end(error, isSure);
   }
 
   protected override greet(): void {
@@ -52,10 +52,11 @@ export class OnceChannel extends Channel {
     });
   }
 
-  protected override offer({ body, signature }: Batch): Uint8Array {
+  protected override offer(batch: Batch): Uint8Array {
     const { enrolment } = this;
     return encodeOnce({
-      studyId: this.known!.studyId, publicKey: this.signer.publicKey, body, signature,
+      studyId: this.known!.studyId, publicKey: this.signer.publicKey, body: batch.body,
+      signature: this.signatureOf(batch),
       ...(enrolment !== undefined && { enrolment }),
     });
   }

@@ -1,5 +1,6 @@
 import type { WireCode } from '../../src/base/error-codes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
+import type { WireStudyState } from '../../src/wire/index.js';
 import type { Outbox } from '../outbox/contract.js';
 import { BatchBook } from './batch-book.js';
 import {
@@ -122,13 +123,14 @@ export class Outgoing {
 
   /**
    * Sends nothing more.
+   * @param isSure false if the error may not be the server's: then no contribution is settled.
    * @returns a function that notifies the waiting callers: refused if the study has stopped,
    *   otherwise failed.
    */
-  close(error: KeelsonError): () => void {
+  close(error: KeelsonError, isSure: boolean): () => void {
     const open = new Set([...this.book.contributions(), ...this.queue.splice(0)]);
     this.book.clear();
-    const final = error instanceof WireError && finalCodes.has(error.code);
+    const final = isSure && error instanceof WireError && finalCodes.has(error.code);
     if (final) for (const contribution of open) this.outbox?.settle(contribution.id);
     return () => {
       for (const contribution of open) {
@@ -144,6 +146,17 @@ export function refuse(contribution: Contribution, error: WireError): void {
   contribution.finish({
     kind: 'refused', error, sequences: contribution.batches.map((batch) => batch.sequence),
   });
+}
+
+/** The refusal of all rows that a study takes no more. */
+export function stopOf(state: Exclude<WireStudyState, 'open'>): WireError {
+  return state === 'ended'
+    ? new WireError(
+      'study-ended', 'the operator ended this study: it takes no more contributions',
+    )
+    : new WireError(
+      'budget-exhausted', 'the privacy budget of this study is used up: no further epoch opens',
+    );
 }
 
 /** Any failure as the type of error that callers of the SDK expect. */

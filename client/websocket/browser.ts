@@ -11,8 +11,8 @@ interface CloseLike {
 }
 
 /** WebSocket in browsers, and in any runtime with a global `WebSocket`. */
-export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
-  const socket = new globalThis.WebSocket(webSocketUrl(url), subprotocol);
+export const openTransport: OpenTransport = (url, subprotocols, handlers) => {
+  const socket = new globalThis.WebSocket(webSocketUrl(url), [...subprotocols]);
   socket.binaryType = 'arraybuffer';
   let closed = false;
   const closeOnce = (reason: string): void => {

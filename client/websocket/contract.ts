@@ -45,8 +45,9 @@ export interface Transport {
 /**
  * Opens a WebSocket. `#websocket` resolves to node.ts (package ws) on Node and to browser.ts
  * elsewhere; both export `openTransport: OpenTransport`.
+ * @param subprotocols those that the client offers, best first; the server takes one.
  * @throws KeelsonError('invalid-parameter') for a URL that can never work. `onClose` reports all
  *   other failures.
  */
 export type OpenTransport =
-  (url: string, subprotocol: string, handlers: TransportHandlers) => Transport;
+  (url: string, subprotocols: readonly string[], handlers: TransportHandlers) => Transport;

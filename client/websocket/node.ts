@@ -15,8 +15,8 @@ const serverFrameBytesMax = 64 * 1024 * 1024;
 const closing = { closeTimeout: 2_000 };
 
 /** WebSocket on Node, by the package ws. */
-export const openTransport: OpenTransport = (url, subprotocol, handlers) => {
-  const socket = new WebSocket(webSocketUrl(url), subprotocol, {
+export const openTransport: OpenTransport = (url, subprotocols, handlers) => {
+  const socket = new WebSocket(webSocketUrl(url), [...subprotocols], {
     perMessageDeflate: false,
     maxPayload: serverFrameBytesMax,
     skipUTF8Validation: true,

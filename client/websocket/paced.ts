@@ -20,7 +20,7 @@ export function paced(
   open: OpenTransport, runtime: ClientRuntime, sliceMs: number,
   prepare: (bytes: Uint8Array) => Promise<void> | null = () => null,
 ): OpenTransport {
-  return (url, subprotocol, handlers) => {
+  return (url, subprotocols, handlers) => {
     let waiting: Waiting[] = [];
     /** Index of the first message that was not delivered. */
     let next = 0;
@@ -52,7 +52,7 @@ export function paced(
       if (work === null) schedule();
       else work.then(ready, ready);
     };
-    const inner = open(url, subprotocol, {
+    const inner = open(url, subprotocols, {
       onOpen: () => handlers.onOpen(),
       onActivity: () => handlers.onActivity(),
       onMessage(message) {

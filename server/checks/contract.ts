@@ -16,11 +16,11 @@ export interface BatchSigner {
   readonly earlier: readonly SignatureContext[];
 }
 
-/** A batch whose signature is valid. */
+/** A batch whose signature is valid, or whose seal opened. */
 export interface CheckedBatch {
   /** Shared memory, until `release`. */
   readonly body: Uint8Array;
-  /** SHA-512 of the body. */
+  /** SHA-512 of the body; on an encrypted channel, as its contributor states it. */
   readonly digest: Uint8Array;
   /** Call it once, when the body is no longer read. */
   readonly release: () => void;
@@ -38,5 +38,13 @@ export interface BatchChecks {
    * come in the order of its batches.
    */
   check(signer: BatchSigner, frame: SignedBatch, onChecked: OnChecked): void;
+  /**
+   * A batch of an encrypted channel, whose seal was its check. What is given is overwritten.
+   * @param plain the digest that the contributor states, then the body. The digest is not computed
+   *   again: it only ever tells this contributor's own repeated batch from another one under the
+   *   same sequence (`admission-rules`), and whether a sequence is settled does not depend on it.
+   * @returns null for bytes that are too short to have both.
+   */
+  opened(plain: Uint8Array): CheckedBatch | null;
   close(): Promise<void>;
 }

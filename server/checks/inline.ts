@@ -2,7 +2,8 @@ import { signing } from '#signing';
 import { verifyBatch } from '../../src/signing/index.js';
 import type { SignedBatch } from '../../src/wire/index.js';
 import type { BodyMemory } from './body-memory.js';
-import type { BatchChecks, BatchSigner } from './contract.js';
+import type { BatchChecks, BatchSigner, CheckedBatch } from './contract.js';
+import { digestBytes } from './layout.js';
 
 /** Checks on the thread of the caller: `onChecked` is called before `check` returns. */
 export function inlineChecks(memory: BodyMemory): BatchChecks {
@@ -14,8 +15,18 @@ export function inlineChecks(memory: BodyMemory): BatchChecks {
       const { bytes: body, release } = memory.hold(frame.body);
       onChecked({ body, digest, release });
     },
+    opened: (plain) => openedIn(memory, plain),
     close: () => Promise.resolve(),
   };
+}
+
+/** `BatchChecks.opened`. */
+export function openedIn(memory: BodyMemory, plain: Uint8Array): CheckedBatch | null {
+  if (plain.length < digestBytes) return null;
+  const digest = Uint8Array.from(plain.subarray(0, digestBytes));
+  const { bytes: body, release } = memory.hold(plain.subarray(digestBytes));
+  plain.fill(0);
+  return { body, digest, release };
 }
 
 /** SHA-512 of the body, if the contributor signed it for this server; otherwise null. */

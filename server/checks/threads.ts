@@ -4,7 +4,7 @@ import type { Logger } from '../base/logger.js';
 import type { SignedBatch } from '../../src/wire/index.js';
 import type { BodyMemory, SharedBody } from './body-memory.js';
 import type { BatchChecks, BatchSigner, OnChecked } from './contract.js';
-import { digestIfSigned } from './inline.js';
+import { digestIfSigned, openedIn } from './inline.js';
 import { digestBytes, layout, type CheckCall, type CheckReply, type CheckSetup } from './layout.js';
 
 /** One thread cannot be fed by the listener with more than this many beside it. */
@@ -39,6 +39,7 @@ export function threadedChecks(options: CheckThreadsOptions): BatchChecks {
       const { publicKey } = signer.verifier;
       threads[publicKey[0]! % threads.length]!.check(signer, frame, onChecked);
     },
+    opened: (plain) => openedIn(options.memory, plain),
     async close() {
       await Promise.all(threads.map((thread) => thread.close()));
     },

@@ -70,7 +70,7 @@ function readEntry(bytes: Uint8Array, forms: EntryForm): EntryPlace | undefined 
 
 /** The sequence that a batch claims, unchecked. Use it only to ask the sender to send it again. */
 export function claimedSequence(
-  { sealed }: Pick<BatchSetup, 'sealed'>, { body }: SignedBatch,
+  { sealed }: Pick<BatchSetup, 'sealed'>, { body }: Pick<SignedBatch, 'body'>,
 ): bigint | undefined {
   return (sealed === undefined ? readBody(body) : readEntry(body, sealed))?.sequence;
 }

@@ -1,9 +1,10 @@
 import type { ColumnType } from '../../src/base/columns.js';
 import type { EntryForm } from '../../src/sealed/shares/form.js';
-import { encodeServerFrame } from '../../src/wire/index.js';
-import type { Rejection, Spend } from '../../src/wire/messages.js';
+import { encodeAck, encodeServerFrame } from '../../src/wire/index.js';
+import type { Ack, Rejection, Spend } from '../../src/wire/messages.js';
 import type { BatchSigner } from '../checks/contract.js';
 import type { SubmitResult } from '../studies/contract.js';
+import type { Encryption } from './encryption.js';
 import type { EnrolledTime } from './enrolment.js';
 import type { TextFacts } from './refusal-texts.js';
 
@@ -43,7 +44,19 @@ export class Channel {
   /** A Withdraw waits for its answer. There is one at a time. */
   withdrawing = false;
 
-  constructor(readonly setup: ChannelSetup) {}
+  /** Whether acks may leave. Those of an encrypted channel wait for Opened, which names it. */
+  isAnnounced: boolean;
+
+  /** @param encryption null for a channel of signed batches. */
+  constructor(readonly setup: ChannelSetup, readonly encryption: Encryption | null) {
+    this.isAnnounced = encryption === null;
+  }
+
+  /** Whether an ack would say something. */
+  get hasAnswers(): boolean {
+    return this.#accepted.length > 0 || this.#rejections.length > 0
+      || this.#withdrawn !== undefined;
+  }
 
   /**
    * The hub accepted a batch in flight, now or as an earlier copy. Verdicts may come in any order.
@@ -96,15 +109,19 @@ export class Channel {
     this.#ownSpend = undefined;
     this.#withdrawn = undefined;
     this.inFlight -= accepted.length + rejections.length;
-    return encodeServerFrame({
+    const channel = this.setup.id;
+    const ack: Ack = {
       kind: 'ack',
-      channel: this.setup.id,
+      channel,
       accepted,
       rejections,
       epoch,
       credit,
       ...(ownSpend !== undefined && { ownSpend }),
       ...(withdrawn !== undefined && { withdrawn }),
+    };
+    return encodeServerFrame(this.encryption === null ? ack : {
+      kind: 'encrypted-ack', channel, encrypted: this.encryption.seal('ack', encodeAck(ack)),
     });
   }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { subprotocol } from '../../src/wire/index.js';
+import { subprotocols } from '../../src/wire/index.js';
 import type { ListenerContext } from './context.js';
 import { Sessions } from './sessions.js';
 import { connectSession, sessionSocket } from './socket.js';
@@ -38,7 +38,7 @@ export class Connections {
       skipUTF8Validation: true,
       // The package's types do not have this option yet.
       closeTimeout: closeTimeoutMs,
-      handleProtocols: () => subprotocol,
+      handleProtocols: bestSubprotocol,
     };
     this.#server = new WebSocketServer(settings);
     this.#sessions = new Sessions(context);
@@ -86,7 +86,7 @@ export class Connections {
   #begin(ws: WebSocket, raw: Duplex, address: string): void {
     const { context } = this;
     this.unfinished.watch(ws, raw);
-    const session = this.#sessions.begin(sessionSocket(ws, raw, address));
+    const session = this.#sessions.begin(sessionSocket(ws, raw, address), ws.protocol);
     connectSession(ws, session, (error) => {
       context.metrics.socketsClosed.add(1, { reason: closeReason(error) });
       context.logger.debug({ address, reason: closeReason(error) }, 'a socket failed');
@@ -94,6 +94,11 @@ export class Connections {
     ws.on('close', () => this.#sessions.end(session));
     session.start();
   }
+}
+
+/** Of those that a client offers, which has been judged: it offers one at least. */
+function bestSubprotocol(offered: ReadonlySet<string>): string {
+  return subprotocols.find((name) => offered.has(name))!;
 }
 
 /**

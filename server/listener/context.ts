@@ -6,6 +6,7 @@ import type { AddressCounts } from '../network/address-counts.js';
 import type { BatchChecks } from '../checks/contract.js';
 import type { SubscriberRegistry } from './subscriber-registry.js';
 import type { ClientAddress } from '../network/client-address.js';
+import type { KeyShares } from './key-shares.js';
 import type { LogReads } from '../network/log-reads.js';
 import type { Logger } from '../base/logger.js';
 import type { Tracing } from '../base/tracing.js';
@@ -35,6 +36,7 @@ export interface ListenerContext {
   /** Decides when a socket that was refused something is read again. */
   readonly rests: AddressTurns;
   readonly logReads: LogReads;
+  readonly shares: KeyShares;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;
   /** Whether this server takes batches. If it does not, another server of the same store does. */

@@ -15,7 +15,7 @@ export interface InMemorySession {
 /** Sessions over connections that the caller brings. There is no port and no HTTP. */
 export interface InMemoryListener {
   /** Accepts a connection and sends Welcome. Null when there is no room, or the listener stops. */
-  connect(socket: SessionSocket): InMemorySession | null;
+  connect(socket: SessionSocket, subprotocol: string): InMemorySession | null;
   /** Lets batches in flight settle, then closes the sessions. Not graceful: cuts them at once. */
   close(graceful?: boolean): Promise<void>;
 }
@@ -28,9 +28,9 @@ export function createInMemoryListener(options: ContextOptions): InMemoryListene
   const sessions = new Sessions(context);
   const unfollow = followHub(context);
   return {
-    connect(socket) {
+    connect(socket, subprotocol) {
       if (sessions.roomFor(socket.address) !== undefined) return null;
-      const session = sessions.begin(socket);
+      const session = sessions.begin(socket, subprotocol);
       session.start();
       return {
         receive: (bytes, isBinary) => session.receive(bytes, isBinary),
@@ -51,6 +51,7 @@ export function createInMemoryListener(options: ContextOptions): InMemoryListene
         await context.settled.until(() => sessions.size === 0, closeTimeoutMs);
       }
       sessions.terminate();
+      context.shares.stop();
       unfollow();
     },
   };

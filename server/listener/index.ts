@@ -27,7 +27,8 @@ export type {
 } from '../network/options.js';
 
 /**
- * Opens the server's one port: WebSocket sessions (subprotocol keelson.v1) at /, HTTP beside them.
+ * Opens the server's one port: WebSocket sessions (subprotocols keelson.v1 and keelson.v2) at /,
+ * HTTP beside them.
  * @throws the system's error (e.g. EADDRINUSE) when it cannot listen.
  */
 export async function createListener(options: ListenerOptions): Promise<Listener> {
@@ -36,8 +37,9 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   const { hub, clock } = options;
   const { allowedOrigins = [], allowedHosts = [] } = options;
   const rules = { allowedOrigins, allowedHosts };
-  const { figures, stopWatching } = watchFigures(context, options, descriptors);
+  const { figures, watched } = watchFigures(context, options, descriptors);
   const unfinished = new UnfinishedMessages(context);
+  const stop = (): void => [unfinished, context.shares, watched].forEach((part) => part.stop());
   const streams = new EventStreams(context);
   const uploads = new Uploads(context, rules, unfinished);
   const once = new OnceRequests(context, rules, unfinished);
@@ -73,8 +75,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
   try {
     await listen(server, options);
   } catch (error) {
-    stopWatching();
-    unfinished.stop();
+    stop();
     open.connections.terminate();
     throw error;
   }
@@ -94,9 +95,8 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     },
     close: (graceful = true) =>
       (closing ??= closeAll(context, server, open, graceful).finally(() => {
-        unfinished.stop();
         unfollow();
-        stopWatching();
+        stop();
       })),
   };
 }
@@ -105,18 +105,20 @@ export async function createListener(options: ListenerOptions): Promise<Listener
 function watchFigures(
   { metrics, checks, clock }: ListenerContext, { hub, storeHealth }: ListenerOptions,
   descriptors: number | undefined,
-): { readonly figures: FigureHistory; readonly stopWatching: () => void } {
-  const watched = watchProcess();
+): { readonly figures: FigureHistory; readonly watched: { stop(): void } } {
+  const process = watchProcess();
   const unobserve = observeServer(metrics.registry, {
-    hub, clock, storeHealth, process: watched, descriptors, checkThreads: checks.threads,
+    hub, clock, storeHealth, process, descriptors, checkThreads: checks.threads,
   });
   const figures = new FigureHistory(clock, metrics, storeHealth);
   return {
     figures,
-    stopWatching: () => {
-      watched.stop();
-      unobserve();
-      figures.stop();
+    watched: {
+      stop() {
+        process.stop();
+        unobserve();
+        figures.stop();
+      },
     },
   };
 }

@@ -8,6 +8,7 @@ import { SubscriberRegistry } from './subscriber-registry.js';
 import { clientAddressOf, trustedProxyCheck } from '../network/client-address.js';
 import type { ListenerContext } from './context.js';
 import { eventFrame } from './event-frames.js';
+import { KeyShares } from './key-shares.js';
 import { LogReads } from '../network/log-reads.js';
 import type { ListenerOptions } from '../network/options.js';
 import { AddressRates, AddressTurns } from '../network/rates.js';
@@ -46,6 +47,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     subscribeRates: rates(limits.subscribePerSecond, limits.subscribeBurst),
     rests: new AddressTurns(clock, limits.pauseMs, limits.subscriberStallMs, limits.rateAddresses),
     logReads: new LogReads(limits, metrics),
+    shares: new KeyShares(clock, (share) => options.hub.signShare(share)),
     settled: new Signal(clock),
     takesBatches: options.takesBatches ?? true,
     stopping: false,

@@ -116,6 +116,7 @@ export class OnceRequests extends BodyRequests {
     const startedMs = clock.monotonicMs();
     const trace = tracing.begin('keelson.batch', { 'keelson.study': sender.setup.studyName });
     trace.step('check');
+    metrics.batches.add(1, { form: 'once' });
     const { totals } = metrics;
     const bytes = once.body.length;
     totals.queuedBatches += 1;

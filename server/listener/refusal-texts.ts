@@ -41,16 +41,19 @@ type Text = string | ((facts: TextFacts) => string);
 const texts: Readonly<Record<WireCode, Text>> = {
   unspecified: 'the request was refused',
   malformed: ({ fault }) =>
-    fault ?? 'the message is not valid keelson.v1: compare it with docs/reference/protocol.md',
+    fault ?? 'the message is not valid in this subprotocol: compare it with '
+    + 'docs/reference/protocol.md',
   'unknown-study':
     'this server runs no study with that id: take the id from Welcome, the facts may have changed',
   'invalid-key': 'the public key is not a usable Ed25519 key: generate a fresh one',
   'key-not-allowed':
     'the key is not on the enrolment list of this study: ask the operator to enrol it',
   'bad-signature': ({ limits }) =>
-    'the signature does not fit the key, this server, this study and these exact bytes: sign again'
+    'the signature does not fit the key, this server, this study and these exact bytes, or an '
+    + 'encrypted batch does not open: sign again, or connect again'
     + ` (${limits.badSignaturesPerSocket} of these close the socket)`,
-  'unknown-channel': 'no such channel on this socket: send Hello and use the channel from Ready',
+  'unknown-channel': 'no such channel on this socket, or an encrypted one that has carried its '
+    + 'most: send Hello or Open, and use the channel of the answer',
   'wrong-columns': ({ columns }) =>
     columns === undefined
       ? 'the rows do not have the columns of the study: send one number for each column'
@@ -108,6 +111,8 @@ const texts: Readonly<Record<WireCode, Text>> = {
     `${fault}: normalise it, or leave the row out`,
   'not-counted': 'the open epoch takes nothing of this key: wait for the next epoch, or open a '
     + 'channel to see why',
+  'stale-share': 'the key share that this socket was shown is over: connect again, and open a '
+    + 'channel with the share in Welcome',
   'enrolment-expired':
     'the enrolment token of this key has expired: ask the operator for a new one',
   'too-many-new-keys': ({ newKeys, retryInMs }) =>

@@ -6,6 +6,7 @@ import {
 } from '../../src/wire/index.js';
 import type { HubEvent } from '../studies/contract.js';
 import type { Subscriber } from './subscriber-registry.js';
+import type { Greeted } from './hello.js';
 import { isOverloaded, type ListenerContext, type SessionSocket } from './context.js';
 import { Contributions } from './contributions.js';
 import { noticeOf } from './event-frames.js';
@@ -26,7 +27,7 @@ import { Liveness } from './liveness.js';
 export class Session implements SessionOutput, Subscriber {
   readonly #contributions: Contributions;
   readonly #subscriptions: Subscriptions;
-  readonly #serverNonce = signing.randomBytes(32);
+  readonly #greeted: Greeted;
   readonly #studies = new Set<string>();
   readonly #strikes: Strikes;
   readonly #liveness: Liveness;
@@ -39,12 +40,18 @@ export class Session implements SessionOutput, Subscriber {
   #closed = false;
   #isCut = false;
 
-  constructor(private readonly context: ListenerContext, private readonly socket: SessionSocket) {
+  /** @param isEncrypted whether the socket has encrypted channels: it speaks `keelson.v2`. */
+  constructor(
+    private readonly context: ListenerContext, private readonly socket: SessionSocket,
+    isEncrypted: boolean,
+  ) {
+    const share = isEncrypted ? context.shares.newest : null;
+    this.#greeted = { serverNonce: signing.randomBytes(32), share };
     this.#strikes = new Strikes(context.limits);
     const { clock, limits } = context;
     this.#liveness = new Liveness(clock, limits);
     this.#controlFrames = new Rate(clock, limits.controlFramesPerSecond, limits.controlFramesBurst);
-    this.#contributions = new Contributions(context, socket, this, this.#serverNonce);
+    this.#contributions = new Contributions(context, socket, this, this.#greeted);
     this.#subscriptions = new Subscriptions(context, socket, this);
   }
 
@@ -54,7 +61,9 @@ export class Session implements SessionOutput, Subscriber {
 
   /** Sends Welcome. */
   start(): void {
-    this.send(welcomeOf(this.context, this.#serverNonce));
+    const { serverNonce, share } = this.#greeted;
+    const welcome = welcomeOf(this.context, serverNonce);
+    this.send(share === null ? welcome : { ...welcome, share: share.stated });
   }
 
   /** One WebSocket message. */
@@ -63,7 +72,7 @@ export class Session implements SessionOutput, Subscriber {
     // unpacked before this point.
     if (this.#closed) return this.rest();
     this.#liveness.heard();
-    if (!isBinary) return this.#close(1003, 'text', 'keelson.v1 has binary messages only');
+    if (!isBinary) return this.#close(1003, 'text', 'the protocol has binary messages only');
     try {
       this.#handle(viewClientFrame(bytes));
     } catch (error) {
@@ -157,6 +166,13 @@ export class Session implements SessionOutput, Subscriber {
     switch (frame.kind) {
       case 'batch':
         return this.#contributions.batch(frame);
+      case 'encrypted-batch':
+        return this.#contributions.encryptedBatch(frame);
+      case 'open':
+        if (this.#greeted.share === null) {
+          throw new WireError('malformed', 'this socket has no encrypted channels');
+        }
+        return this.#contributions.hello(frame);
       case 'hello':
         return this.#contributions.hello(frame);
       case 'withdraw':

@@ -1,3 +1,4 @@
+import { encryptedSubprotocol } from '../../src/wire/index.js';
 import { AddressCounts } from '../network/address-counts.js';
 import type { ListenerContext, SessionSocket } from './context.js';
 import { Session } from './session.js';
@@ -50,10 +51,10 @@ export class Sessions {
    * Counts the session from now until `end`. The caller listens to the socket first, then starts
    * the session.
    */
-  begin(socket: SessionSocket): Session {
+  begin(socket: SessionSocket, subprotocol: string): Session {
     const { context } = this;
     const { address } = socket;
-    const session = new Session(context, socket);
+    const session = new Session(context, socket, subprotocol === encryptedSubprotocol);
     this.#held.set(session, { socket, address });
     this.#perAddress.add(address, 1);
     context.metrics.totals.sockets += 1;

@@ -24,7 +24,7 @@ export class Strikes {
     switch (kind) {
       case 'malformed':
         return this.#past(
-          kind, limits.malformedFramesPerSocket, 1002, 'frames that are not keelson.v1',
+          kind, limits.malformedFramesPerSocket, 1002, 'malformed frames',
         );
       case 'badSignature':
         return this.#past(kind, limits.badSignaturesPerSocket, 1008, 'bad signatures');

@@ -46,7 +46,8 @@ export class Upload implements SessionOutput {
     const { limits } = context;
     this.#splitter = new FrameSplitter(limits.frameBytes);
     this.#strikes = new Strikes(limits);
-    this.#contributions = new Contributions(context, this.#socket(), this, serverNonce);
+    this.#contributions = new Contributions(
+      context, this.#socket(), this, { serverNonce, share: null });
   }
 
   get closed(): boolean {
@@ -164,6 +165,9 @@ export class Upload implements SessionOutput {
       case 'withdraw':
         this.#contributions.withdraw(frame);
         return undefined;
+      case 'open':
+      case 'encrypted-batch':
+        throw malformed('a request has no encrypted channels');
       case 'subscribe':
       case 'unsubscribe':
         throw malformed('releases come over WebSocket, or from /v1/studies/ID/releases');

@@ -20,6 +20,8 @@ export interface Totals {
 export interface ServerMetrics {
   readonly registry: MetricRegistry;
   readonly totals: Totals;
+  /** Received batches by form: over a socket `signed` or `encrypted`, without a channel `once`. */
+  readonly batches: Counter;
   /** By study. */
   readonly accepted: Counter;
   readonly duplicates: Counter;
@@ -48,6 +50,9 @@ const closeReasons: readonly CloseReason[] = [
   'stray', 'text', 'unfinished',
 ];
 
+/** How a batch comes: on a channel, signed or encrypted, or by itself. */
+const batchForms = ['signed', 'encrypted', 'once'] as const;
+
 /**
  * Creates the counters. `observeServer` adds the metrics that are read from elsewhere on demand.
  * @param studies names of the studies, whose counters show 0 from the start.
@@ -75,6 +80,10 @@ export function createServerMetrics(
   return {
     registry,
     totals,
+    batches: registry.counter(
+      'keelson_batches_received_total', 'Batches received, by form.',
+      () => batchForms.map((form) => ({ form })),
+    ),
     accepted: registry.counter(
       'keelson_batches_accepted_total', 'Batches journalled, by study.', byStudy,
     ),

@@ -1,7 +1,7 @@
 import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import { isIP } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { subprotocol } from '../../src/wire/index.js';
+import { subprotocol, subprotocols } from '../../src/wire/index.js';
 
 /** The refusal of an upgrade: an HTTP status, and a text with the remedy. */
 export interface UpgradeRefusal {
@@ -47,7 +47,7 @@ export function judgeUpgrade(
   }
   const offered = (request.headers['sec-websocket-protocol'] ?? '').split(',')
     .map((name) => name.trim());
-  if (!offered.includes(subprotocol)) {
+  if (!subprotocols.some((name) => offered.includes(name))) {
     return { status: 400, text: `name the subprotocol ${subprotocol} in Sec-WebSocket-Protocol` };
   }
   return judgeBrowser(request, rules);

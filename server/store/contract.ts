@@ -145,9 +145,10 @@ export interface AdmissionRequest {
   readonly epoch: bigint;
   readonly last: boolean;
   readonly rows: number;
-  /** SHA-512 of body, 64 bytes. */
+  /** SHA-512 of body, 64 bytes, or what the sender states as that. */
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
+  /** 64 bytes; empty if the batch came on an encrypted channel. */
   readonly signature: Uint8Array;
   /**
    * Set when the contents were already found unusable (NaN, wrong dimension). The sequence is then

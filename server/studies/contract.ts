@@ -1,4 +1,5 @@
 import type { WireCode } from '../../src/base/error-codes.js';
+import type { KeyShare } from '../../src/base/key-share.js';
 import type { Charge } from '../../src/privacy/accounting/budget.js';
 import type { KeyRotation } from '../../src/signing/index.js';
 import type { Spend } from '../../src/wire/messages.js';
@@ -60,6 +61,7 @@ export interface VerifiedBatch {
   readonly texts?: readonly (TextTable | null)[];
   readonly digest: Uint8Array;
   readonly body: Uint8Array;
+  /** Empty if the batch came on an encrypted channel. */
   readonly signature: Uint8Array;
   /** Set when the contents are unusable: the sequence is settled with this code. */
   readonly rejectAs?: WireCode;
@@ -133,6 +135,8 @@ export interface StudyHub {
   signReady(
     studyId: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array,
   ): Uint8Array;
+  /** Signs a key share of this process, with the label "share". */
+  signShare(share: Omit<KeyShare, 'signature'>): Uint8Array;
   balances(): Promise<readonly LedgerBalance[]>;
   /** Older databases that starts of this server accepted, oldest first. Public. */
   rollbacks?(): Promise<readonly Rollback[]>;

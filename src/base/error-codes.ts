@@ -36,6 +36,7 @@ export const wireCodes = [
   'wrong-type',
   'bad-text',
   'not-counted',
+  'stale-share',
 ] as const;
 
 /** A code that the server may send. */
@@ -52,6 +53,7 @@ export const retryableWireCodes: ReadonlySet<WireCode> = new Set<WireCode>([
   'shutting-down',
   'internal',
   'too-many-new-keys',
+  'stale-share',
 ]);
 
 /** Codes of errors that are never sent: they are thrown to a caller or printed by the command. */

@@ -153,6 +153,11 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
       + 'Which one is told only on a channel, where the key proves itself.',
     remedy: 'Open a channel with the key to see why, or wait for the next epoch.',
   },
+  'stale-share': {
+    cause: 'A channel was opened with a key share of the server that is older than 10 minutes, and '
+      + 'its secret is gone.',
+    remedy: 'Connect again: Welcome shows the present share. The client does this.',
+  },
   'invalid-parameter': {
     cause: 'A number or a choice is outside its range. The message names both.',
     remedy: 'Give a value within the range.',

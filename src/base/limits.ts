@@ -19,6 +19,13 @@ export const protocolLimits = {
    * bound queues.
    */
   creditBatches: 64,
+  /**
+   * Frames and bytes of an encrypted channel in one direction. 2^36 blocks of AES under one key:
+   * with these the advantage of a distinguisher is at most 2^-57. The client then opens another
+   * channel.
+   */
+  channelFrames: 2 ** 24,
+  channelBytes: 2 ** 40,
   /** A simulated fleet shares sockets. A browser needs one channel. */
   channelsPerSocket: 4_096,
   /**

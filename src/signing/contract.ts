@@ -16,6 +16,16 @@ export interface Verifier {
   verify(message: Uint8Array, signature: Uint8Array): boolean;
 }
 
+/** Both directions of a contributor's channel. Frames are numbered by the caller, from 0. */
+export interface ContributorCipher {
+  /** The contents of an EncryptedBatch, under k_up. */
+  seal(number: number, digest: Uint8Array, body: Uint8Array): Promise<Uint8Array>;
+  /**
+   * A frame of the server, under k_down; null if it was not sealed as this frame of this channel.
+   */
+  open(number: number, kind: 'opened' | 'ack', sealed: Uint8Array): Promise<Uint8Array | null>;
+}
+
 /** Ed25519 signatures, X25519 and SHA-512, by tweetnacl or by the platform. */
 export interface Signing {
   /** A fresh 32-byte seed from the system's generator. The seed is the secret key. */
@@ -34,6 +44,14 @@ export interface Signing {
    * public key of small order gives 32 zero bytes; the caller decides what that means.
    */
   x25519(secretKey: Uint8Array, publicKey: Uint8Array): Uint8Array;
+  /**
+   * The contributor's side of an encrypted channel (channel-keys.ts). Null where the platform has
+   * no AES-GCM: pages without a secure origin.
+   * @param agreed Z, 32 bytes. It is overwritten.
+   * @param message M, 180 bytes.
+   */
+  readonly contributorCipher:
+    ((agreed: Uint8Array, message: Uint8Array) => Promise<ContributorCipher>) | null;
 }
 
 /**
@@ -42,4 +60,4 @@ export interface Signing {
  */
 export type SignatureLabel =
   'hello' | 'ready' | 'batch' | 'study' | 'release' | 'head' | 'enrol' | 'rotation' | 'withdraw'
-  | 'sealed';
+  | 'sealed' | 'share' | 'open';

@@ -3,7 +3,7 @@
  * keys. `signing` itself comes from `#signing`, which is node:crypto on Node and tweetnacl
  * elsewhere.
  */
-export type { SignatureLabel, Signer, Signing, Verifier } from './contract.js';
+export type { ContributorCipher, SignatureLabel, Signer, Signing, Verifier } from './contract.js';
 export { enrolmentBytesMax, issueEnrolment, readEnrolment, verifyEnrolment } from './enrolment.js';
 export type { ClaimedEnrolment, Enrolment } from './enrolment.js';
 export {
@@ -13,6 +13,11 @@ export {
 export type { ClaimedBlindToken } from './blind-token.js';
 export { withAhead } from './ahead.js';
 export type { AheadVerifier } from './ahead.js';
+export {
+  frameKinds, keyLabels, openMessage, putNonce, shareBytes, signShare, statedDigestBytes, tagBytes,
+  verifyShare,
+} from './channel-keys.js';
+export type { ChannelShares, FrameKind } from './channel-keys.js';
 export { keyFingerprint } from './fingerprint.js';
 export { checkPublicKey } from './keys.js';
 export {

@@ -2,7 +2,10 @@ import { concatBytes, utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
 import type { SignatureLabel, Signer, Verifier } from './contract.js';
 
-/** Part of every signed message, so a signature of one protocol version is invalid in another. */
+/**
+ * Part of every signed message, so a signature of one protocol version is invalid in another.
+ * `share` and `open` have version 2.
+ */
 export const protocolVersion = 1;
 
 /**
@@ -35,7 +38,7 @@ export interface Nonces {
 const labelFields = new Map<SignatureLabel, Uint8Array>(
   ([
     'hello', 'ready', 'batch', 'study', 'release', 'head', 'enrol', 'rotation', 'withdraw',
-    'sealed',
+    'sealed', 'share', 'open',
   ] as const).map((label) => {
     const field = new Uint8Array(16);
     field.set(utf8(`keelson ${label}`));
@@ -47,7 +50,7 @@ const labelFields = new Map<SignatureLabel, Uint8Array>(
  * The 180 bytes that an Ed25519 signature covers. Every field has a fixed place and length, so two
  * different meanings never have the same bytes.
  * @param contributorKey 32 bytes; null if no contributor is concerned (study, release, head,
- *   rotation).
+ *   rotation, share).
  * @param payload 64 bytes: both nonces (hello, ready), the epoch (withdraw), or else SHA-512 of the
  *   exact body.
  * @throws InvalidParameterError when a field has another length.
@@ -61,7 +64,7 @@ export function signedMessage(
   const message = new Uint8Array(signedMessageBytes);
   message.set(labelFields.get(label)!, 0);
   // Big-endian; the version fits into the last byte.
-  message[19] = protocolVersion;
+  message[19] = label === 'share' || label === 'open' ? 2 : protocolVersion;
   put(message, context.serverKey, keyOffset, 32, 'server key');
   put(message, context.studyId, keyOffset + 32, 32, 'study id');
   put(message, contributorKey ?? noContributor, keyOffset + 64, 32, 'contributor key');

@@ -2,6 +2,7 @@ import {
   createHash, createPrivateKey, createPublicKey, diffieHellman, randomBytes, sign, verify,
 } from 'node:crypto';
 import { assert } from '../base/assert.js';
+import { channelKeys, openFrame, sealFrame } from './channel-keys-node.js';
 import type { Signing } from './contract.js';
 import { checkPublicKey } from './keys.js';
 import { checkSeed } from './seed.js';
@@ -63,6 +64,17 @@ export const signing: Signing = {
       // OpenSSL gives an error in place of zeros, and has no other error for keys of this length.
       return new Uint8Array(32);
     }
+  },
+
+  async contributorCipher(agreed, message) {
+    const { up, down } = channelKeys(agreed, message);
+    return {
+      seal: async (number, digest, body) => sealFrame(up, number, 'batch', digest, body),
+      async open(number, kind, sealed) {
+        const plain = openFrame(down, number, kind, sealed);
+        return plain === null ? null : new Uint8Array(plain.buffer, plain.byteOffset, plain.length);
+      },
+    };
   },
 };
 

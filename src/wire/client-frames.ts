@@ -5,7 +5,7 @@ import {
   studyIdBytes, uint32,
 } from './fields.js';
 import { toBigint, toLong } from './long-bits.js';
-import type { ClientFrame, Hello, SignedBatch, Withdraw } from './messages.js';
+import type { ClientFrame, Hello, Open, SignedBatch, Withdraw } from './messages.js';
 import { readStrictly } from './reader.js';
 import { written } from './writer.js';
 
@@ -26,12 +26,13 @@ export function encodeClientFrame(frame: ClientFrame): Uint8Array {
  */
 export function decodeClientFrame(bytes: Uint8Array): ClientFrame {
   const frame = viewClientFrame(bytes);
+  if (frame.kind === 'encrypted-batch') return { ...frame, encrypted: owned(frame.encrypted) };
   return frame.kind === 'batch' ? { ...frame, body: ownedEndAligned(frame.body) } : frame;
 }
 
 /**
- * As `decodeClientFrame`, but the body of a batch is a view of `bytes`. Copy it before the bytes
- * change.
+ * As `decodeClientFrame`, but the body of a batch, also of an encrypted one, is a view of `bytes`.
+ * Copy it before the bytes change.
  */
 export function viewClientFrame(bytes: Uint8Array): ClientFrame {
   return readStrictly(bytes, 'client frame', (reader) =>
@@ -41,7 +42,18 @@ export function viewClientFrame(bytes: Uint8Array): ClientFrame {
 function clientFrameToWire(frame: ClientFrame): WireClientFrame {
   switch (frame.kind) {
     case 'hello':
-      return { hello: checkedHello(frame) };
+      return { hello: {
+        ...checkedGreeting(frame),
+        clientNonce: sized(frame.clientNonce, nonceBytes, 'client nonce'),
+      } };
+    case 'open':
+      return { open: {
+        ...checkedGreeting(frame), clientShare: sized(frame.clientShare, keyBytes, 'client share'),
+      } };
+    case 'encrypted-batch':
+      return { encryptedBatch: {
+        channel: uint32(frame.channel, 'channel'), encrypted: frame.encrypted,
+      } };
     case 'batch':
       return {
         batch: { ...signedOnChannel(frame), body: frame.body },
@@ -64,10 +76,26 @@ function clientFrameToWire(frame: ClientFrame): WireClientFrame {
 
 function clientFrameFromWire(frame: read.v1.ClientFrame): ClientFrame {
   switch (present(frame.kind, 'the kind of client frame')) {
-    case 'hello':
-      return helloFromWire(frame.hello as read.v1.Hello);
+    case 'hello': {
+      const hello = frame.hello as read.v1.Hello;
+      return {
+        kind: 'hello', ...greetingFromWire(hello),
+        clientNonce: ownSized(hello.clientNonce, nonceBytes, 'client nonce'),
+      };
+    }
     case 'batch':
       return batchFromWire(frame.batch as read.v1.SignedBatch);
+    case 'open': {
+      const open = frame.open as read.v1.Open;
+      return {
+        kind: 'open', ...greetingFromWire(open),
+        clientShare: ownSized(open.clientShare, keyBytes, 'client share'),
+      };
+    }
+    case 'encryptedBatch': {
+      const { channel, encrypted } = frame.encryptedBatch as read.v1.EncryptedBatch;
+      return { kind: 'encrypted-batch', channel, encrypted };
+    }
     case 'subscribe': {
       const subscribe = frame.subscribe as read.v1.Subscribe;
       return {
@@ -102,24 +130,24 @@ function signedOnChannel({ channel, signature }: SignedBatch | Withdraw): {
   };
 }
 
-function checkedHello(hello: Hello): sent.v1.Hello.$Properties {
+/** The fields that Hello and Open have both. */
+type Greeting = Pick<Hello | Open, 'studyId' | 'publicKey' | 'signature' | 'enrolment'>;
+
+function checkedGreeting(frame: Greeting) {
   return {
-    studyId: sized(hello.studyId, studyIdBytes, 'study id'),
-    publicKey: sized(hello.publicKey, keyBytes, 'public key'),
-    clientNonce: sized(hello.clientNonce, nonceBytes, 'client nonce'),
-    signature: sized(hello.signature, signatureBytes, 'signature'),
-    enrolment: hello.enrolment ?? null,
+    studyId: sized(frame.studyId, studyIdBytes, 'study id'),
+    publicKey: sized(frame.publicKey, keyBytes, 'public key'),
+    signature: sized(frame.signature, signatureBytes, 'signature'),
+    enrolment: frame.enrolment ?? null,
   };
 }
 
-function helloFromWire(hello: read.v1.Hello): Hello {
+function greetingFromWire(frame: read.v1.Hello | read.v1.Open): Greeting {
   return {
-    kind: 'hello',
-    studyId: ownSized(hello.studyId, studyIdBytes, 'study id'),
-    publicKey: ownSized(hello.publicKey, keyBytes, 'public key'),
-    clientNonce: ownSized(hello.clientNonce, nonceBytes, 'client nonce'),
-    signature: ownSized(hello.signature, signatureBytes, 'signature'),
-    ...(hello.enrolment.length > 0 && { enrolment: owned(hello.enrolment) }),
+    studyId: ownSized(frame.studyId, studyIdBytes, 'study id'),
+    publicKey: ownSized(frame.publicKey, keyBytes, 'public key'),
+    signature: ownSized(frame.signature, signatureBytes, 'signature'),
+    ...(frame.enrolment.length > 0 && { enrolment: owned(frame.enrolment) }),
   };
 }
 

@@ -14,7 +14,10 @@ export { batchCells, cellsPerBatch, encodeCells, type BatchCells } from './cells
 export { isWireState, signatureBytes } from './fields.js';
 export { numberBytes } from './numbers.js';
 export { batchRows, encodeRows, firstUnusable, viewBatchRows } from './rows.js';
-export { decodeServerFrame, encodeServerFrame } from './server-frames.js';
+export {
+  decodeAck, decodeServerFrame, decodeUnsignedReady, encodeAck, encodeServerFrame,
+  encodeUnsignedReady,
+} from './server-frames.js';
 export { textAt, type TextTable } from '../base/text-table.js';
 export { textsPerBatch } from './text-cells.js';
 export {
@@ -23,5 +26,9 @@ export {
 export { ofShortFacts } from './study-document.js';
 export type { SharedFacts, ShortFacts, StudyDocument } from './study-document.js';
 
-/** The WebSocket subprotocol that both sides must name. */
+/** The WebSocket subprotocol that both sides must name. It has no encrypted channels. */
 export const subprotocol = 'keelson.v1';
+/** The subprotocol with encrypted channels. It has everything of the other one, too. */
+export const encryptedSubprotocol = 'keelson.v2';
+/** The subprotocols that this version speaks, best first. A client offers both. */
+export const subprotocols = [encryptedSubprotocol, subprotocol] as const;

@@ -1,6 +1,7 @@
 import type { BudgetRuleName } from '../base/budget-rules.js';
 import type { WireCode } from '../base/error-codes.js';
 import type { Outcome } from '../base/outcome.js';
+import type { KeyShare } from '../base/key-share.js';
 import { onlyQuestion } from '../base/questions.js';
 
 /**
@@ -53,7 +54,26 @@ export interface Unsubscribe {
   readonly studyId: Uint8Array;
 }
 
-export type ClientFrame = Hello | SignedBatch | Subscribe | Unsubscribe | Withdraw;
+/** Opens an encrypted channel. Only on a socket whose Welcome has a share. */
+export interface Open {
+  readonly kind: 'open';
+  readonly studyId: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly clientShare: Uint8Array;
+  readonly signature: Uint8Array;
+  /** As in Hello. */
+  readonly enrolment?: Uint8Array | undefined;
+}
+
+/** A batch on an encrypted channel: SHA-512 of the body, then the body, sealed. */
+export interface EncryptedBatch {
+  readonly kind: 'encrypted-batch';
+  readonly channel: number;
+  readonly encrypted: Uint8Array;
+}
+
+export type ClientFrame =
+  Hello | Open | SignedBatch | EncryptedBatch | Subscribe | Unsubscribe | Withdraw;
 
 /** The rows that a contributor signs and sends in one message. */
 export interface BatchBody {
@@ -108,6 +128,24 @@ export interface Welcome {
   readonly studies: readonly SignedStudy[];
   /** 192 bytes each, oldest first. */
   readonly rotations: readonly Uint8Array[];
+  /** On a socket of `keelson.v2`. */
+  readonly share?: KeyShare;
+}
+
+/** The server's answer to Open: a Ready without its signature, sealed. */
+export interface Opened {
+  readonly kind: 'opened';
+  readonly channel: number;
+  readonly studyId: Uint8Array;
+  readonly publicKey: Uint8Array;
+  readonly encrypted: Uint8Array;
+}
+
+/** A sealed Ack. */
+export interface EncryptedAck {
+  readonly kind: 'encrypted-ack';
+  readonly channel: number;
+  readonly encrypted: Uint8Array;
 }
 
 /** How much of its own budget a contributor has spent. */
@@ -194,7 +232,8 @@ export interface SignedHead {
   readonly signature: Uint8Array;
 }
 
-export type ServerFrame = Welcome | Ready | Ack | SignedRelease | SignedHead | Notice | Refusal;
+export type ServerFrame =
+  | Welcome | Ready | Opened | Ack | EncryptedAck | SignedRelease | SignedHead | Notice | Refusal;
 
 /** The charge of a release. */
 export interface ReleaseCost {

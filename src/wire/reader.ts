@@ -9,14 +9,14 @@ import protobuf from './generated/protobuf.js';
 const itemsMax = 40_960;
 
 /**
- * Reads `keelson.v1`, which is closed: an unknown field, a wrong wire type, a group, or text that
- * is not UTF-8 is an error. So two readers never disagree about a message.
+ * Reads the messages of the protocol, which is closed: an unknown field, a wrong wire type, a
+ * group, or text that is not UTF-8 is an error. So two readers never disagree about a message.
  */
 export class StrictReader extends protobuf.Reader {
   private items = 0;
 
   override skipType(): this {
-    throw malformed('it has a field that keelson.v1 does not define');
+    throw malformed('it has a field that the protocol does not define');
   }
 
   override size(): number {
@@ -38,7 +38,7 @@ export class StrictReader extends protobuf.Reader {
   }
 }
 
-/** The refusal of bytes or of a message that keelson.v1 does not allow. `why` must be public. */
+/** The refusal of bytes or of a message that the protocol does not allow. `why` must be public. */
 export function malformed(why: string, cause?: unknown): WireError {
   return new WireError(
     'malformed', `malformed message: ${why}; see docs/reference/protocol.md`, { cause },

@@ -32,14 +32,49 @@ export function decodeServerFrame(bytes: Uint8Array): ServerFrame {
     serverFrameFromWire(read.v1.ServerFrame.decode(reader)));
 }
 
+/** The contents of Opened: a Ready without its signature. @throws as `encodeServerFrame`. */
+export function encodeUnsignedReady(ready: Omit<Ready, 'signature'>): Uint8Array {
+  return written(sent.v1.Ready.encode(readyToWire(ready)));
+}
+
+/** @throws as `decodeServerFrame`. */
+export function decodeUnsignedReady(bytes: Uint8Array): Ready {
+  return readStrictly(bytes, 'Ready', (reader) =>
+    readyFromWire(read.v1.Ready.decode(reader), 0));
+}
+
+/** The contents of EncryptedAck. @throws as `encodeServerFrame`. */
+export function encodeAck(ack: Ack): Uint8Array {
+  return written(sent.v1.Ack.encode(ackToWire(ack)));
+}
+
+/** @throws as `decodeServerFrame`. */
+export function decodeAck(bytes: Uint8Array): Ack {
+  return readStrictly(bytes, 'Ack', (reader) =>
+    ackFromWire(read.v1.Ack.decode(reader)));
+}
+
 function serverFrameToWire(frame: ServerFrame): sent.v1.ServerFrame.$Properties {
   switch (frame.kind) {
     case 'welcome':
       return { welcome: welcomeToWire(frame) };
     case 'ready':
-      return { ready: readyToWire(frame) };
+      return { ready: {
+        ...readyToWire(frame), signature: sized(frame.signature, signatureBytes, 'signature'),
+      } };
+    case 'opened':
+      return { opened: {
+        channel: uint32(frame.channel, 'channel'),
+        studyId: sized(frame.studyId, studyIdBytes, 'study id'),
+        publicKey: sized(frame.publicKey, keyBytes, 'public key'),
+        encrypted: frame.encrypted,
+      } };
     case 'ack':
       return { ack: ackToWire(frame) };
+    case 'encrypted-ack':
+      return { encryptedAck: {
+        channel: uint32(frame.channel, 'channel'), encrypted: frame.encrypted,
+      } };
     case 'release':
       return { release: {
         body: frame.body, signature: releaseSignature(frame.signature),
@@ -60,9 +95,23 @@ function serverFrameFromWire(frame: read.v1.ServerFrame): ServerFrame {
     case 'welcome':
       return welcomeFromWire(frame.welcome as read.v1.Welcome);
     case 'ready':
-      return readyFromWire(frame.ready as read.v1.Ready);
+      return readyFromWire(frame.ready as read.v1.Ready, signatureBytes);
+    case 'opened': {
+      const opened = frame.opened as read.v1.Opened;
+      return {
+        kind: 'opened',
+        channel: opened.channel,
+        studyId: ownSized(opened.studyId, studyIdBytes, 'study id'),
+        publicKey: ownSized(opened.publicKey, keyBytes, 'public key'),
+        encrypted: owned(opened.encrypted),
+      };
+    }
     case 'ack':
       return ackFromWire(frame.ack as read.v1.Ack);
+    case 'encryptedAck': {
+      const { channel, encrypted } = frame.encryptedAck as read.v1.EncryptedAck;
+      return { kind: 'encrypted-ack', channel, encrypted: owned(encrypted) };
+    }
     case 'release':
       return signedFromWire('release', frame.release as read.v1.SignedRelease);
     case 'head':
@@ -116,6 +165,12 @@ function welcomeToWire(welcome: Welcome): sent.v1.Welcome.$Properties {
       epoch: toLong(study.epoch, 'epoch'),
     })),
     rotations: welcome.rotations as Uint8Array[],
+    share: welcome.share === undefined ? null : {
+      share: sized(welcome.share.share, keyBytes, 'share'),
+      issuedMs: toLong(welcome.share.issuedMs, 'issued'),
+      untilMs: toLong(welcome.share.untilMs, 'until'),
+      signature: sized(welcome.share.signature, signatureBytes, 'signature'),
+    },
   };
 }
 
@@ -127,7 +182,18 @@ function welcomeFromWire(welcome: read.v1.Welcome): Welcome {
     limits: limitsFromWire(present(welcome.limits, 'limits') as read.v1.Limits),
     studies: (welcome.studies as read.v1.SignedStudy[]).map(studyFromWire),
     rotations: welcome.rotations.map(owned),
+    ...shareFromWire(welcome.share as read.v1.KeyShare | null),
   };
+}
+
+function shareFromWire(share: read.v1.KeyShare | null): Pick<Welcome, 'share'> {
+  if (share === null) return {};
+  return { share: {
+    share: ownSized(share.share, keyBytes, 'share'),
+    issuedMs: toBigint(share.issuedMs),
+    untilMs: toBigint(share.untilMs),
+    signature: ownSized(share.signature, signatureBytes, 'signature'),
+  } };
 }
 
 function limitsFromWire(limits: read.v1.Limits): WireLimits {
@@ -149,12 +215,11 @@ function studyFromWire(study: read.v1.SignedStudy): SignedStudy {
   };
 }
 
-function readyToWire(ready: Ready): sent.v1.Ready.$Properties {
+function readyToWire(ready: Omit<Ready, 'signature'>): sent.v1.Ready.$Properties {
   return {
     channel: uint32(ready.channel, 'channel'),
     studyId: sized(ready.studyId, studyIdBytes, 'study id'),
     publicKey: sized(ready.publicKey, keyBytes, 'public key'),
-    signature: sized(ready.signature, signatureBytes, 'signature'),
     epoch: toLong(ready.epoch, 'epoch'),
     nextSequence: toLong(ready.nextSequence, 'next sequence'),
     holes: ready.holes.map((hole) => toLong(hole, 'hole')),
@@ -164,13 +229,14 @@ function readyToWire(ready: Ready): sent.v1.Ready.$Properties {
   };
 }
 
-function readyFromWire(ready: read.v1.Ready): Ready {
+/** @param proofBytes of its signature: none in Opened, whose seal is the proof. */
+function readyFromWire(ready: read.v1.Ready, proofBytes: 0 | typeof signatureBytes): Ready {
   return {
     kind: 'ready',
     channel: ready.channel,
     studyId: ownSized(ready.studyId, studyIdBytes, 'study id'),
     publicKey: ownSized(ready.publicKey, keyBytes, 'public key'),
-    signature: ownSized(ready.signature, signatureBytes, 'signature'),
+    signature: ownSized(ready.signature, proofBytes, 'signature'),
     epoch: toBigint(ready.epoch),
     nextSequence: toBigint(ready.nextSequence),
     holes: ready.holes.map(toBigint),

@@ -11,7 +11,7 @@ afterEach(() => vi.restoreAllMocks());
 const welcomeWith = (serverNonce: Uint8Array): VerifiedWelcome => {
   const verifier = signing.createVerifier(server.publicKey);
   return {
-    server: verifier, keys: [verifier], serverNonce, studies: [], unread: 0,
+    server: verifier, keys: [verifier], serverNonce, share: null, studies: [], unread: 0,
     limits: {
       frameBytes: 1, rowsPerBatch: 1, creditBatches: 1, channelsPerSocket: 1, sequenceWindow: 1,
     },

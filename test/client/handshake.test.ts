@@ -44,7 +44,7 @@ async function study(name: string, change: object = {}): Promise<SignedStudy> {
 it('checks the facts of a study once for all sockets that show them', async () => {
   const studies = [await study('first'), await study('second')];
   for (let socket = 0; socket < 3; socket++) {
-    expect((await verifyWelcome(welcome(studies), [])).studies.map(
+    expect((await verifyWelcome(welcome(studies), [], 0)).studies.map(
       ({ document: { study: name } }) => name,
     ))
       .toEqual(['first', 'second']);
@@ -54,27 +54,28 @@ it('checks the facts of a study once for all sockets that show them', async () =
 
 it('does not accept facts that only resemble signed ones', async () => {
   const [known, other] = [await study('third'), await study('fourth')];
-  await verifyWelcome(welcome([known]), []);
+  await verifyWelcome(welcome([known]), [], 0);
   const signature = known.signature.slice();
   signature[0]! ^= 1;
-  await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects
+  await expect(verifyWelcome(welcome([{ ...known, signature }]), [], 0)).rejects
     .toThrow('not signed by the server');
-  await expect(verifyWelcome(welcome([{ ...known, facts: other.facts }]), [])).rejects
+  await expect(verifyWelcome(welcome([{ ...known, facts: other.facts }]), [], 0)).rejects
     .toThrow('not signed');
   const stranger = signing.createSigner(signing.generateSeed()).publicKey;
-  await expect(verifyWelcome(welcome([known], stranger), [])).rejects.toThrow('not signed');
+  await expect(verifyWelcome(welcome([known], stranger), [], 0)).rejects.toThrow('not signed');
   // What failed is not remembered as signed either.
-  await expect(verifyWelcome(welcome([{ ...known, signature }]), [])).rejects.toThrow('not signed');
+  await expect(verifyWelcome(welcome([{ ...known, signature }]), [], 0)).rejects
+    .toThrow('not signed');
 });
 
 it('leaves out a study that it cannot read, and continues with the others', async () => {
   const later = await study('later', { admission: { kind: 'by-vote' } });
-  const verified = await verifyWelcome(welcome([later, await study('now')]), []);
+  const verified = await verifyWelcome(welcome([later, await study('now')]), [], 0);
   expect(verified.studies.map(({ document: { study: name } }) => name)).toEqual(['now']);
   expect(() => findStudy(verified, 'later'))
     .toThrow('no study later; it has: now, and 1 that only a newer client can read');
   const forged = { ...later, signature: new Uint8Array(64) };
-  await expect(verifyWelcome(welcome([forged]), [])).rejects.toThrow('not signed by the server');
+  await expect(verifyWelcome(welcome([forged]), [], 0)).rejects.toThrow('not signed by the server');
 });
 
 describe('a server that changed its key', () => {
@@ -88,7 +89,7 @@ describe('a server that changed its key', () => {
   it('is followed by clients that pinned any of its keys, or two of them', async () => {
     for (const pins of [[], [first], [second], [third], [first, second]]) {
       const { server, keys } = await verifyWelcome(
-        shown(third.publicKey, rotations), pins.map(({ publicKey }) => publicKey),
+        shown(third.publicKey, rotations), pins.map(({ publicKey }) => publicKey), 0,
       );
       expect(server.publicKey).toEqual(third.publicKey);
       expect(keys.map(({ publicKey }) => publicKey))
@@ -100,10 +101,10 @@ describe('a server that changed its key', () => {
     const back = signRotation(second, first, signing);
     const many = Array.from({ length: protocolLimits.keyRotations + 1 }, (_, i) =>
       (i % 2 === 0 ? rotations[0]! : back));
-    await expect(verifyWelcome(shown(second.publicKey, many), [])).rejects
+    await expect(verifyWelcome(shown(second.publicKey, many), [], 0)).rejects
       .toMatchObject({ code: 'bad-signature' });
     expect(checked).toBe(0);
-    expect((await verifyWelcome(shown(first.publicKey, many.slice(0, -1)), [])).keys.length)
+    expect((await verifyWelcome(shown(first.publicKey, many.slice(0, -1)), [], 0)).keys.length)
       .toBe(protocolLimits.keyRotations + 1);
   });
 
@@ -129,7 +130,7 @@ describe('a server that changed its key', () => {
       }),
     ];
     for (const [key, changes, pinned, code] of cases) {
-      await expect(verifyWelcome(shown(key, changes), [pinned.publicKey])).rejects
+      await expect(verifyWelcome(shown(key, changes), [pinned.publicKey], 0)).rejects
         .toMatchObject({ code });
     }
   });

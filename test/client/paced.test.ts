@@ -17,12 +17,12 @@ function stage() {
     };
   };
   const runtime = { nowMs: () =>
-    nowMs, fraction: () => 0, after: (_ms: number, action: () => void) => {
+    nowMs, unixMs: () => 0, fraction: () => 0, after: (_ms: number, action: () => void) => {
     turns.push(action);
     return () => undefined;
   } };
   let onHeard = (): void => undefined;
-  const transport = paced(open, runtime, 12)('ws://x', 'p', {
+  const transport = paced(open, runtime, 12)('ws://x', ['p'], {
     onOpen: () => void heard.push('open'), onActivity: () => undefined,
     onMessage: (message) => {
       nowMs += 5;
@@ -78,7 +78,7 @@ describe('a paced transport', () => {
     const heard: (number | string)[] = [];
     const done: (() => void)[] = [];
     const runtime = {
-      nowMs: () => 0, fraction: () => 0,
+      nowMs: () => 0, unixMs: () => 0, fraction: () => 0,
       after: (_ms: number, action: () => void) => {
         queueMicrotask(action);
         return () => undefined;
@@ -91,7 +91,7 @@ describe('a paced transport', () => {
     };
     const prepare = ([first]: Uint8Array): Promise<void> | null =>
       (first! % 2 === 0 ? null : new Promise((resolve) => { done.push(resolve); }));
-    paced(open, runtime, 12, prepare)('ws://x', 'p', {
+    paced(open, runtime, 12, prepare)('ws://x', ['p'], {
       onOpen: () => undefined, onActivity: () => undefined,
       onMessage: (message) => void heard.push((message as Uint8Array)[0]!),
       onClose: (reason) => void heard.push(reason),

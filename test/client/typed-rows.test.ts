@@ -143,7 +143,7 @@ describe('rows with names and types', () => {
     }, {
       serverKey: new Uint8Array(32), studyId: new Uint8Array(32), columns: 2, types,
       signer: signing.createSigner(contributorSeed),
-      dataType: 'float64', epoch: 1n, takeSequence: () => 1n,
+      dataType: 'float64', isSigned: true, epoch: 1n, takeSequence: () => 1n,
       limits: {
         frameBytes: 4096, rowsPerBatch: 2, creditBatches: 4, channelsPerSocket: 1,
         sequenceWindow: 64,

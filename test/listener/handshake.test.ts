@@ -42,7 +42,7 @@ describe('upgrade', () => {
   it('refuses another subprotocol with 400 and names the right one', async () => {
     const rig = await startRig();
     const answer =
-      await upgradeAnswer(rig.listener.port, { 'Sec-WebSocket-Protocol': 'keelson.v2' });
+      await upgradeAnswer(rig.listener.port, { 'Sec-WebSocket-Protocol': 'keelson.v3' });
     expect(answer.status).toBe(400);
     expect(answer.text).toContain('keelson.v1');
     await rig.expectService();

@@ -133,7 +133,7 @@ describe('the client', () => {
   /** How a connection of the client ends. */
   const ends = (url: string): Promise<string> => new Promise((resolve) => {
     const ignore = (): void => undefined;
-    openTransport(url, subprotocol, {
+    openTransport(url, [subprotocol], {
       onOpen: ignore, onMessage: () => resolve('served'), onActivity: ignore, onClose: resolve,
     });
   });

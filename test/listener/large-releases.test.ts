@@ -116,7 +116,7 @@ it('the client on Node takes each part of a message for a sign of life', async (
   let signs = 0;
   const messages: number[] = [];
   const { port } = http.address() as AddressInfo;
-  const transport = openTransport(`ws://127.0.0.1:${port}`, subprotocol, {
+  const transport = openTransport(`ws://127.0.0.1:${port}`, [subprotocol], {
     onOpen: () => undefined,
     onMessage: (message) => messages.push((message as Uint8Array).length),
     onActivity: () => { signs += 1; }, onClose: () => undefined,

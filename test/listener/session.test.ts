@@ -54,7 +54,7 @@ async function bench(change: Partial<ListenerLimits> = {}): Promise<Bench> {
   context.subscribers.follow(hub, (event) => eventFrame(event, hub, clock.nowMs()), (error) => {
     throw error;
   });
-  const session = new Session(context, socket);
+  const session = new Session(context, socket, false);
   session.start();
   const study = hub.studies()[0]!.studyId;
   return {
@@ -372,7 +372,8 @@ describe('a socket that is refused something', () => {
     const { clock, context, session, socket } = await bench();
     const [second, elsewhere] = [new HandSocket(), new HandSocket()];
     Object.assign(elsewhere, { address: 'elsewhere' });
-    const sessions = [session, new Session(context, second), new Session(context, elsewhere)];
+    const sessions = [session, new Session(context, second, false),
+      new Session(context, elsewhere, false)];
     for (const one of sessions) one.receive(hello, true);
     const paused = (): boolean[] => [socket, second, elsewhere].map((one) => one.paused);
     expect(paused()).toEqual([true, true, true]);

@@ -49,6 +49,7 @@ export function heldChecks(): BatchChecks & { go(): void; readonly held: number 
       waiting = [];
       for (const action of now) action();
     },
+    opened: (plain) => checks.opened(plain),
     close: () => Promise.resolve(),
   };
 }

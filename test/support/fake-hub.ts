@@ -1,8 +1,9 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
+import type { KeyShare } from '../../src/base/key-share.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { chargeOf } from '../../src/privacy/accounting/budget.js';
 import type { Amount } from '../../src/privacy/accounting/amount.js';
-import { signReady, signStatement, type Signer } from '../../src/signing/index.js';
+import { signReady, signShare, signStatement, type Signer } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import {
   encodeHeadBody, encodeReleaseBody, encodeStudyDocument, ofShortAnswer, studyId,
@@ -181,6 +182,9 @@ class Hub implements FakeHub {
     id: string, contributor: Uint8Array, serverNonce: Uint8Array, clientNonce: Uint8Array,
   ): Uint8Array =>
     signReady(this.signer, fromHex(id), contributor, { serverNonce, clientNonce });
+
+  signShare = (share: Omit<KeyShare, 'signature'>): Uint8Array =>
+    signShare(this.signer, share, signing);
 
   onEvent(listener: (event: HubEvent) => void): () => void {
     this.#followers.add(listener);

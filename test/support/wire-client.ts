@@ -42,9 +42,10 @@ export class WireClient {
 
   static async open(
     port: number, options: WireClientOptions = {}, url = `ws://127.0.0.1:${port}/`,
+    protocol: string = subprotocol,
   ): Promise<WireClient> {
     const ws =
-      new WebSocket(url, subprotocol, { perMessageDeflate: false, ...options as ClientOptions });
+      new WebSocket(url, protocol, { perMessageDeflate: false, ...options as ClientOptions });
     const client = new WireClient(ws);
     await once(ws, 'open');
     return client;

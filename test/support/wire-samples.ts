@@ -1,15 +1,17 @@
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { Outcome } from '../../src/base/outcome.js';
+import { channelKeys, sealFrame } from '../../src/signing/channel-keys-node.js';
 import { signing } from '../../src/signing/node.js';
 import {
-  issueEnrolment, signBatch, signHello, signReady, signRotation, signStatement, signWithdrawal,
+  issueEnrolment, openMessage, signBatch, signHello, signReady, signRotation, signShare,
+  signStatement, signWithdrawal,
 } from '../../src/signing/index.js';
 import type {
   BatchBody, ClientFrame, HeadBody, ReleaseBody, ServerFrame,
 } from '../../src/wire/index.js';
 import {
-  encodeBatchBody, encodeCells, encodeHeadBody, encodeReleaseBody, encodeRows, encodeStudyDocument,
-  ofShortAnswer, studyId,
+  encodeAck, encodeBatchBody, encodeCells, encodeHeadBody, encodeReleaseBody, encodeRows,
+  encodeStudyDocument, encodeUnsignedReady, ofShortAnswer, studyId,
 } from '../../src/wire/index.js';
 import {
   contributor, counting, document, facts, factsId, questionsDocument, releaseBody, server,
@@ -316,3 +318,67 @@ export function readable(value: unknown): unknown {
     Object.entries(value).map(([name, member]) => [name, readable(member)]),
   );
 }
+
+const basePoint = Uint8Array.of(9, ...new Uint8Array(31));
+const secretShare = new Uint8Array(32).fill(11);
+const channelShares = {
+  serverNonce: nonces.serverNonce,
+  share: signing.x25519(new Uint8Array(32).fill(10), basePoint),
+  clientShare: signing.x25519(secretShare, basePoint),
+};
+const unsignedShare = {
+  share: channelShares.share, issuedMs: 1_767_225_600_000n, untilMs: 1_767_226_200_000n,
+};
+const openedMessage = openMessage(contributor.publicKey, context, channelShares, signing);
+const keysOfChannel =
+  channelKeys(signing.x25519(secretShare, channelShares.share), openedMessage);
+
+/** Frames that `keelson.v2` alone has. */
+export const encryptedClientFrames: Readonly<Record<string, ClientFrame>> = {
+  open: {
+    kind: 'open',
+    studyId: factsId,
+    publicKey: contributor.publicKey,
+    clientShare: channelShares.clientShare,
+    signature: contributor.sign(openedMessage),
+  },
+  encryptedBatch: {
+    kind: 'encrypted-batch', channel: 1,
+    encrypted: sealFrame(keysOfChannel.up, 0, 'batch', batchDigest, batchBytes),
+  },
+};
+
+export const encryptedServerFrames: Readonly<Record<string, ServerFrame>> = {
+  welcomeWithShare: {
+    kind: 'welcome',
+    serverKey: server.publicKey,
+    serverNonce: nonces.serverNonce,
+    limits: {
+      frameBytes: 4_194_304,
+      rowsPerBatch: 65_536,
+      creditBatches: 64,
+      channelsPerSocket: 4_096,
+      sequenceWindow: 64,
+    },
+    studies: [],
+    rotations: [],
+    share: { ...unsignedShare, signature: signShare(server, unsignedShare, signing) },
+  },
+  opened: {
+    kind: 'opened',
+    channel: 1,
+    studyId: factsId,
+    publicKey: contributor.publicKey,
+    encrypted: sealFrame(keysOfChannel.down, 0, 'opened', encodeUnsignedReady({
+      kind: 'ready', channel: 1, studyId: factsId, publicKey: contributor.publicKey, epoch: 7n,
+      nextSequence: 1n, holes: [], credit: 64, ownSpend: null,
+    })),
+  },
+  encryptedAck: {
+    kind: 'encrypted-ack',
+    channel: 1,
+    encrypted: sealFrame(keysOfChannel.down, 1, 'ack', encodeAck({
+      kind: 'ack', channel: 1, accepted: [1n], rejections: [], epoch: 7n, credit: 64,
+    })),
+  },
+};

@@ -257,6 +257,15 @@ describe('frames and bodies', () => {
     }), { numRuns: 300 });
   });
 
+  it('reads back the frames of encrypted channels', () => {
+    for (const frame of Object.values(samples.encryptedClientFrames)) {
+      expect(wire.decodeClientFrame(wire.encodeClientFrame(frame))).toEqual(frame);
+    }
+    for (const frame of Object.values(samples.encryptedServerFrames)) {
+      expect(wire.decodeServerFrame(wire.encodeServerFrame(frame))).toEqual(frame);
+    }
+  });
+
   it('reads back every release', () => {
     fc.assert(fc.property(releaseBody, (short) => {
       const release = wire.ofShortAnswer(short);
@@ -311,7 +320,9 @@ describe('frames and bodies', () => {
     // A window into a pool would make each message to a worker copy the whole pool.
     const encodings = [
       ...Object.values(samples.clientFrames).map(wire.encodeClientFrame),
+      ...Object.values(samples.encryptedClientFrames).map(wire.encodeClientFrame),
       ...Object.values(samples.serverFrames).map(wire.encodeServerFrame),
+      ...Object.values(samples.encryptedServerFrames).map(wire.encodeServerFrame),
       wire.encodeBatchBody(samples.batchBody),
       wire.encodeReleaseBody(samples.releaseBody),
       wire.encodeHeadBody(samples.headBody),

@@ -18,8 +18,10 @@ const decoders: Readonly<Record<string, (bytes: Uint8Array) => unknown>> = {
 };
 
 const valid: Readonly<Record<string, readonly Uint8Array[]>> = {
-  clientFrame: Object.values(samples.clientFrames).map(wire.encodeClientFrame),
-  serverFrame: Object.values(samples.serverFrames).map(wire.encodeServerFrame),
+  clientFrame: Object.values({ ...samples.clientFrames, ...samples.encryptedClientFrames })
+    .map(wire.encodeClientFrame),
+  serverFrame: Object.values({ ...samples.serverFrames, ...samples.encryptedServerFrames })
+    .map(wire.encodeServerFrame),
   batchBody: [samples.batchBytes],
   releaseBody: [samples.releaseBytes],
   headBody: [samples.headBytes],

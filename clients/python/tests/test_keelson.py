@@ -607,7 +607,14 @@ class Schema(unittest.TestCase):
         # What the servers of a sealed study send each other begins with PeerFrame.
         names = list(theirs)
         clients = set(names[:names.index("PeerFrame")])
-        self.assertEqual({name: theirs[name] for name in clients}, ours)
+        # Encrypted channels are in keelson.v2 alone, which this client does not offer.
+        clients -= {"Open", "Opened", "EncryptedBatch", "EncryptedAck", "KeyShare"}
+        later = {"open", "opened", "encrypted_batch", "encrypted_ack"}
+        signed = {
+            name: [field for field in theirs[name]
+                   if field[1] not in later and (name, field[1]) != ("Welcome", "share")]
+            for name in clients}
+        self.assertEqual(signed, ours)
 
 
 if __name__ == "__main__":

@@ -33,12 +33,19 @@ export const rowExtraBytes = signatureBytes + sealedExtraBytes;
 const rowName = (place: RowPlace): string => `keelson row ${place.studyId} ${place.epoch} `
   + `${place.position} ${place.contributor} ${place.sequence} ${place.complete ? 1 : 0}`;
 
-/** Some 5 us and the copy. */
+/**
+ * Stands for the signature of a row that has none, so that all rows have one form. Nobody signs
+ * with it: its first half is a point of small order.
+ */
+const unsigned = new Uint8Array(signatureBytes);
+
+/** Some 5 us and the copy. @param signature 64 bytes, or none. */
 export function sealRow(
   key: KeyObject, place: RowPlace, signature: Uint8Array, body: Uint8Array,
 ): Uint8Array {
-  assert(signature.length === signatureBytes, 'a signature of a batch has 64 bytes');
-  return sealBytes(key, rowName(place), signature, body);
+  const isSigned = signature.length > 0;
+  assert(!isSigned || signature.length === signatureBytes, 'a signature of a batch has 64 bytes');
+  return sealBytes(key, rowName(place), isSigned ? signature : unsigned, body);
 }
 
 /** @throws StorageError when the row was changed, or put into another place. */
@@ -47,7 +54,11 @@ export function openRow(
 ): { readonly signature: Uint8Array; readonly body: Uint8Array } {
   const plain = openBytes(key, rowName(place), sealed);
   if (plain === null) throw changed(`the row ${place.position} of epoch ${place.epoch}`);
-  return { signature: plain.subarray(0, signatureBytes), body: plain.subarray(signatureBytes) };
+  const isSigned = plain.subarray(0, signatureBytes).some((byte) => byte !== 0);
+  return {
+    signature: plain.subarray(0, isSigned ? signatureBytes : 0),
+    body: plain.subarray(signatureBytes),
+  };
 }
 
 /** A summary holds sums over rows (slices.ts). */

@@ -28,6 +28,7 @@ export type Response =
   | { readonly kind: 'error'; readonly id: number; readonly error: ErrorMessage };
 
 type PackedBatch = Omit<AdmissionRequest, 'digest' | 'body' | 'signature'> & {
+  readonly isSigned: boolean;
   readonly bodyBytes: number;
   /** First byte of the body in `memory`, an index of the list's memories; absent if copied. */
   readonly at?: number;
@@ -68,18 +69,20 @@ export function packList(batches: readonly AdmissionRequest[], spare?: ArrayBuff
   };
   const memories: SharedArrayBuffer[] = [];
   const packed = batches.map(({ digest, signature, body, ...facts }): PackedBatch => {
-    assert(digest.length === digestBytes && signature.length === signatureBytes,
-      'digests and signatures have 64 bytes');
+    const isSigned = signature.length > 0;
+    assert(digest.length === digestBytes && (!isSigned || signature.length === signatureBytes),
+      'digests have 64 bytes, and signatures 64 or none');
     put(digest);
     put(signature);
     if (!isShared(body)) {
       put(body);
-      return { ...facts, bodyBytes: body.length };
+      return { ...facts, isSigned, bodyBytes: body.length };
     }
     const memory = body.buffer as SharedArrayBuffer;
     if (memories.at(-1) !== memory) memories.push(memory);
     return {
-      ...facts, bodyBytes: body.length, at: body.byteOffset, memory: memories.length - 1,
+      ...facts, isSigned, bodyBytes: body.length, at: body.byteOffset,
+      memory: memories.length - 1,
     };
   });
   return { batches: packed, bytes: joined.buffer, memories };
@@ -99,10 +102,10 @@ export function unpackList(list: PackedList): AdmissionRequest[] {
     offset += length;
     return view;
   };
-  return list.batches.map(({ bodyBytes, at, memory, ...facts }): AdmissionRequest => ({
+  return list.batches.map(({ isSigned, bodyBytes, at, memory, ...facts }): AdmissionRequest => ({
     ...facts,
     digest: take(digestBytes),
-    signature: take(signatureBytes),
+    signature: take(isSigned ? signatureBytes : 0),
     body: memory === undefined
       ? take(bodyBytes) : new Uint8Array(list.memories[memory]!, at, bodyBytes),
   }));

@@ -1,9 +1,10 @@
 import { signing } from '#signing';
 import { fromHex } from '../../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../../src/base/errors.js';
+import type { KeyShare } from '../../../src/base/key-share.js';
 import { protocolLimits } from '../../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../../src/estimators/registry.js';
-import { signReady, type KeyRotation } from '../../../src/signing/index.js';
+import { signReady, signShare, type KeyRotation } from '../../../src/signing/index.js';
 import { machineBytes } from '../../base/memory.js';
 import { recordsInMemory, type PausedStudies } from '../../base/operator-records.js';
 import { noTracing } from '../../base/tracing.js';
@@ -198,6 +199,10 @@ class Hub implements RunningHub {
     return signReady(
       this.options.signer, fromHex(studyId), contributor, { serverNonce, clientNonce },
     );
+  }
+
+  signShare(share: Omit<KeyShare, 'signature'>): Uint8Array {
+    return signShare(this.options.signer, share, signing);
   }
 
   balances(): Promise<readonly LedgerBalance[]> {

@@ -33,13 +33,16 @@ export class Network {
   readonly connections = new Set<Connection>();
   /** Hosts that nothing reaches now. */
   readonly cutOff = new Set<string>();
+  #opened = 0;
 
   constructor(readonly options: NetworkOptions) {}
 
   /** The transport of one host. @param alive false once the host's process has died. */
   transportOf(host: string, alive: () => boolean): OpenTransport {
-    return (_url, _subprotocol, handlers) => {
-      const connection = new Connection(this, host, guarded(handlers, alive));
+    return (_url, subprotocols, handlers) => {
+      // Every second connection reaches a server without encrypted channels.
+      const subprotocol = subprotocols[this.#opened++ % subprotocols.length]!;
+      const connection = new Connection(this, host, guarded(handlers, alive), subprotocol);
       this.connections.add(connection);
       connection.open();
       return connection.transport;
@@ -92,6 +95,7 @@ export class Connection {
 
   constructor(
     readonly network: Network, readonly host: string, private readonly handlers: TransportHandlers,
+    private readonly subprotocol: string,
   ) {
     this.transport = {
       send: (bytes) => {
@@ -123,7 +127,7 @@ export class Connection {
       if (this.#cutOff()) return this.open();
       this.listener = listener();
       if (this.#isFrozen()) return this.open();
-      const session = this.listener?.connect(this.#socket()) ?? null;
+      const session = this.listener?.connect(this.#socket(), this.subprotocol) ?? null;
       if (session === null) {
         return void scheduler.after(1, `${this.host} refused`, () => this.#closed('refused'));
       }

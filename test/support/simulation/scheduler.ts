@@ -123,6 +123,8 @@ export function serverClock(timers: ProcessTimers, wall: { readonly offsetMs: nu
 export function clientRuntime(timers: ProcessTimers, fraction: () => number): ClientRuntime {
   return {
     nowMs: () => timers.scheduler.nowMs,
+    // As a phone without a battery: only a share of the past is refused.
+    unixMs: () => timers.scheduler.nowMs,
     after: (delayMs, action) => timers.after(delayMs, action),
     fraction,
   };

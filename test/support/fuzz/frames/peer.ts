@@ -1,7 +1,9 @@
 import { fromHex, toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
 import { signHello, type Signer } from '../../../../src/signing/index.js';
-import { decodeServerFrame, encodeClientFrame, type Welcome } from '../../../../src/wire/index.js';
+import {
+  decodeServerFrame, encodeClientFrame, encryptedSubprotocol, type Welcome,
+} from '../../../../src/wire/index.js';
 import type { InMemorySession } from '../../../../server/listener/in-memory.js';
 import type { SessionSocket } from '../../../../server/listener/context.js';
 import { must } from './oracle.js';
@@ -50,7 +52,7 @@ export class Peer {
       terminate: () => goodbye('cut'),
       onDrain: (action) => { this.#drain = action; },
     };
-    this.#session = world.listener.connect(socket);
+    this.#session = world.listener.connect(socket, encryptedSubprotocol);
     if (this.#session === null) this.closed = true;
     else tally.sessions += 1;
   }

@@ -136,7 +136,7 @@ export async function offerWelcome(bytes: Uint8Array): Promise<string> {
   const leads = keysThat(welcome.rotations, welcome.serverKey);
   let outcome = 'followed';
   try {
-    const { keys } = await verifyWelcome(welcome, [pin]);
+    const { keys } = await verifyWelcome(welcome, [pin], 0);
     const found = keys.map(({ publicKey }) => toHex(publicKey));
     must(leads !== null
       && found.join() === leads.join(), 'keys are followed that handed over to each other');

@@ -181,6 +181,7 @@ export class World {
       contributorState: (id, key) => hub.contributorState(id, key),
       releases: (...which) => hub.releases(...which), head: (id) => hub.head(id),
       signReady: (id, key, server, client) => hub.signReady(id, key, server, client),
+      signShare: (share) => hub.signShare(share),
       balances: () => hub.balances(), progress: (id) => hub.progress(id),
       onEvent: (listener) => hub.onEvent(listener),
     };

@@ -46,7 +46,7 @@ async function codeOf(welcome: Welcome, pin: Uint8Array): Promise<string | null>
   const received = decodeServerFrame(encodeServerFrame(welcome));
   must(received.kind === 'welcome', 'a Welcome stays one');
   try {
-    await verifyWelcome(received as Welcome, [pin]);
+    await verifyWelcome(received as Welcome, [pin], 0);
     return null;
   } catch (error) {
     if (!(error instanceof KeelsonError) || error.code === 'internal') throw error;

@@ -1,0 +1,102 @@
+import type { signing } from '#signing';
+import type { Signer } from '../../src/signing/index.js';
+import type { Ack, EncryptedAck, Opened, Ready, Refusal } from '../../src/wire/index.js';
+import type { ChannelLink } from './channel-contract.js';
+import { Opening } from './opening.js';
+import { asKeelsonError } from './outgoing.js';
+
+/** The channel whose frames are encrypted. */
+export interface EncryptedOwner {
+  readonly signer: Signer;
+  readonly enrolment: Uint8Array | undefined;
+  /** The server sealed it, so it has proved its key. */
+  onSealedReady(ready: Ready): void;
+  onAck(ack: Ack): void;
+}
+
+/**
+ * The encrypted channel of one contributor, in one study, on one socket. Ciphers may be
+ * asynchronous, and the number of a frame is its nonce: frames of each direction take their turns
+ * here. A frame that the other side did not seal drops the socket. Nothing that it says has been
+ * believed then.
+ */
+export class Encrypted {
+  /** The Opens that may still be answered. */
+  private openings: readonly Opening[] = [];
+  private current: Opening | null = null;
+  private isOver = false;
+  private received: Promise<void> = Promise.resolve();
+  private sent: Promise<void> = Promise.resolve();
+
+  constructor(
+    private readonly link: ChannelLink, private readonly owner: EncryptedOwner,
+    private readonly studyId: Uint8Array,
+    private readonly makeCipher: NonNullable<typeof signing.contributorCipher>,
+  ) {}
+
+  /** Asks for a channel, also in place of the one before. */
+  open(): void {
+    const { link, owner, studyId, makeCipher } = this;
+    const opening = new Opening(owner, link.welcome, studyId, makeCipher);
+    this.openings = [...this.openings, opening];
+    this.current = null;
+    link.send(opening.frame);
+  }
+
+  onOpened(opened: Opened): void {
+    this.inTurn(async () => {
+      // The answer to an Open that was thought lost: another one was quicker.
+      if (this.current !== null) return;
+      for (const opening of this.openings) {
+        const ready = await opening.opened(opened);
+        if (ready === null || this.isOver) continue;
+        this.openings = this.openings.filter((other) => other !== opening);
+        this.current = opening;
+        return this.owner.onSealedReady(ready);
+      }
+      this.drop('an answer to Open is not from the server: somebody may stand in between');
+    });
+  }
+
+  onAck(frame: EncryptedAck): void {
+    this.inTurn(async () => {
+      // The last acks of a channel that another one replaces: its batches are sent again there.
+      if (this.current?.channel !== frame.channel) return;
+      const ack = await this.current.ack(frame);
+      if (ack === null) this.drop('an ack is not from the server: somebody may stand in between');
+      else if (!this.isOver) this.owner.onAck(ack);
+    });
+  }
+
+  /** Sends a batch, unless the channel ends before its turn. */
+  send(body: Uint8Array): void {
+    const opening = this.current!;
+    const frame = opening.batch(body);
+    this.sent = this.sent.then(async () => {
+      const bytes = await frame;
+      if (!this.isOver && this.current === opening) this.link.send(bytes);
+    }).catch((error: unknown) => this.drop(asKeelsonError(error).message));
+  }
+
+  /** The socket is lost or given up. */
+  close(): void {
+    this.isOver = true;
+  }
+
+  private inTurn(action: () => Promise<void>): void {
+    this.received = this.received.then(() => (this.isOver ? undefined : action()))
+      .catch((error: unknown) => this.drop(asKeelsonError(error).message));
+  }
+
+  private drop(reason: string): void {
+    if (!this.isOver) this.link.drop(reason);
+  }
+}
+
+/**
+ * Whether somebody on the way changed, dropped or repeated frames of an encrypted channel, by what
+ * the server says: one does not open, or an Open came twice. Another socket may get through.
+ */
+export function isInBetween({ code, channel }: Refusal): boolean {
+  return code === 'bad-signature' || (code === 'malformed' && channel === 0);
+}
