@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { createHash } from 'node:crypto';
 import { signing } from '../../../src/signing/node.js';
 import { Chance } from './chance.js';
@@ -59,6 +60,13 @@ export function simulate(options: SimulationOptions): Promise<SimulationResult> 
 }
 
 /**
+ * The stream from which the code of a world draws nonces, secrets of keys, and seeds of work. What
+ * else runs in this process draws from the system, and takes nothing of it: a listener of another
+ * test makes a key share every five minutes.
+ */
+const secretsOfWorld = new AsyncLocalStorage<Chance>();
+
+/**
  * Runs a world. Nothing in it depends on time, threads, or anything but the seed.
  * @param make makes the world; `onNote` gets every fact.
  */
@@ -66,14 +74,23 @@ export async function runWorld<Counts>(
   options: Pick<SimulationOptions, 'seed' | 'steps' | 'log'>,
   make: (onNote: (text: string) => void) => SimulatedWorld<Counts>,
 ): Promise<SimulationResult<Counts>> {
-  const { seed, steps = 500 } = options;
   const real = { ...signing };
-  const secrets = Chance.of(seed).fork('secrets');
-  // Nonces, keys of epochs and seeds of work come from here.
-  Object.assign(signing, {
-    randomBytes: (length: number) => secrets.bytes(length), generateSeed: () => secrets.bytes(32),
-  });
-  const world = make((text) => options.log?.(`  ${text}`));
+  const randomBytes = (length: number): Uint8Array =>
+    secretsOfWorld.getStore()?.bytes(length) ?? real.randomBytes(length);
+  Object.assign(signing, { randomBytes, generateSeed: () => randomBytes(32) });
+  try {
+    const secrets = Chance.of(options.seed).fork('secrets');
+    return await secretsOfWorld.run(secrets, () => runSteps(options, make));
+  } finally {
+    Object.assign(signing, real);
+  }
+}
+
+async function runSteps<Counts>(
+  { seed, steps = 500, log }: Pick<SimulationOptions, 'seed' | 'steps' | 'log'>,
+  make: (onNote: (text: string) => void) => SimulatedWorld<Counts>,
+): Promise<SimulationResult<Counts>> {
+  const world = make((text) => log?.(`  ${text}`));
   let taken = 0;
   let failure: string | null = null;
   const trace = createHash('sha256');
@@ -82,7 +99,7 @@ export async function runWorld<Counts>(
     if (label === null) return false;
     taken += 1;
     trace.update(`${world.scheduler.nowMs.toFixed(6)} ${label}\n`);
-    options.log?.(`${world.scheduler.nowMs.toFixed(3)} ${label}`);
+    log?.(`${world.scheduler.nowMs.toFixed(3)} ${label}`);
     await settled();
     return world.broken === null;
   };
@@ -100,7 +117,6 @@ export async function runWorld<Counts>(
     failure = textOf(error);
   } finally {
     world.end();
-    Object.assign(signing, real);
   }
   trace.update(world.model.trace.digest());
   return {

@@ -22,7 +22,7 @@ interface SliceRow extends Slice {
 export interface SlicePlant {
   /** A result is taken whatever was claimed since. */
   readonly takesLateResults?: boolean;
-  /** Two workers get the contributors of the first slice. */
+  /** Two workers get the contributors of the first slice: the second one beside its own. */
   readonly sharesSlice?: boolean;
 }
 
@@ -118,9 +118,9 @@ export class SimulatedSlices {
     return {
       journal: async (_, { studyId, epoch, slice, slices }, { after, limit }) => {
         const isShared = this.plant.sharesSlice === true && slice === 1;
+        const isRead = (of: number): boolean => of === slice || (isShared && of === 0);
         return this.#entries(studyId, epoch).filter(({ position, contributor }) =>
-          position > after && sliceOf(contributor, slices) === (isShared ? 0 : slice))
-          .slice(0, limit);
+          position > after && isRead(sliceOf(contributor, slices))).slice(0, limit);
       },
       seal: async (_session, _of, summary) => summary,
       open: async (_session, _of, sealed) => sealed,
