@@ -13,8 +13,10 @@ import { sealEntry } from '../../src/sealed/shares/sealing.js';
 import { sharePlansOf } from '../../src/sealed/shares/study-shares.js';
 import { verifiedBoxKeys } from '../../src/sealed/shares/statements.js';
 import { signing } from '../../src/signing/node.js';
+import { subprotocol, subprotocols } from '../../src/wire/index.js';
 import { Stage } from '../support/live-command.js';
 import { bytesMark, marksIn, type Mark } from '../support/marks.js';
+import { MeddlingProxy } from '../support/meddling-proxy.js';
 import { canReadMemory, marksInMemory } from '../support/process-memory.js';
 import { RecordedWire } from '../support/recorded-wire.js';
 import { SealedProcesses } from '../support/sealed-processes.js';
@@ -310,13 +312,23 @@ describe('the wires between three processes of a sealed study', () => {
     for (const way of ways) expect(marksIn(way, secretsBetween(made))).toEqual([]);
   });
 
-  it('are searched by what finds a row on its way to an ordinary study', slow, async () => {
+  it.each([
+    { form: 'signed', offered: [subprotocol], found: ['row 0', 'row 1'] },
+    { form: 'encrypted', offered: subprotocols, found: [] },
+  ])('are searched by what finds a row on its way to an ordinary study, unless it is encrypted: '
+    + '$form', slow, async ({ offered, found }) => {
     commands = new Stage();
     const { url } = await commands.serve([commands.write('plain.yaml', plain)]);
     wire = await RecordedWire.to(Number(new URL(url).port));
-    await contribute(`ws://127.0.0.1:${wire.port}`, sealing, marked);
-    const found = wire.ways.map((way) => marksIn(way, [rowMark(0), rowMark(1)]));
-    expect(found.flat().sort()).toEqual(['row 0', 'row 1']);
+    const proxy = await MeddlingProxy.to(wire.port);
+    try {
+      proxy.offers = () => offered;
+      await contribute(proxy.url, sealing, marked);
+    } finally {
+      await proxy.close();
+    }
+    const seen = wire.ways.flatMap((way) => marksIn(way, [rowMark(0), rowMark(1)]));
+    expect(seen.sort()).toEqual(found);
   });
 });
 
