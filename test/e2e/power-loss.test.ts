@@ -1,6 +1,7 @@
 // @module-tag slow
 import { afterEach, describe, expect, it } from 'vitest';
 import { Stage } from '../support/live-command.js';
+import { countsByForm } from '../support/durability/load.js';
 import { canRecord, record, replay } from '../support/durability/power-loss.js';
 
 const stage = new Stage();
@@ -12,6 +13,8 @@ describe.skipIf(!recordable)(
   `a power cut${recordable ? '' : ' (skipped: strace is not there, or may not trace)'}`, () => {
     it('leaves every acknowledged row, once, before whichever sync it comes', async () => {
       const recording = await record(stage, 2, 20);
+      expect(Object.keys(countsByForm(recording.acknowledged)).sort())
+        .toEqual(['either', 'encrypted', 'once', 'signed']);
       const report = await replay(stage, recording, { pointsMax: 12 });
       expect(report.failures).toEqual([]);
       expect(report.syncPoints).toBeGreaterThan(10);

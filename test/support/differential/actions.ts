@@ -15,6 +15,8 @@ export interface BatchFacts {
   readonly rows: number;
   readonly last: boolean;
   readonly content: number;
+  /** It came on an encrypted channel, so it has no signature. */
+  readonly isEncrypted: boolean;
   readonly rejectAs: WireCode | null;
 }
 
@@ -96,7 +98,8 @@ export function sequenceOf(seed: number): Sequence {
   const begin = studies.map((_, study): Action => ({
     kind: 'open', study, next: { ...epochFacts(chance), epoch: 1 },
   }));
-  const actions = Array.from({ length }, () => actionOf(chance, studies.length));
+  const actions = Array.from({ length }, (_, i) =>
+    actionOf(chance, studies.length, chance.fork(`forms ${i}`)));
   return { seed, studies, actions: [...begin, ...actions, { kind: 'look' }] };
 }
 
@@ -138,12 +141,13 @@ function kindOf(chance: Chance): Action['kind'] {
 const namedEpoch = (chance: Chance): NamedEpoch =>
   (chance.happens(0.85) ? 'fitting' : chance.pick([-2, -1, 0, 1]));
 
-function actionOf(chance: Chance, studies: number): Action {
+/** @param forms draws in which form batches come, beside the other choices. */
+function actionOf(chance: Chance, studies: number, forms: Chance): Action {
   const kind = kindOf(chance);
   const study = chance.below(studies);
   switch (kind) {
     case 'admit':
-      return { kind, batches: batchesOf(chance, studies) };
+      return { kind, batches: batchesOf(chance, studies, forms) };
     case 'open':
       return { kind, study, next: epochFacts(chance) };
     case 'turn':
@@ -185,12 +189,14 @@ function actionOf(chance: Chance, studies: number): Action {
   }
 }
 
-function batchesOf(chance: Chance, studies: number): (BatchFacts & OfStudy)[] {
+function batchesOf(
+  chance: Chance, studies: number, forms: Chance,
+): (BatchFacts & OfStudy)[] {
   return Array.from({ length: chance.below(10) }, () => ({
     study: chance.below(studies), contributor: chance.below(contributorCount),
     sequence: sequenceNumber(chance), epoch: chance.pick([0, 0, 0, 0, -1, -2, 1]),
     rows: chance.pick([0, 1, 1, 1, 2, 3]), last: chance.happens(0.2),
-    content: chance.happens(0.9) ? 0 : 1,
+    content: chance.happens(0.9) ? 0 : 1, isEncrypted: forms.happens(0.5),
     rejectAs: chance.happens(0.12)
       ? chance.pick(['not-finite', 'wrong-columns'] as const) : null,
   }));

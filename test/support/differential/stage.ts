@@ -75,12 +75,13 @@ export class Arguments {
   }
 
   batch(newest: bigint, facts: BatchFacts & { study: number }): AdmissionRequest {
-    const { sequence, rows, last, rejectAs } = facts;
+    const { sequence, rows, last, isEncrypted, rejectAs } = facts;
     const { peopleMax } = this.sequence.studies[facts.study]!;
     const contributor = this.contributor(facts.contributor);
     return batch('', sequence, atLeastZero(newest + BigInt(facts.epoch)), {
       studyId: this.studyId(facts.study), contributor, rows, last,
       content: `${contributor} ${sequence} ${facts.content}`, peopleMax,
+      ...(isEncrypted && { signature: new Uint8Array(0) }),
       ...(rejectAs !== null && { rejectAs }),
     });
   }

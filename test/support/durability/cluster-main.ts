@@ -46,7 +46,7 @@ export async function main(args: readonly string[]): Promise<number> {
     }).run();
     const { verdict, acknowledged, failovers, frozen, slices, broken } = report;
     const { lost, twice, faults, ...rest } = verdict;
-    console.log(`${acknowledged} acknowledged: ${lost.length} lost, ${twice.length} twice, `
+    console.log(`${JSON.stringify(acknowledged)} acknowledged: ${lost.length} lost, ${twice.length} twice, `
       + `${faults.length} other faults; ${JSON.stringify(rest)}`);
     const slowest = failovers.length === 0 ? 0 : Math.max(...failovers);
     console.log(`${failovers.length} leaders killed: next epoch after at most `

@@ -16,7 +16,7 @@ import { smallSlices } from '../small-slices.js';
 import { Chance } from '../simulation/chance.js';
 import { Balancer } from '../../../cli/demo/cluster/balancer.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
-import { Load } from './load.js';
+import { countsByForm, everyForm, Load, type Form } from './load.js';
 import { judgeStore, type Verdict } from './verdict.js';
 
 /** How often each fault happens. */
@@ -50,7 +50,8 @@ export interface ClusterOptions extends ClusterFaults {
 
 export interface ClusterReport {
   readonly verdict: Verdict;
-  readonly acknowledged: number;
+  /** Rows, by the form in which they came. */
+  readonly acknowledged: Partial<Record<Form, number>>;
   /** From the kill of the node that led a study to its next epoch, in seconds. */
   readonly failovers: readonly number[];
   /** Where leaders were stopped, in words. */
@@ -110,13 +111,14 @@ export class ClusterRun {
         await this.#goesOn();
         if (this.#broken.length > 0) break;
       }
+      if (this.#broken.length === 0) await everyForm(this.#loads);
       await Promise.all(this.#loads.map((load) => load.end()));
       for (const node of this.#nodes) await this.#ends(node);
       const verdict = await this.#judge();
       return {
         verdict, broken: this.#broken, failovers: this.#failovers, frozen: this.#frozen,
         slices: await sliceFigures(this.#url),
-        acknowledged: this.#loads.reduce((sum, load) => sum + load.acknowledged.length, 0),
+        acknowledged: countsByForm(this.#loads.flatMap((load) => load.acknowledged)),
       };
     } finally {
       await Promise.all(this.#loads.map((load) => load.end()));

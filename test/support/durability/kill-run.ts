@@ -5,7 +5,7 @@ import type { LiveCommand, Served, Stage } from '../live-command.js';
 import { startRefusingProxy, type RefusingProxy } from '../refusing-proxy.js';
 import { root } from '../sources.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
-import { Load } from './load.js';
+import { countsByForm, everyForm, Load, usualForms, type Form } from './load.js';
 import { plants } from './plants.js';
 import { judgeFolder, type Verdict } from './verdict.js';
 
@@ -67,7 +67,7 @@ export class KillRun {
       this.#start();
     }
     await this.#listening();
-    await pause(2_500);
+    await Promise.all([pause(2_500), everyForm(this.#loads, this.#forms)]);
     await Promise.all(this.#loads.map((load) => load.end()));
     const { status, stderr } = await this.#served.command.interrupt();
     if (status !== 0) {
@@ -102,7 +102,12 @@ export class KillRun {
     this.#loads = studyNames.map((study) =>
       new Load({
         ...first, url, readsFrom: first.url, study, people, columns, pauseMs: 20, withdraws: 0.1,
+        forms: this.#forms,
       }));
+  }
+
+  get #forms(): readonly Form[] {
+    return this.options.http === true ? ['http', 'once'] : usualForms;
   }
 
   /** A fifth of the kills come before the server listens. */
@@ -219,7 +224,7 @@ export class KillRun {
       this.#loads.reduce((sum, load) => sum + of(load), 0);
     return {
       ...shortOf(verdict), acknowledged: this.#acknowledged().length,
-      refused: total(({ refused }) => refused), once: total(({ once }) => once),
+      ...countsByForm(this.#acknowledged()), refused: total(({ refused }) => refused),
       withdrawn: total(({ withdrawn }) => withdrawn.length), ...this.#counts,
       ...(this.#proxy && { requests: this.#proxy.seen.requests }),
     };

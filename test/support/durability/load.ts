@@ -4,11 +4,21 @@ import {
   createContributor, memoryOutbox, subscribe, type Contributor, type Outbox,
 } from '../../../client/index.js';
 import { createOnceContributor, type OnceContributor } from '../../../client/once.js';
+import { openTransport } from '../../../client/websocket/node.js';
+import type { OpenTransport } from '../../../client/websocket/contract.js';
 import { sequenceAfter } from '../../../client/outbox/records.js';
 import { fromHex, toHex } from '../../../src/base/bytes.js';
 import { KeelsonError } from '../../../src/base/errors.js';
 import { signing } from '../../../src/signing/node.js';
+import { subprotocol } from '../../../src/wire/index.js';
 import { Chance } from '../simulation/chance.js';
+
+/**
+ * How rows travel: on a channel that is encrypted, signed, either of the two anew with each
+ * connection (so that a batch may come again in the other form), or carried by HTTP because
+ * WebSockets are refused; or each row in a request of its own.
+ */
+export type Form = 'encrypted' | 'signed' | 'either' | 'http' | 'once';
 
 /** A row that the SDK said is durable. */
 export interface Acknowledged {
@@ -18,6 +28,7 @@ export interface Acknowledged {
   readonly row: readonly number[];
   /** Unix milliseconds, rounded up: the server had said so by then. */
   readonly atMs: number;
+  readonly form: Form;
 }
 
 export interface LoadOptions {
@@ -36,6 +47,8 @@ export interface LoadOptions {
    * 0.
    */
   readonly withdraws?: number;
+  /** How keys send. Default: `usualForms`. */
+  readonly forms?: readonly Form[];
 }
 
 /** A withdrawal that the SDK said is durable. */
@@ -53,8 +66,16 @@ const refusals: ReadonlySet<string> = new Set([
   'contributor-budget-exhausted',
 ]);
 
-/** Two ways to send, of one key: with a channel, and each row in a request of its own. */
-type Way = { readonly channel: Contributor } | { readonly once: OnceContributor };
+/** One way to send of a key, whose ways take turns. */
+type Way = { readonly form: Form }
+  & ({ readonly channel: Contributor } | { readonly once: OnceContributor });
+
+/** Those that a server with WebSockets meets. */
+export const usualForms: readonly Form[] = ['encrypted', 'signed', 'either', 'once'];
+
+/** The share of a channel's connections on which batches are signed, whatever the server knows. */
+const signs: Readonly<Record<Exclude<Form, 'once'>, number>> =
+  { encrypted: 0, signed: 1, either: 0.5, http: 0 };
 
 const senderOf = (way: Way): OnceContributor => ('once' in way ? way.once : way.channel);
 
@@ -87,8 +108,6 @@ export class Load {
   readonly failures: unknown[] = [];
   /** Rows refused for good. */
   refused = 0;
-  /** Rows that were acknowledged without a channel. */
-  once = 0;
   readonly #stop = new AbortController();
   readonly #senders: Promise<void>[] = [];
   readonly #chance = Chance.of(1);
@@ -136,10 +155,9 @@ export class Load {
       }
       const atMs = Math.ceil(performance.timeOrigin + performance.now()) + 1;
       for (const sequence of settled.sequences) {
-        this.acknowledged.push({ contributor: key, sequence, row, atMs });
+        this.acknowledged.push({ contributor: key, sequence, row, atMs, form: way.form });
       }
-      if ('once' in way) this.once += 1;
-      else if (this.#chance.happens(this.options.withdraws ?? 0)) {
+      if ('channel' in way && this.#chance.happens(this.options.withdraws ?? 0)) {
         await this.#withdraw(way.channel, key);
       }
       await pause(this.#chance.between(0, 2 * pauseMs));
@@ -153,12 +171,20 @@ export class Load {
       url, study, seed: signing.generateSeed(), serverKey: fromHex(serverKey),
       signal: this.#stop.signal, outbox: sharedOutbox(), backoffInitialMs: 20, backoffMaxMs: 200,
     };
-    let isOnce = this.#chance.happens(0.5);
+    const { forms = usualForms } = this.options;
+    let form: Form | null = null;
     return () => {
-      isOnce = !isOnce;
-      return isOnce ? { once: createOnceContributor(options) }
-        : { channel: createContributor(options) };
+      form = this.#chance.pick(forms.filter((other) => other !== form));
+      if (form === 'once') return { form, once: createOnceContributor(options) };
+      const transport = signs[form] === 0 ? {} : { openTransport: this.#signing(signs[form]) };
+      return { form, channel: createContributor({ ...options, ...transport }) };
     };
+  }
+
+  /** As a client that knows no encrypted channels. @param share of the connections. */
+  #signing(share: number): OpenTransport {
+    return (url, offered, handlers) =>
+      openTransport(url, this.#chance.happens(share) ? [subprotocol] : offered, handlers);
   }
 
   async #withdraw(contributor: Contributor, key: string): Promise<void> {
@@ -182,5 +208,24 @@ export class Load {
     for await (const { release, signed } of subscription) {
       this.published.set(`${study} ${release.index}`, toHex(signing.sha512(signed.body)));
     }
+  }
+}
+
+/** How many rows came in each form. */
+export function countsByForm(rows: readonly Acknowledged[]): Partial<Record<Form, number>> {
+  const counts: Partial<Record<Form, number>> = {};
+  for (const { form } of rows) counts[form] = (counts[form] ?? 0) + 1;
+  return counts;
+}
+
+/**
+ * Waits until rows were acknowledged in each of these forms, or a sender failed: a busy machine
+ * needs longer for that than an idle one.
+ */
+export async function everyForm(loads: readonly Load[], forms = usualForms): Promise<void> {
+  const isMissing = (form: Form): boolean =>
+    !loads.some(({ acknowledged }) => acknowledged.some((row) => row.form === form));
+  while (forms.some(isMissing) && loads.every(({ failures }) => failures.length === 0)) {
+    await pause(50);
   }
 }

@@ -6,7 +6,7 @@ import { Chance } from '../simulation/chance.js';
 import { root } from '../sources.js';
 import type { Stage } from '../live-command.js';
 import { meanStudy } from '../study-files.js';
-import { Load, type Acknowledged } from './load.js';
+import { everyForm, Load, type Acknowledged } from './load.js';
 import { cuts, PowerModel, type Cut } from './power-model.js';
 import { readTrace, traceArguments, type TracedCall } from './trace-log.js';
 import { judgeFolder, serverKeyOf } from './verdict.js';
@@ -27,7 +27,10 @@ export function canRecord(): boolean {
   ).status === 0;
 }
 
-/** Runs a real server under strace and contributors for `seconds`, then stops it. */
+/**
+ * Runs a real server under strace and contributors for `seconds`, or until rows came in every form,
+ * then stops it.
+ */
 export async function record(stage: Stage, seconds: number, people: number): Promise<Recording> {
   const columns = 24;
   const names = Array.from({ length: columns }, (_, i) => `c${i}`);
@@ -58,7 +61,7 @@ export async function record(stage: Stage, seconds: number, people: number): Pro
   const load = new Load({
     url: address.replace('http', 'ws'), study: 'power', serverKey, people, columns, pauseMs: 20,
   });
-  await pause(seconds * 1_000);
+  await Promise.all([pause(seconds * 1_000), everyForm([load])]);
   await load.end();
   // strace passes it on to whom it traces when asked by the terminal only, so the server is told
   // directly.
