@@ -37,7 +37,7 @@ const bundle = (stdin: string) =>
   });
 
 /** Of a page that only contributes. People who send once have an entry of their own, too. */
-const contributorBytes = 46_600;
+const contributorBytes = 49_400;
 
 describe('the browser bundle', () => {
   it('holds no Node module, no eval and no Node variant', async () => {
@@ -54,7 +54,7 @@ describe('the browser bundle', () => {
     const [plain, kilobytes] = [text.length / 1024, gzipSync(text).length / 1024];
     process.stdout
       .write(`browser bundle: ${plain.toFixed(1)} KiB, ${kilobytes.toFixed(1)} KiB compressed\n`);
-    expect(kilobytes).toBeLessThan(67);
+    expect(kilobytes).toBeLessThan(69.5);
   });
 
   it.each([
