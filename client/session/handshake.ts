@@ -62,6 +62,10 @@ function shareIn({ share }: Welcome, server: Verifier, unixMs: number): KeyShare
   if (!verifyShare(server, share, signing)) {
     throw new WireError('bad-signature', 'the key share is not signed by the server');
   }
+  // A share of small order agrees with every secret on 0, so anybody could make the keys.
+  if (signing.x25519(new Uint8Array(32), share.share).every((byte) => byte === 0)) {
+    throw new WireError('malformed', 'the key share of the server is a point of small order');
+  }
   return unixMs > Number(share.untilMs) + shareGraceMs ? null : share;
 }
 

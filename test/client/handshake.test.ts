@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findStudy, verifyWelcome } from '../../client/session/handshake.js';
 import { signing } from '../../src/signing/node.js';
-import { signRotation, signStatement, type Signer } from '../../src/signing/index.js';
+import { signRotation, signShare, signStatement, type Signer } from '../../src/signing/index.js';
 import {
   encodeStudyDocument, studyId, type SignedStudy, type Welcome,
 } from '../../src/wire/index.js';
@@ -134,4 +134,24 @@ describe('a server that changed its key', () => {
         .toMatchObject({ code });
     }
   });
+});
+
+/** The points of small order of X25519, and the forms of them that are not reduced. */
+const smallOrder = [
+  '00'.repeat(32), `01${'00'.repeat(31)}`,
+  'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800',
+  '5f9c95bca3508c24b1d0b1559c83ef5b04445cc4581c8e86d8224eddd09f1157',
+  ...['ec', 'ed', 'ee'].map((first) => `${first}${'ff'.repeat(30)}7f`),
+];
+
+it.each(smallOrder)('refuses the signed share %s, whose keys anybody knows', async (point) => {
+  const shown = (share: Uint8Array): Welcome => {
+    const unsigned = { share, issuedMs: 0n, untilMs: 600_000n };
+    const signature = signShare(signer, unsigned, signing);
+    return { ...welcome([]), share: { ...unsigned, signature } };
+  };
+  await expect(verifyWelcome(shown(fromHex(point)), [], 0)).rejects
+    .toMatchObject({ code: 'malformed' });
+  const good = signing.x25519(signing.randomBytes(32), Uint8Array.of(9, ...new Uint8Array(31)));
+  expect((await verifyWelcome(shown(good), [], 0)).share!.share).toEqual(good);
 });
