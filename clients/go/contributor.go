@@ -179,8 +179,21 @@ func (c *Contributor) drop() {
 // After Ready all that is not settled goes again, in the order of the sequences.
 func (c *Contributor) resume(ready *wire.Ready) {
 	c.channel, c.credit, c.epoch = ready.Channel, ready.Credit, ready.Epoch
-	c.next, c.holes = ready.NextSequence, ready.Holes
+	c.next, c.holes = ready.NextSequence, nil
 	beyond := c.next + uint64(c.limits.SequenceWindow)
+	// The server does not know the sequences of batches that it has not settled: they are used.
+	for _, one := range c.outbox.Items {
+		for sequence := range one.Batches {
+			if sequence >= c.next && sequence < beyond {
+				c.next = sequence + 1
+			}
+		}
+	}
+	for _, hole := range ready.Holes {
+		if c.owner(hole) == nil {
+			c.holes = append(c.holes, hole)
+		}
+	}
 	for _, one := range c.outbox.Items {
 		for sequence, old := range one.Batches {
 			old.isSent, old.isTooEarly = false, false
