@@ -98,7 +98,7 @@ export interface AnswerContext {
 export function printAnswer(
   answer: ShownAnswer, { labels: given, columns, parameters, texts }: AnswerContext, output: Output,
 ): void {
-  const { estimate, shape, parts, interval95, intervalIfFalse95: ifFalse } = answer;
+  const { estimate, parts, interval95, intervalIfFalse95: ifFalse } = answer;
   // The columns do not name the numbers of a matrix.
   const labels = given?.length === estimate.length ? given : undefined;
   const distribution = distributionRows(answer, labels);
@@ -110,10 +110,11 @@ export function printAnswer(
     if (interval95 !== undefined) output.text('95 % intervals of every number: --json');
   } else {
     const shown = shownInterval(answer);
+    const names = numberNames(answer, labels, columns);
     output.table(
       ifFalse === undefined ? answerHeads : [...answerHeads, honestHead],
       estimate.map((value, i) => [
-        lineText(labels?.[i] ?? labelOf(shape, columns, i)),
+        lineText(names[i]!),
         numberText(value, shown, i, texts?.[i]), intervalText(shown, i, texts?.[i]),
         ...(ifFalse === undefined ? [] : [intervalText(interval95, i, texts?.[i])]),
       ]),
@@ -122,6 +123,15 @@ export function printAnswer(
   }
   if (answer.running !== undefined) output.text(runningText(answer.running));
   printFindings(answer.findings, columns, output);
+}
+
+/** The name of each number: its label, its column, or its place in a matrix or larger array. */
+export function numberNames(
+  { estimate, shape }: Pick<ShownAnswer, 'estimate' | 'shape'>,
+  labels: readonly string[] | undefined, columns: readonly string[],
+): readonly string[] {
+  return labels?.length === estimate.length ? labels
+    : estimate.map((_, i) => labelOf(shape, columns, i));
 }
 
 /** The column of a vector's entry, or the indexes in a matrix or larger array. */

@@ -4,32 +4,34 @@ import { createComputePool, type ComputePool } from '../../server/compute/pool.j
 import { InvalidInputError } from '../../src/base/errors.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type {
-  Infeasible, ParameterValues, Participation, PrivacyTarget,
+  Infeasible, Participation, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
 import { isEstimator } from '../../src/estimators/by-name.js';
 import type { LedgerState } from '../../src/ledger.js';
 import { questionNames } from '../../src/question-names.js';
-import { printAnswer, printNotes, type AnswerContext } from '../base/answers.js';
+import { printNotes, type AnswerContext } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
   autoName, checkName, choiceFacts, makesPasses, printChoice, resolveEstimator, type Resolved,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
+import { checkPagePath, pageOf, writePage } from '../estimate/html.js';
+import { pageAnswers } from '../estimate/page.js';
 import {
   payForTables, printLedger, printRefusal, withLedger, type PaidPlans,
 } from '../estimate/paying.js';
+import { printResults, privacyOf } from '../estimate/print.js';
 import { notesOn, readsCells, tableRequest, type InputFlags } from '../estimate/request.js';
 import { csvArgument } from '../input/csv-flag.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { checkBins, checkTimes, notesOnTimes, timeTexts } from '../estimate/times.js';
 import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
-import { wrap } from '../base/help.js';
-import { terminalColumns, type Io } from '../base/io.js';
+import type { Io } from '../base/io.js';
 import { openRandomness, type Randomness } from '../base/noise.js';
 import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
-import { formatNumber, type Output } from '../base/output.js';
+import { lineText, type Output } from '../base/output.js';
 import {
   participationArgument, participationOf, privacyArguments, targetOfFlags,
 } from '../base/privacy-flags.js';
@@ -137,6 +139,11 @@ export const estimate = defineCommand({
       type: 'string', valueHint: 'key=value',
       description: 'a parameter of the estimator; may be repeated',
     },
+    html: {
+      type: 'string', valueHint: 'file',
+      description: 'also write the answer as one page to send on: numbers, intervals, a picture '
+        + 'and what is promised; no scripts, and nothing from elsewhere',
+    },
   },
   repeatable: ['set', 'type', 'where'],
   examples: [
@@ -153,6 +160,7 @@ export const estimate = defineCommand({
   ],
   async run({ args: flags, repeated, io, output, debug }) {
     const startedMs = io.monotonicMs();
+    if (flags.html !== undefined) checkPagePath(flags.html);
     const { ledger, args } = await withLedger(flags, isStudyAlone(flags));
     const noteTime = (timed: readonly TimedResult[]): void => {
       if (debug) noteTiming(timed, (io.monotonicMs() - startedMs) / 1_000, output);
@@ -210,7 +218,7 @@ export const estimate = defineCommand({
     const results = timed.map(({ result }) => result);
     const notes = [...notesOn(cohort, request), ...notesOnTimes(about.columns, request)];
     report(results, {
-      tables, resolved, request, notes, randomness, texts: timeTexts(about, request),
+      tables, resolved, request, notes, randomness, texts: timeTexts(about, request), args,
       state: paid?.state,
     }, output);
     noteTime(timed);
@@ -275,8 +283,10 @@ function report(
   results: readonly EstimateResult[],
   {
     tables, resolved: { estimator, parameters, choice }, request, notes, randomness, texts, state,
+    args: { html },
   }: {
     readonly state: LedgerState | undefined;
+    readonly args: Pick<InputFlags, 'html'>;
     readonly texts: AnswerContext['texts'];
     readonly tables: readonly RowTable[];
     readonly resolved: Resolved;
@@ -296,9 +306,19 @@ function report(
     ...(randomness.insecure ? { insecure: true } : {}),
   });
   if (choice !== null) printChoice(choice, output);
-  results.forEach((result, i) => print(result, { group: groupOf(i), parameters, texts, output }));
+  const all = results.map((result, i) => ({ group: groupOf(i), result }));
+  printResults(all, { parameters, texts }, output);
   printLedger(state, output);
   printNotes(notes, output);
+  if (html === undefined) return;
+  const about = results[0]!.columns.map(lineText).join(', ');
+  const title = `${estimator.name}${about === '' ? '' : ` of ${about}`}`;
+  const by = request.group === undefined ? '' : ` by ${lineText(request.group)}`;
+  writePage(html, pageOf({
+    title: `${title}${by}`, answers: pageAnswers(all, 'The answer', { parameters, texts }),
+    privacy: privacyOf(all),
+    notes: [`assumed: ${estimator.assumption}`, ...notes],
+  }));
 }
 
 function peopleIn(tables: readonly RowTable[]): number {
@@ -374,32 +394,4 @@ function noteTiming(timed: readonly TimedResult[], seconds: number, output: Outp
     ? JSON.stringify({ timing: 'not private', seconds: inAll, estimatorSeconds: estimators })
     : `timing (not private): ${inAll} s in all`
       + (timed.length === 0 ? '' : `, ${estimators.join(' + ')} s in the estimator`));
-}
-
-interface PrintOptions {
-  readonly group: string | null;
-  readonly parameters: ParameterValues;
-  readonly texts: AnswerContext['texts'];
-  readonly output: Output;
-}
-
-function print(result: EstimateResult, { group, parameters, texts, output }: PrintOptions): void {
-  if (group !== null) output.text(`group ${group}`);
-  if (result.outcome === 'refused') {
-    output.text(`refused: ${result.reason}: ${result.text}`);
-    if (result.remedy !== undefined) output.text(`  ${result.remedy}`);
-  } else {
-    const { labels, columns } = result;
-    printAnswer(result, { labels, columns, parameters, texts }, output);
-    wrap(`assumes: ${result.assumes}`, terminalColumns).forEach((line) => output.text(line));
-  }
-  const { epsilon, delta, rho, neighbours } = result.privacy;
-  if (result.charged) {
-    output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho `
-      + `${formatNumber(rho)})`);
-    wrap(`neighbours: ${neighbours}`, terminalColumns - 2)
-      .forEach((line) => output.text(`  ${line}`));
-  } else {
-    output.text('nothing was run and nothing is charged');
-  }
 }

@@ -3,8 +3,9 @@ import { createComputePool } from '../../server/compute/pool.js';
 import { defineStudy } from '../../server/studies/definition.js';
 import { epochLength } from '../../server/study-file/durations.js';
 import { describedQuestion, describedQuestions } from '../../src/answers/describe.js';
+import type { Question } from '../../src/base/questions.js';
 import type { Ledger } from '../../src/ledger.js';
-import { printNotes } from '../base/answers.js';
+import { printNotes, type AnswerContext } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
 import { rhoIn } from '../base/privacy-flags.js';
@@ -18,7 +19,8 @@ import { autoName } from './chosen.js';
 import { printLedger, printRefusal } from './paying.js';
 import { inputFlags, inputPath, type InputFlags } from './request.js';
 import { checkTimes, notesOnTimes, timeTexts } from './times.js';
-import { estimateStudy, printStudy, studyJson, type StudyEstimate } from './study.js';
+import { writePage } from './html.js';
+import { estimateStudy, printStudy, studyJson, studyPage, type StudyEstimate } from './study.js';
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
 const flagsOfEstimators = [
@@ -59,7 +61,7 @@ export async function answerFile(
       ...await readTypes(undefined, file, repeated['type'] ?? [], '--study'),
       ...inputFlags(args, output),
     },
-  }, io, output);
+  }, args.html, io, output);
 }
 
 /** Answers the one question that flags ask. */
@@ -84,11 +86,12 @@ export async function answerFlags(
   const { definition, input } = askedQuestion(name, args, where, given, { ...typed, ledger });
   return answerStudy({
     ledger, definition, only: undefined, input: { path, ...input, ...inputFlags(args, output) },
-  }, io, output);
+  }, args.html, io, output);
 }
 
 async function answerStudy(
-  asked: Pick<StudyEstimate, 'definition' | 'only' | 'input' | 'ledger'>, io: Io, output: Output,
+  asked: Pick<StudyEstimate, 'definition' | 'only' | 'input' | 'ledger'>, html: string | undefined,
+  io: Io, output: Output,
 ): Promise<0 | 1> {
   const { document } = asked.definition;
   const questions = describedQuestions(document);
@@ -107,10 +110,12 @@ async function answerStudy(
       ...(ledger === undefined ? {} : { ledger }),
       ...(randomness.insecure ? { insecure: true } : {}),
     });
-    printStudy(answers, asked.definition, output, (question) =>
-      timeTexts(describedQuestion(question, document), asked.input));
+    const textsOf = (question: Question): AnswerContext['texts'] =>
+      timeTexts(describedQuestion(question, document), asked.input);
+    printStudy(answers, asked.definition, output, textsOf);
     printLedger(ledger, output);
     printNotes(notes, output);
+    if (html !== undefined) writePage(html, studyPage(answers, asked.definition, textsOf, notes));
     return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
   } finally {
     await compute.close();

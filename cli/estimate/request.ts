@@ -27,6 +27,8 @@ export interface InputFlags {
   readonly reduce?: string | undefined;
   readonly 'group-by'?: string | undefined;
   readonly groups?: string | undefined;
+  /** Where a page with the answer goes. */
+  readonly html?: string | undefined;
 }
 
 /** @throws UsageError where no file is given. */

@@ -25,9 +25,12 @@ import { describedQuestion } from '../../src/answers/describe.js';
 import { labelsOfEach } from '../base/labels.js';
 import { printKeys } from '../base/questions.js';
 import type { Randomness } from '../base/noise.js';
-import { formatNumber, type Output } from '../base/output.js';
+import type { Output } from '../base/output.js';
 import { readRows } from '../input/open.js';
 import type { InputRequest } from '../input/rows.js';
+import { pageOf } from './html.js';
+import { pageAnswerOf } from './page.js';
+import { printPrivacy } from './print.js';
 import { described, ownLabelsOf, type EstimateResult } from './estimation.js';
 import { payForStudy } from './study-payment.js';
 
@@ -273,8 +276,27 @@ export function printStudy(
     }
     printNotes(answer.leftOut, output);
   });
-  const { epsilon, delta, rho } = privacy;
   output.text();
-  output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho `
-    + `${formatNumber(rho)})`);
+  printPrivacy(privacy, output);
+}
+
+/** The answers as a page: a section for each question. */
+export function studyPage(
+  { questions, privacy }: StudyAnswers, { document, questions: planned }: StudyDefinition,
+  textsOf: (question: Question) => AnswerContext['texts'], notes: readonly string[],
+): string {
+  const asked = new Map(planned.map(({ question }) => [question.name, question]));
+  const labelsOf = labelsOfEach(document);
+  return pageOf({
+    title: document.title ?? document.study, privacy, notes,
+    answers: Object.entries(questions).map(([name, answer]) => {
+      const question = asked.get(name)!;
+      const { parameters, estimator } = question;
+      const labels = answer.groups === undefined ? {} : { labels: labelsOf(name) };
+      return pageAnswerOf(
+        name === estimator ? name : `${name}: ${estimator}`, { ...answer, ...labels },
+        { parameters, texts: textsOf(question) }, answer.leftOut,
+      );
+    }),
+  });
 }

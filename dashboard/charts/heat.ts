@@ -1,6 +1,6 @@
 import { roundTicks, shown } from '../base/format.js';
 import type { HeatCell, HeatColumn } from '../base/heat.js';
-import type { Drawing, Mark, PaperColours, Point } from './paper.js';
+import type { Drawing, Mark, PaperColours, Point } from '../../src/answers/drawing.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 
 /** The place of a strip on its drawing, in pixels. */

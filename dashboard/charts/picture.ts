@@ -2,7 +2,7 @@ import { roundTicks } from '../base/format.js';
 import { alongOf } from '../base/compare.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
-import type { Drawing, Mark, PaperColours, Point } from './paper.js';
+import type { Drawing, Mark, PaperColours, Point } from '../../src/answers/drawing.js';
 import { beyondMarks, endsAt, honestBand, shownExtent, within } from './shown-extent.js';
 import { timeSteps, timeTexts } from './time-axis.js';
 

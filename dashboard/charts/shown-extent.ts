@@ -1,5 +1,5 @@
 import { intervalBetween, type Series } from '../base/model.js';
-import type { Point } from './paper.js';
+import type { Point } from '../../src/answers/drawing.js';
 
 /**
  * Opacity of the band that holds if nobody lies, as a part of that of the band around it. It is

@@ -1,7 +1,8 @@
 import { coloursOf } from '../base/colours.js';
 import type { Series } from '../base/model.js';
 import { numberText, type NumberWords } from '../base/number-words.js';
-import { paint, type PaperColours } from '../charts/paper.js';
+import { paint } from '../charts/paint.js';
+import type { PaperColours } from '../../src/answers/drawing.js';
 import { plotOf, type Frame } from '../charts/picture.js';
 import { shownExtent } from '../charts/shown-extent.js';
 

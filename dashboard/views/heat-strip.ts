@@ -12,7 +12,7 @@ import type { View } from '../base/view.js';
 import {
   heatDrawing, heatLeft, heatPlaceAt, type HeatFrame, type HeatPlace,
 } from '../charts/heat.js';
-import { paint } from '../charts/paper.js';
+import { paint } from '../charts/paint.js';
 
 /** The contents of a strip. */
 interface HeatFacts {

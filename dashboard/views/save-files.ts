@@ -3,7 +3,8 @@ import { clockTime, counted, whole } from '../base/format.js';
 import type { SavedChart, SavedForm } from '../base/saved.js';
 import { csvOf } from '../base/series-csv.js';
 import { coloursOf } from '../base/colours.js';
-import { paint, svgOf, type Drawing } from '../charts/paper.js';
+import { paint } from '../charts/paint.js';
+import { svgOf, type Drawing } from '../../src/answers/drawing.js';
 import { pictureOfSeries } from '../charts/picture.js';
 
 /** Pixels of a PNG for each pixel of its drawing: it is sharp on paper and dense screens. */

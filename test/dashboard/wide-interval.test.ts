@@ -3,7 +3,7 @@ import type uPlot from 'uplot';
 import type { Series } from '../../dashboard/base/model.js';
 import { plainWords } from '../../dashboard/base/number-words.js';
 import { drawLine } from '../../dashboard/charts/draw.js';
-import { svgOf, type Mark, type PaperColours, type Point } from '../../dashboard/charts/paper.js';
+import { svgOf, type Mark, type PaperColours, type Point } from '../../src/answers/drawing.js';
 import { pictureOfSeries, plotOf } from '../../dashboard/charts/picture.js';
 import { shownExtent } from '../../dashboard/charts/shown-extent.js';
 

@@ -34,7 +34,8 @@ export interface Drawing {
   readonly marks: readonly Mark[];
 }
 
-const family = 'system-ui, sans-serif';
+/** The font of all texts of a drawing. */
+export const family = 'system-ui, sans-serif';
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;',
 };
@@ -59,33 +60,4 @@ export function svgOf({ width, height, background, marks }: Drawing): string {
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" `
     + `height="${height}" font-family="${family}">\n<rect width="${width}" height="${height}" `
     + `fill="${background}"/>\n${lines.join('\n')}\n</svg>\n`;
-}
-
-/** Draws it on a canvas, which gets its size times `scale`. */
-export function paint(drawing: Drawing, canvas: HTMLCanvasElement, scale: number): void {
-  canvas.width = drawing.width * scale;
-  canvas.height = drawing.height * scale;
-  const ctx = canvas.getContext('2d')!;
-  ctx.scale(scale, scale);
-  ctx.fillStyle = drawing.background;
-  ctx.fillRect(0, 0, drawing.width, drawing.height);
-  ctx.lineJoin = ctx.lineCap = 'round';
-  for (const mark of drawing.marks) {
-    ctx.fillStyle = ctx.strokeStyle = mark.colour;
-    if (mark.kind === 'text') {
-      ctx.globalAlpha = 1;
-      ctx.font = `${mark.weight ?? 400} ${mark.size}px ${family}`;
-      ctx.textAlign = mark.align === 'middle' ? 'center' : mark.align ?? 'start';
-      ctx.fillText(mark.text, ...mark.at);
-      continue;
-    }
-    ctx.globalAlpha = mark.opacity ?? 1;
-    ctx.beginPath();
-    for (const point of mark.points) ctx.lineTo(...point);
-    if (mark.width === undefined) ctx.fill();
-    else {
-      ctx.lineWidth = mark.width;
-      ctx.stroke();
-    }
-  }
 }
