@@ -12,7 +12,7 @@ import {
   primeHeavy, quantile, ratio, robustMean, share, stableCovariance, sum,
 } from './estimators/index.js';
 import { normalQuantile } from './numerics/normal.js';
-import { planWithin, type PlanOptions } from './plan.js';
+import { hasInterval, planWithin, type PlanOptions } from './plan.js';
 import { targetAlone } from './privacy/accounting/target.js';
 import { questionNames, type QuestionName } from './question-names.js';
 
@@ -190,16 +190,16 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     },
     {
       name: 'median',
-      suits: 'The same with too few people for a mean, or few and `shape` light: the value that '
-        + 'half of them are below.',
+      suits: 'The same with too few people for a mean with an interval, or few and `shape` light: '
+        + 'the value that half of them are below.',
       ...ofRanks,
       standsIn: ({ shape }) => shape !== 'light',
       inSpreads: normalSpreads,
       says: ({ shape }) => (shape === 'light'
         ? 'This is the median: half of them are below it. In columns about normal the mean is '
           + 'there, too. Its interval allows for nobody who lies; the expected error does.'
-        : 'No mean can be found with so few people. This is the median: half of them are below it; '
-          + 'in a skewed column the mean is elsewhere.'),
+        : 'No mean with an interval can be found with so few people. This is the median: half of '
+          + 'them are below it; in a skewed column the mean is elsewhere.'),
     },
   ],
   covariance: [
@@ -262,9 +262,10 @@ function edgesOf({ low, high }: { low: number; high: number }): readonly number[
 /**
  * Recommends an estimator for a question, from public facts alone, and says why. Of the estimators
  * whose needs are met, and which promise an error at the stated corruption, it picks the one
- * whose plan has the smallest expected error, and among equals the last in `decisions`. Errors in
- * different units are not compared: the first in `decisions` then wins. Costs one plan for each
- * estimator of the question.
+ * whose plan has the smallest expected error, and among equals the last in `decisions`. One whose
+ * answer has an interval with so many people goes before one whose has none. Errors in different
+ * units are not compared: the first in `decisions` then wins. Costs one plan for each estimator of
+ * the question.
  * @returns the choice, or why there is none and what would help.
  * @throws InvalidParameterError naming the option or parameter that is missing or wrong.
  * @example
@@ -312,20 +313,29 @@ export function chooseWithin(
   const rated = contenders.map((contender) => rate(contender, known, facts));
   const eligible = rated.filter(({ candidate: { plan, excluded } }) =>
     plan !== null && excluded === null);
-  const best = bestOf(eligible);
+  const isWithout = ({ candidate: { plan } }: Rated): boolean =>
+    plan !== null && !hasInterval(plan, facts.cohort);
+  const best = bestOf(eligible.filter((each) => !isWithout(each))) ?? bestOf(eligible);
   if (best === null) return noneOf(question, rated);
+  const others = eligible.filter((each) =>
+    each.standsIn === best.standsIn && isWithout(each) === isWithout(best));
   return {
     kind: 'choice', estimator: best.candidate.estimator, parameters: best.candidate.parameters!,
     plan: best.candidate.plan!,
-    why: reasons(best, eligible.filter(({ standsIn }) => standsIn === best.standsIn).length, known),
+    why: reasons(best, others.length, known),
     assumes: best.candidate.estimator.assumption,
-    candidates: rated.map(({ candidate, standsIn }) =>
-      (standsIn && candidate !== best.candidate
-        ? { ...candidate, excluded: candidate.excluded ?? standsInWhere } : candidate)),
+    candidates: rated.map((each) => {
+      const { candidate, standsIn } = each;
+      const without = standsIn ? standsInWhere : isWithout(each) && !isWithout(best)
+        ? `it has no interval with fewer than ${candidate.plan!.facts['intervalFrom']!} people`
+        : null;
+      return each === best
+        ? candidate : { ...candidate, excluded: candidate.excluded ?? without };
+    }),
   };
 }
 
-const standsInWhere = 'it is another number, for where no mean can be found';
+const standsInWhere = 'it is another number, for where no mean with an interval can be found';
 
 /** The one of least error; one that stands in where there is no other. */
 function bestOf(eligible: readonly Rated[]): Rated | null {

@@ -145,11 +145,15 @@ function nearer(plain: Infeasible, pure: Infeasible): Infeasible {
  * only the other one has an interval, that one is better.
  */
 function isLessNoise(pure: Plan, other: Plan, cohort: number): boolean {
-  const hasInterval = ({ facts }: Plan): boolean => !(Number(facts['intervalFrom']) > cohort);
   return pure.guarantee.corruptionMax >= other.guarantee.corruptionMax
     && pure.facts['errorsAreIn'] === other.facts['errorsAreIn']
-    && (hasInterval(pure) === hasInterval(other)
-      ? pure.expectedError(0).total < other.expectedError(0).total : hasInterval(pure));
+    && (hasInterval(pure, cohort) === hasInterval(other, cohort)
+      ? pure.expectedError(0).total < other.expectedError(0).total : hasInterval(pure, cohort));
+}
+
+/** False if the plan says that its answer has no interval with so few people. */
+export function hasInterval({ facts }: Plan, cohort: number): boolean {
+  return !(Number(facts['intervalFrom']) > cohort);
 }
 
 /**

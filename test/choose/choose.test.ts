@@ -69,7 +69,7 @@ describe('the choice of an estimator', () => {
       ['robust-mean', null],
       ['prime-heavy', 'it needs a spread'],
       ['mean', 'it promises nothing when 5 % of the contributors lie'],
-      ['median', 'it is another number, for where no mean can be found'],
+      ['median', 'it is another number, for where no mean with an interval can be found'],
     ]);
   });
 
@@ -84,6 +84,22 @@ describe('the choice of an estimator', () => {
     expect(of(2_000, 3)).toBe('median');
     expect(of(50_000, 3)).toBe('robust-mean');
     expect(of(500, 1, { corruption: 0, range: '0..120' })).toBe('mean');
+  });
+
+  it('goes before a mean without an interval, and says from when on that has one', () => {
+    const at = (cohort: number, known = {}): Choice =>
+      chosen({ cohort, columns: 1, parameters: { ...nobody, spread: 20, ...known } });
+    const mean = ({ candidates }: Choice) =>
+      candidates.find(({ estimator }) => estimator.name === 'mean')!;
+    const few = at(400);
+    expect(mean(few).plan).not.toBeNull();
+    expect(few.estimator.name).not.toBe('mean');
+    expect(mean(few).excluded).toMatch(/^it has no interval with fewer than \d{4} people$/);
+    for (const cohort of [400, 1_000, 3_000, 6_000]) {
+      const choice = at(cohort);
+      expect(Number(choice.plan.facts['intervalFrom'] ?? 0)).toBeLessThanOrEqual(cohort);
+    }
+    expect(mean(at(50_000)).excluded).toBeNull();
   });
 
   it('is the median of few people under shape light where liars move it less, and says so', () => {
