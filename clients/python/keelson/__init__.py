@@ -1,4 +1,6 @@
-"""A client of Keelson: contribute rows to a study, follow its releases, verify its logs."""
+"""Keelson: answers about data at hand; contribute to a study, follow its releases, verify them."""
+from . import analysis
+from .analysis import Answer, Session, estimate
 from .contributor import AsyncContributor, Settled
 from .errors import KeelsonError
 from .numbers import Number, choices_of
@@ -9,7 +11,7 @@ from .subscriber import Release, subscribe_async
 from .sync import Contributor, OnceContributor, subscribe
 
 __all__ = [
-    "AsyncContributor", "AsyncOnceContributor", "Chain", "Contributor", "KeelsonError", "Number",
-    "OnceContributor", "Release", "Settled", "choices_of", "open_seed", "subscribe",
-    "subscribe_async", "verify_log",
+    "Answer", "AsyncContributor", "AsyncOnceContributor", "Chain", "Contributor", "KeelsonError",
+    "Number", "OnceContributor", "Release", "Session", "Settled", "analysis", "choices_of",
+    "estimate", "open_seed", "subscribe", "subscribe_async", "verify_log",
 ]

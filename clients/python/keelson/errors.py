@@ -3,7 +3,7 @@
 
 class KeelsonError(Exception):
     """`code` is stable: a code of the protocol, or server-key-mismatch, log-invalid, outbox-failed,
-    invalid-parameter, invalid-rows, transport-failed or closed. The text is for people."""
+    invalid-parameter, invalid-rows, command-missing, transport-failed or closed. The text is for people."""
 
     def __init__(self, code: str, text: str = "") -> None:
         super().__init__(f"{code}: {text}" if text else code)
