@@ -76,7 +76,9 @@ export function askedQuestion(
   const { epsilon, deltaTotal: delta } = targetOfFlags(flags, cohort, ledger);
   const privacy = { epsilon, delta };
   const budget = ledger === undefined || delta === 0 ? privacy
-    : { epsilon: Math.max(ledger.terms.epsilon, epsilon), delta: ledger.terms.delta };
+    : {
+      epsilon: Math.max(ledger.terms.epsilon, epsilon), delta: ledger.terms.delta, rule: 'zcdp',
+    };
   const definition = planned({
     study: 'these flags', cohort, participation, peopleMax: cohort,
     epoch: { every: epochLength.most }, privacy,
