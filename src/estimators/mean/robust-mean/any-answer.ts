@@ -126,7 +126,7 @@ export function columnReach({ inverse }: Frame, spread: Float64Array): Float64Ar
 }
 
 /** The longest that a unit vector is in spreads. */
-export function longestInSpreads({ inverse }: Frame, dimension: number): number {
+function longestInSpreads({ inverse }: Frame, dimension: number): number {
   if (inverse === null) return 1;
   const square = new Float64Array(dimension ** 2);
   ownKernels().gram(inverse, dimension, dimension, {}, square);

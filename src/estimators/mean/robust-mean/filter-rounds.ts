@@ -1,14 +1,14 @@
-import type { Outcome, ValueOutcome } from '../../../base/outcome.js';
+import type { Outcome } from '../../../base/outcome.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
-import { participationBelowPlan, widenedBy } from '../../contract/outcomes.js';
+import { participationBelowPlan } from '../../contract/outcomes.js';
 import { answerOf } from '../../pooled/centred-mean.js';
 import type { CentredPool } from '../../pooled/estimator.js';
-import { movedByShare } from '../../pooled/expected-error.js';
 import type { HistogramFit } from '../../pooled/projected-histogram.js';
 import type { RoundMoments } from '../filters/weights.js';
 import { widestAxes } from './axes.js';
 import { excessMaxOf, type RobustDesign, type RobustRound } from './design.js';
 import { corrected, findingsOf, type Detected } from './fits.js';
+import { withFalse } from './if-false.js';
 import { combined, reallocatable, type NoisySums } from './reallocation.js';
 
 /**
@@ -135,27 +135,8 @@ export function answerOfLeft(
   const findings = findingsOf({
     design, found, first: first?.moments ?? null, present, isSkewed: false,
   });
-  return { ...withHostile(design, answer, spread), ...findings.length > 0 && { findings } };
-}
-
-/**
- * The answer with what holds even if the stated share c is hostile: it moves the mean by at most
- * sqrt(c / (1 - c)) of one spread whatever rows look like, and of normal rows by sqrt(c t), t the
- * detection threshold, and by 1.25 c where it is detected. Public numbers but the answer.
- */
-function withHostile(
-  { facts: { dimension }, corruption, rounds, excessMax }: RoundsDesign, answer: ValueOutcome,
-  spread: Float64Array,
-): ValueOutcome {
-  const anyShape = movedByShare(corruption);
-  const moved = rounds.length === 0 ? anyShape
-    : Math.min(anyShape, Math.hypot(Math.sqrt(corruption * excessMax), 1.25 * corruption));
-  const { low, high } = answer.interval95!;
-  const halves = low.map((end, j) => (high[j]! - end) / (2 * spread[j]!));
   return {
-    ...answer,
-    intervalIfFalse95: widenedBy(answer.interval95!, (j) => spread[j]! * moved),
-    radiusIfFalse95: 1.05 * moved + Math.sqrt(dimension) * Math.max(...halves),
-    spread: Array.from(spread),
+    ...withFalse(design, answer, first?.moments ?? null, { centre, spread }),
+    spread: Array.from(spread), ...findings.length > 0 && { findings },
   };
 }

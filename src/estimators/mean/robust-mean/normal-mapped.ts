@@ -3,12 +3,9 @@ import type { Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
-import {
-  finiteValue, intervalAbout, participationBelowPlan, widenedBy,
-} from '../../contract/outcomes.js';
+import { finiteValue, intervalAbout, participationBelowPlan } from '../../contract/outcomes.js';
 import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
-import { corruptionAtMost, movedByShare } from '../../pooled/expected-error.js';
 import {
   leastThresholdAlongAxes, leastThresholdInDistance, type HistogramFit,
 } from '../../pooled/projected-histogram.js';
@@ -17,11 +14,12 @@ import {
 } from '../../pooled/thresholds.js';
 import type { RoundMoments } from '../filters/weights.js';
 import { covarianceOf } from '../filters/weights.js';
-import { columnReach, longestInSpreads } from './any-answer.js';
+import { columnReach } from './any-answer.js';
 import { noiseOfSquare } from './any-design.js';
 import type { RobustDesign } from './design.js';
 import { releaseDirections } from './directions.js';
 import { corrected, distancesOf, findingsOf, type Detected } from './fits.js';
+import { withFalse } from './if-false.js';
 import { sumOfRows, type Frame, type MappedRows } from './mapped.js';
 import { releaseMappedRounds, unmapped, type Held } from './moment-rounds.js';
 import { combined, drawReallocated, reallocatable, type NoisySums } from './reallocation.js';
@@ -104,7 +102,7 @@ export async function releaseMapped(
     if (left < cohort / 4) return participationBelowPlan(facts);
     const moved = total.sums.map((entry) => entry / left);
     const answer = answerOfMapped({
-      design, found, frame, detected, present: left, noise: total.sigma / left, moved,
+      design, found, frame, first, detected, present: left, noise: total.sigma / left, moved,
     });
     if (answer.kind === 'refused') return answer;
     const { isSkewed } = directions.skewAbout(moved);
@@ -168,6 +166,8 @@ interface MappedAnswer {
   readonly design: RobustDesign;
   readonly found: CentredPool;
   readonly frame: Frame;
+  /** Moments of all rows, before they are mapped. */
+  readonly first: RoundMoments;
   /** Mean of the rows left before it is corrected, and the standard deviation of its noise. */
   readonly moved: Float64Array;
   readonly noise: number;
@@ -175,15 +175,12 @@ interface MappedAnswer {
   readonly detected: readonly Detected[];
 }
 
-/**
- * The mean in data units and its two intervals. A map made of moments that hostile rows have
- * widened hides some of what they do. So the promise is that for any shape: a share c of hostile
- * rows moves the mean along any direction by at most sqrt(c / (1 - c)) deviations.
- */
+/** The mean in data units and its two intervals. */
 function answerOfMapped(
-  { design, found: { centre, columns }, frame, moved, noise, present, detected }: MappedAnswer,
+  { design, found: { centre, columns }, frame, first, moved, noise, present, detected }:
+  MappedAnswer,
 ): Outcome {
-  const { count, corruption, facts: { dimension } } = design;
+  const { count } = design;
   const spread = columns.medianSpread;
   const { mean, medians } = corrected(moved, detected, noise);
   const back = unmapped(frame.inverse, mean);
@@ -199,16 +196,12 @@ function answerOfMapped(
   const sampling = 1 / Math.sqrt(present);
   const half = deviation.map((own, j) => deviations95 * Math.hypot(own, reach[j]! * sampling));
   const interval95 = intervalAbout(estimate, (j) => half[j]!);
-  const medianError = Math.hypot(...medians.map(({ error }) => error));
-  const ball = movedByShare(corruptionAtMost(corruption))
-    + 2 * Math.hypot(Math.hypot(noise, sampling) * Math.sqrt(dimension), medianError);
-  return finiteValue({
+  const answer = finiteValue({
     estimate,
-    shape: [dimension],
+    shape: [design.facts.dimension],
     uncertainty: { kind: 'gaussian', standardDeviation: deviation },
     interval95,
-    intervalIfFalse95: widenedBy(interval95, (j) => reach[j]! * movedByShare(corruption)),
-    radiusIfFalse95: ball * longestInSpreads(frame, dimension),
     spread: Array.from(spread),
   }, 'the noisy mean times spread is');
+  return answer.kind === 'refused' ? answer : withFalse(design, answer, first, { centre, spread });
 }
