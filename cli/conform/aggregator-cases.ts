@@ -12,7 +12,7 @@ import { shortFacts } from './samples.js';
 import { freshRows, type ConformanceCase, type Stage } from './stage.js';
 
 /** An epoch closes when one contribution is complete. The journal keeps the accepted rows. */
-const document = ofShortFacts({
+export const document = ofShortFacts({
   ...shortFacts, study: 'conformance', cohort: 200, participation: 'public',
   epoch: { contributors: 1 }, estimator: 'mean',
   parameters:
@@ -22,13 +22,13 @@ const document = ofShortFacts({
   retention: { kind: 'duration', keepMs: 86_400_000 },
 });
 
-const start = (directory: string, port: number): Promise<Aggregator> => createAggregator({
+export const start = (directory: string, port: number): Promise<Aggregator> => createAggregator({
   dataDirectory: directory, studies: [defineStudy(document)], strict: true, port, checkThreads: 0,
   logger: createLogger({ level: 'silent', destination: { write: () => undefined } }),
 });
 
 /** Rows of a key in the first epoch, as the aggregator stored them. */
-async function stored(directory: string, contributor: string): Promise<string[]> {
+export async function stored(directory: string, contributor: string): Promise<string[]> {
   const store = await openInlineSqliteStore({ directory, clock: systemClock });
   try {
     const [study] = await store.studies();

@@ -128,7 +128,7 @@ async function settledIsForgotten(stage: Stage): Promise<void> {
 
 async function holes(stage: Stage): Promise<void> {
   const server = await stage.server();
-  const window = server.window(toHex(stage.contributorKey));
+  const window = server.windows.of(toHex(stage.contributorKey));
   window.contiguous = 1n;
   for (const sequence of [1n, 3n]) window.settled.set(sequence, { digest: '', code: null });
   await stage.open(server);

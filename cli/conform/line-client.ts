@@ -26,7 +26,7 @@ interface Line {
   readonly from?: number;
   readonly previousDigest?: string;
   readonly log: string;
-  readonly label: 'hello' | 'batch';
+  readonly label: 'hello' | 'batch' | 'open';
   readonly studyId: string;
   readonly bytes: string;
 }
@@ -169,7 +169,7 @@ class LineClient {
 export async function serveLines(parts: LineClientParts): Promise<void> {
   const client = new LineClient(parts);
   say('hello', { can: [
-    'contribute', 'once', 'withdraw', 'typed', 'subscribe', 'verify',
+    'contribute', 'encrypt', 'once', 'withdraw', 'typed', 'subscribe', 'verify',
     ...(parts.sealing === undefined ? [] : ['sealed']),
   ] });
   for await (const text of createInterface({ input: process.stdin })) {

@@ -1,6 +1,8 @@
 import { join } from 'node:path';
 import { contributingCases } from './contributing-cases.js';
 import { aggregatorCases } from './aggregator-cases.js';
+import { encryptedCases } from './encrypted-cases.js';
+import { meddledCases } from './meddled-cases.js';
 import { onceCases } from './once-cases.js';
 import { readingCases } from './reading-cases.js';
 import { sealedCases } from './sealed-cases.js';
@@ -15,6 +17,7 @@ import { Stage, type ConformanceCase } from './stage.js';
 export const conformanceCases: readonly ConformanceCase[] = [
   ...trustCases, ...contributingCases, ...sealedCases, ...refusalCases, ...onceCases,
   ...withdrawingCases, ...readingCases, ...verifyingCases, ...aggregatorCases,
+  ...encryptedCases, ...meddledCases,
 ];
 
 /** `left-out`: the program lacks the skill. */
@@ -59,24 +62,25 @@ export async function runConformance(options: ConformanceOptions): Promise<CaseR
   return results;
 }
 
-/** The case is for a skill that the program does not have. */
+/** The case is for a skill that the program does not have; the text says which. */
 class LeftOut extends Error {}
 
 async function runCase(
   tried: ConformanceCase, place: number, options: ConformanceOptions,
 ): Promise<CaseResult> {
-  const { name, needs } = tried;
+  const { name, needs, isEncrypted = false } = tried;
   const start = async (onEvent: (event: ProgramEvent) => void): Promise<Program> => {
     const program = new Program(options.words, onEvent);
     const { can } = await program.event(({ event }) => event === 'hello');
     expect(Array.isArray(can), 'an event "hello" has no list "can"');
-    if (!can.includes(needs)) {
+    const lacking = [needs, ...(isEncrypted ? ['encrypt'] : [])].find((one) => !can.includes(one));
+    if (lacking !== undefined) {
       await program.kill();
-      throw new LeftOut();
+      throw new LeftOut(`the program does not list ${lacking} in "can"`);
     }
     return program;
   };
-  const stage = new Stage(join(options.folder, String(place)), start);
+  const stage = new Stage(join(options.folder, String(place)), start, isEncrypted);
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const text = `nothing more happened within ${options.limitMs / 1_000} s`;
@@ -87,7 +91,7 @@ async function runCase(
     return { name, outcome: 'passed' };
   } catch (error) {
     if (error instanceof LeftOut) {
-      return { name, outcome: 'left-out', text: `the program does not list ${needs} in "can"` };
+      return { name, outcome: 'left-out', text: error.message };
     }
     if (error instanceof ConformanceFault) return { name, outcome: 'failed', text: error.message };
     throw error;

@@ -1,38 +1,31 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { WebSocketServer, type WebSocket } from 'ws';
-import { describedOutcome, describedQuestions } from '../../src/answers/describe.js';
-import { canonicalJson } from '../../src/base/canonical-json.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { retryableWireCodes } from '../../src/base/error-codes.js';
 import {
-  signReady, signStatement, verifyBatch, verifyHello, verifyWithdrawal, type Nonces, type Signer,
+  signStatement, verifyBatch, verifyWithdrawal, type Signer, type Verifier,
 } from '../../src/signing/index.js';
 import { signing } from '#signing';
 import {
-  batchRows, decodeBatchBody, decodeClientFrame, encodeHeadBody, encodeReleaseBody,
-  encodeServerFrame, encodeStudyDocument, ofShortAnswer, ofShortFacts, studyId as idOfFacts,
-  subprotocol, type Ack, type BatchBody, type ClientFrame, type Hello, type Once,
-  type ServerFrame, type SharedFacts, type ShortFacts, type SignedBatch, type SignedRelease,
-  type StudyDocument, type WireStudyState, type Withdraw,
+  batchRows, decodeBatchBody, decodeClientFrame, encodeServerFrame, encodeStudyDocument,
+  encryptedSubprotocol, ofShortFacts, studyId as idOfFacts, subprotocol,
+  type Ack, type BatchBody, type ClientFrame, type EncryptedBatch, type Hello, type Once,
+  type Open, type Ready, type ServerFrame, type SharedFacts, type ShortFacts, type SignedBatch,
+  type SignedRelease, type StudyDocument, type WireStudyState, type Welcome, type Withdraw,
 } from '../../src/wire/index.js';
-import {
-  server as sampleSigner, shortFacts, shortRelease, type ShortRelease,
-} from './samples.js';
+import { server as sampleSigner, shortFacts, type ShortRelease } from './samples.js';
+import { ScriptedShare, type ScriptedCipher, type ShareKind } from './scripted-encryption.js';
 import { rowTexts, scriptedRefusal, type CutPoint, type TakenBatch } from './scripted-frames.js';
 import { answerOnce } from './scripted-once.js';
+import { scriptedHead, scriptedRelease } from './scripted-releases.js';
+import {
+  ackOn, answerTo, provenCipher, type OpenChannel, type Session,
+} from './scripted-session.js';
+import { ScriptedWindows } from './scripted-windows.js';
 
-interface Window {
-  contiguous: bigint;
-  readonly settled: Map<bigint, { readonly digest: string; readonly code: WireCode | null }>;
-}
-
-interface OpenChannel {
-  unanswered: number;
-  readonly hello: Hello;
-  readonly verifier: ReturnType<typeof signing.createVerifier>;
-}
+const nameOfFresh = { hello: 'a nonce of Hello', open: 'a client share' } as const;
 
 /**
  * A scripted server for tests of clients: its members state what it refuses, withholds and forgets.
@@ -42,7 +35,11 @@ export class ScriptedServer {
   readonly taken: TakenBatch[] = [];
   /** Every batch frame that arrived: body bytes in hex. */
   readonly offered: string[] = [];
+  /** Hellos and Opens. */
   hellos = 0;
+  opens = 0;
+  /** Connections so far. */
+  connections = 0;
   /** Tokens that came with them. */
   readonly enrolments: Uint8Array[] = [];
   subscriptions: bigint[] = [];
@@ -50,6 +47,13 @@ export class ScriptedServer {
   /** The epoch that a cache in front of the server still names; null: there is no cache. */
   cachedEpoch: bigint | null = null;
   credit = 64;
+  /** Takes `keelson.v2` where a client offers it. */
+  isEncrypted = false;
+  shareKind: ShareKind = 'good';
+  /** Answers so many Opens with `stale-share`. */
+  staleShares = 0;
+  /** The most batches of an encrypted channel. */
+  channelFrames = Infinity;
   state: WireStudyState = 'open';
   releases: SignedRelease[] = [];
   /** Settles batches but tells nobody. */
@@ -91,9 +95,8 @@ export class ScriptedServer {
   /** The history of its key. */
   rotations: readonly Uint8Array[] = [];
   id = '';
-  private readonly windows = new Map<string, Window>();
-  /** The digest of each body by key and sequence, and the nonces of all Hellos. */
-  private readonly bodies = new Map<string, string>();
+  readonly windows = new ScriptedWindows();
+  /** Nonces and shares of all clients. */
   private readonly nonces = new Set<string>();
   private news: () => void = () => undefined;
   private changed = new Promise<void>((resolve) => { this.news = resolve; });
@@ -155,7 +158,10 @@ export class ScriptedServer {
           this.welcome(new Uint8Array(32), this.cachedEpoch ?? this.epoch)),
       });
     });
-    const server = new WebSocketServer({ server: http, handleProtocols: () => subprotocol });
+    const server = new WebSocketServer({
+      server: http, handleProtocols: (offered) => (
+        this.isEncrypted && offered.has(encryptedSubprotocol) ? encryptedSubprotocol : subprotocol),
+    });
     this.server = server;
     this.http = http;
     await new Promise<void>((resolve, reject) => {
@@ -202,7 +208,7 @@ export class ScriptedServer {
     this.state = state;
     this.epoch = 0n;
     this.notice(0);
-    this.broadcast(this.head());
+    this.broadcast(scriptedHead(this, this.releases.length));
   }
 
   notice(closesInMs: number): void {
@@ -214,44 +220,10 @@ export class ScriptedServer {
 
   /** Signs a release that continues the log; `previous` replaces the digest that it should name. */
   publish(previous?: Uint8Array, change: Partial<ShortRelease> = {}): SignedRelease {
-    const release = this.signRelease(BigInt(this.releases.length), previous, change);
+    const release = scriptedRelease(this, BigInt(this.releases.length), previous, change);
     this.releases.push(release);
     this.broadcast(release);
     return release;
-  }
-
-  signRelease(
-    index: bigint, previous?: Uint8Array, change: Partial<ShortRelease> = {},
-  ): SignedRelease {
-    const before = index === 0n
-      ? new Uint8Array(64) : signing.sha512(this.releases[Number(index) - 1]!.body);
-    const { study, participation, cohort, columns } = this.document;
-    const { estimator, parameters } = this.document.questions[0]!;
-    const body = encodeReleaseBody(ofShortAnswer({
-      ...shortRelease, serverKey: this.signer.publicKey, studyId: this.studyId, study, estimator,
-      parameters: canonicalJson(parameters), participation, columns,
-      cohort: BigInt(cohort), index, epoch: 7n + index,
-      previousDigest: previous ?? before, ...change,
-      outcome: describedOutcome(
-        describedQuestions(this.document)[0]!, change.outcome ?? shortRelease.outcome),
-    }));
-    return {
-      kind: 'release', body,
-      signature: signStatement('release', this.signer, this.studyId, signing.sha512(body)),
-    };
-  }
-
-  head(count = this.releases.length): ServerFrame {
-    const digest = count === 0
-      ? new Uint8Array(64) : signing.sha512(this.releases[count - 1]!.body);
-    const body = encodeHeadBody({
-      serverKey: this.signer.publicKey, studyId: this.studyId, count: BigInt(count), digest,
-      state: this.state,
-    });
-    return {
-      kind: 'head', body,
-      signature: signStatement('head', this.signer, this.studyId, signing.sha512(body)),
-    };
   }
 
   broadcast(frame: ServerFrame): void {
@@ -261,29 +233,37 @@ export class ScriptedServer {
 
   private onSocket(socket: WebSocket): void {
     this.sockets.add(socket);
-    const channels: OpenChannel[] = [];
-    const serverNonce = signing.randomBytes(32);
+    this.connections += 1;
     const say = (frame: ServerFrame): void => socket.send(encodeServerFrame(frame));
+    const session: Session = {
+      serverNonce: signing.randomBytes(32), greetings: 0, channels: new Map(), say,
+      share: socket.protocol === encryptedSubprotocol
+        ? new ScriptedShare(this.signer, this.shareKind) : null,
+    };
     socket.on('error', () => undefined);
     socket.on('close', () => {
       this.sockets.delete(socket);
       this.tell();
     });
-    say(this.welcome(serverNonce));
+    say({
+      ...this.welcome(session.serverNonce),
+      ...(session.share !== null && { share: session.share.stated }),
+    });
     this.cut('welcome');
     socket.on('message', (data: Buffer) => {
       if (socket.readyState !== socket.OPEN) return;
       const frame = this.readFrame(data);
-      if (frame?.kind === 'hello') this.onHello(frame, serverNonce, channels, say);
-      else if (frame?.kind === 'batch') this.onBatch(frame, channels, say);
-      else if (frame?.kind === 'withdraw') this.onWithdraw(frame, channels, say);
+      if (frame?.kind === 'hello' || frame?.kind === 'open') this.onHello(frame, session);
+      else if (frame?.kind === 'batch') this.onBatch(frame, session);
+      else if (frame?.kind === 'encrypted-batch') this.onEncryptedBatch(frame, session);
+      else if (frame?.kind === 'withdraw') this.onWithdraw(frame, session);
       else if (frame?.kind === 'subscribe') this.onSubscribe(frame.fromRelease, say);
       this.tell();
     });
     this.tell();
   }
 
-  private welcome(serverNonce: Uint8Array, epoch = this.epoch): ServerFrame {
+  private welcome(serverNonce: Uint8Array, epoch = this.epoch): Welcome {
     const signer = this.factsForger ?? this.signer;
     return {
       kind: 'welcome', serverKey: this.signer.publicKey, serverNonce,
@@ -321,77 +301,117 @@ export class ScriptedServer {
     return true;
   }
 
-  private onHello(
-    hello: Hello, serverNonce: Uint8Array, channels: OpenChannel[],
-    say: (frame: ServerFrame) => void,
-  ): void {
+  private onHello(hello: Hello | Open, session: Session): void {
     this.hellos += 1;
+    if (hello.kind === 'open') this.opens += 1;
+    const number = ++session.greetings;
     if (hello.enrolment !== undefined) this.enrolments.push(hello.enrolment);
     const verifier = signing.createVerifier(hello.publicKey);
-    const nonces = { serverNonce, clientNonce: hello.clientNonce };
-    const context = { serverKey: this.signer.publicKey, studyId: hello.studyId };
-    if (!verifyHello(verifier, context, nonces, hello.signature)) {
-      return this.onFault('a Hello with a wrong signature');
-    }
-    if (this.nonces.has(toHex(hello.clientNonce))) this.onFault('a nonce of Hello came twice');
-    this.nonces.add(toHex(hello.clientNonce));
-    if (this.cut('hello')) return;
-    if (this.refuseHello !== null) {
-      return say(scriptedRefusal(this.refuseHello, hello));
-    }
-    channels.push({ hello, verifier, unanswered: 0 });
-    say(this.ready(hello, channels.length, nonces));
+    const cipher = this.proven(hello, verifier, session);
+    if (cipher === undefined || this.cut('hello')) return;
+    const refusal = this.refuseHello
+      ?? (hello.kind === 'open' && this.staleShares-- > 0 ? 'stale-share' : null);
+    if (refusal !== null) return session.say(scriptedRefusal(refusal, hello));
+    const channel = { number, hello, verifier, cipher, unanswered: 0 };
+    session.channels.set(number, channel);
+    const signer = this.readyForger ?? this.signer;
+    session.say(answerTo(channel, session, this.ready(hello, number), signer));
     this.cut('ready');
   }
 
-  private ready(hello: Hello, channel: number, nonces: Nonces): ServerFrame {
-    const window = this.window(toHex(hello.publicKey));
-    const next = [...window.settled.keys()].reduce((max, one) => (one > max ? one : max), 0n) + 1n;
-    const holes: bigint[] = [];
-    for (let i = window.contiguous + 1n; i < next; i++) if (!window.settled.has(i)) holes.push(i);
+  /** @returns undefined where something is wrong with it. */
+  private proven(
+    hello: Hello | Open, verifier: Verifier, session: Session,
+  ): ScriptedCipher | null | undefined {
+    const fresh = toHex(hello.kind === 'open' ? hello.clientShare : hello.clientNonce);
+    const isGood = this.shareKind === 'good';
+    if (hello.kind === 'open' && !isGood) this.onFault(`Open for a share of ${this.shareKind}`);
+    if (hello.kind === 'hello' && session.share !== null && isGood) {
+      this.onFault('Hello in place of Open on a socket with encrypted channels');
+    }
+    if (this.nonces.has(fresh)) this.onFault(`${nameOfFresh[hello.kind]} came twice`);
+    this.nonces.add(fresh);
+    try {
+      return provenCipher(hello, verifier, session, this.signer.publicKey);
+    } catch (error) {
+      return void this.onFault((error as Error).message);
+    }
+  }
+
+  private ready(
+    { studyId, publicKey }: Hello | Open, channel: number,
+  ): Omit<Ready, 'signature'> {
     return {
-      kind: 'ready', channel, studyId: hello.studyId, publicKey: hello.publicKey,
-      epoch: this.epoch,
-      signature: signReady(this.readyForger ?? this.signer, hello.studyId, hello.publicKey, nonces),
-      nextSequence: next, holes, credit: this.credit, ownSpend: null,
+      kind: 'ready', channel, studyId, publicKey, epoch: this.epoch, credit: this.credit,
+      ownSpend: null, ...this.windows.free(toHex(publicKey)),
       ...(this.boxKeys !== null && { boxKeys: this.boxKeys }),
     };
   }
 
-  private onBatch(
-    frame: SignedBatch, channels: OpenChannel[], say: (frame: ServerFrame) => void,
-  ): void {
+  private channelOf(
+    { channel: number }: { readonly channel: number }, { channels }: Session,
+  ): OpenChannel | undefined {
+    const channel = channels.get(number);
+    if (channel === undefined) this.onFault(`a frame of the unknown channel ${number}`);
+    return channel;
+  }
+
+  private onBatch(frame: SignedBatch, session: Session): void {
     this.offered.push(toHex(frame.body));
-    const channel = channels[frame.channel - 1];
-    if (channel === undefined) return this.onFault(`a batch on the unknown channel ${frame.channel}`);
-    const { hello, verifier } = channel;
+    const channel = this.channelOf(frame, session);
+    if (channel === undefined) return;
+    if (channel.cipher !== null) return this.onFault('a signed batch on an encrypted channel');
+    const { hello: { studyId, publicKey }, verifier } = channel;
+    const body = this.verifiedBody({ ...frame, studyId, publicKey }, verifier);
+    if (body !== null) this.onBody(body, toHex(signing.sha512(frame.body)), channel, session);
+  }
+
+  private onEncryptedBatch(frame: EncryptedBatch, session: Session): void {
+    const channel = this.channelOf(frame, session);
+    if (channel === undefined) return;
+    const { number, cipher, hello } = channel;
+    if (cipher === null) return this.onFault('an encrypted batch on a channel of Hello');
+    if (cipher.came >= this.channelFrames) {
+      return session.say(scriptedRefusal('unknown-channel', { channel: number }));
+    }
+    try {
+      const { body: bytes, digest } = cipher.open(frame.encrypted);
+      this.offered.push(toHex(bytes));
+      const body = decodeBatchBody(bytes);
+      this.watchSequence(toHex(hello.publicKey), body.sequence, toHex(digest));
+      this.onBody(body, toHex(digest), channel, session);
+    } catch (error) {
+      this.onFault((error as Error).message);
+    }
+  }
+
+  private onBody(
+    body: BatchBody, digest: string, channel: OpenChannel, { say }: Session,
+  ): void {
+    const { hello: { studyId, publicKey }, number } = channel;
     channel.unanswered += 1;
     this.maxInFlight = Math.max(this.maxInFlight, channel.unanswered);
-    const { studyId, publicKey } = hello;
-    const body = this.verifiedBody({ ...frame, studyId, publicKey }, verifier);
-    if (body === null) return;
-    const digest = signing.sha512(frame.body);
     if (this.deaf || this.cut('batch')) return;
     const { epoch, credit } = this;
     const refusal = this.refuseChannel(body);
     if (refusal !== null) {
       channel.unanswered -= 1;
-      const study = refusal === 'unknown-channel' ? {} : { studyId: hello.studyId };
-      return say(scriptedRefusal(refusal, { channel: frame.channel, ...study }));
+      const study = refusal === 'unknown-channel' ? {} : { studyId };
+      return say(scriptedRefusal(refusal, { channel: number, ...study }));
     }
-    const code = this.settle(toHex(hello.publicKey), body, toHex(digest));
+    const code = this.settle(toHex(publicKey), body, digest);
     if (this.mute || this.cut('stored')) return;
     // Answers leave in the next turn, so that frames sent together are unanswered together.
     setImmediate(() => {
       channel.unanswered -= 1;
-      say({ ...this.verdict(body, code), channel: frame.channel, epoch, credit });
+      say(ackOn(channel, { ...this.verdict(body, code), epoch, credit }));
       this.cut('ack');
       this.tell();
     });
   }
 
   /** @returns null for a wrong signature. */
-  private verifiedBody(once: Once, verifier: OpenChannel['verifier']): BatchBody | null {
+  private verifiedBody(once: Once, verifier: Verifier): BatchBody | null {
     const { studyId, publicKey } = once;
     const digest = signing.sha512(once.body);
     const context = { serverKey: this.signer.publicKey, studyId };
@@ -429,38 +449,24 @@ export class ScriptedServer {
   }
 
   private watchSequence(contributor: string, sequence: bigint, digest: string): void {
-    const name = `${contributor} ${sequence}`;
-    const before = this.bodies.get(name) ?? digest;
-    if (before !== digest) this.onReuse(sequence);
-    this.bodies.set(name, before);
+    if (this.windows.isReused(contributor, sequence, digest)) this.onReuse(sequence);
   }
 
-  /** The rules of the store, in short. */
   private settle(contributor: string, body: BatchBody, digest: string): WireCode | null {
-    const window = this.window(contributor);
-    const before = window.settled.get(body.sequence);
-    if (before !== undefined) return before.digest === digest ? before.code : 'mutated';
-    if (body.sequence > window.contiguous + 64n) return 'sequence-too-far';
-    const code = this.judge(body);
-    if (code !== null && retryableWireCodes.has(code)) return code;
-    window.settled.set(body.sequence, { digest, code });
-    while (window.settled.has(window.contiguous + 1n)) window.contiguous += 1n;
-    if (code === null && this.document.sealed === undefined) {
+    return this.windows.settle(contributor, body, digest, this.judge, () => {
+      if (this.document.sealed !== undefined) return;
       const { sequence, epoch, last, rows, cells } = body;
       const values = batchRows(body, this.document.types);
       this.taken.push({
         contributor, sequence, epoch, last, rows, values, ...(cells !== undefined && { cells }),
       });
-    }
-    return code;
+    });
   }
 
-  private onWithdraw(
-    { channel: number, epoch, signature }: Withdraw, channels: OpenChannel[],
-    say: (frame: ServerFrame) => void,
-  ): void {
-    const channel = channels[number - 1];
-    if (channel === undefined) return this.onFault(`Withdraw on the unknown channel ${number}`);
+  private onWithdraw(frame: Withdraw, session: Session): void {
+    const { channel: number, epoch, signature } = frame;
+    const channel = this.channelOf(frame, session);
+    if (channel === undefined) return;
     const { hello: { studyId }, verifier, unanswered } = channel;
     const context = { serverKey: this.signer.publicKey, studyId };
     if (!verifyWithdrawal(verifier, context, epoch, signature)) {
@@ -471,14 +477,14 @@ export class ScriptedServer {
     this.asked.push(epoch);
     const code = this.refuseWithdrawals.shift();
     if (code !== undefined) {
-      return say(scriptedRefusal(code, { channel: number, studyId }));
+      return session.say(scriptedRefusal(code, { channel: number, studyId }));
     }
     this.withdrawn.add(epoch);
     if (this.cut('withdrawal')) return;
-    say({
-      kind: 'ack', channel: number, epoch: this.epoch, credit: this.credit, accepted: [],
-      rejections: [], withdrawn: epoch,
-    });
+    session.say(ackOn(channel, {
+      kind: 'ack', epoch: this.epoch, credit: this.credit, accepted: [], rejections: [],
+      withdrawn: epoch,
+    }));
   }
 
   private onSubscribe(from: bigint, say: (frame: ServerFrame) => void): void {
@@ -486,12 +492,6 @@ export class ScriptedServer {
     const start = this.skipOnce ? Math.max(Number(from), this.releases.length - 1) : Number(from);
     this.skipOnce = false;
     for (const release of this.releases.slice(start)) say(release);
-    say(this.head());
-  }
-
-  window(contributor: string): Window {
-    const found = this.windows.get(contributor) ?? { contiguous: 0n, settled: new Map() };
-    this.windows.set(contributor, found);
-    return found;
+    say(scriptedHead(this, this.releases.length));
   }
 }

@@ -5,17 +5,21 @@ import { fromHex, toHex } from '../../src/base/bytes.js';
 import type { ShortFacts, StudyDocument } from '../../src/wire/index.js';
 import type { Signer } from '../../src/signing/index.js';
 import { ConformanceFault, expect } from './fault.js';
+import { MeddlingProxy } from './meddling-proxy.js';
 import type { Program, ProgramEvent } from './program.js';
 import { ScriptedServer } from './scripted-server.js';
 
 /** A skill that a program declares in its first line. */
 export type Skill =
-  'contribute' | 'once' | 'withdraw' | 'subscribe' | 'verify' | 'typed' | 'sealed';
+  | 'contribute' | 'encrypt' | 'encrypted-only' | 'once' | 'withdraw' | 'subscribe' | 'verify'
+  | 'typed' | 'sealed';
 
 /** One thing that a client must do, or must not do. */
 export interface ConformanceCase {
   readonly name: string;
   readonly needs: Skill;
+  /** Its servers have encrypted channels, so it needs `encrypt`, too. */
+  readonly isEncrypted?: true;
   run(stage: Stage): Promise<void>;
 }
 
@@ -41,10 +45,14 @@ export class Stage {
   private running: Program | null = null;
   private isOver = false;
 
-  /** @param start starts the program; `onEvent` gets each of its events at once. */
+  /**
+   * @param start starts the program; `onEvent` gets each of its events at once.
+   * @param isEncrypted whether its servers have encrypted channels.
+   */
   constructor(
     readonly folder: string,
     private readonly start: (onEvent: (event: ProgramEvent) => void) => Promise<Program>,
+    private readonly isEncrypted: boolean,
   ) {
     mkdirSync(folder);
     this.noticed = new Promise((_, reject) => { this.notice = reject; });
@@ -64,10 +72,18 @@ export class Stage {
     document: Partial<ShortFacts> | StudyDocument = {}, signer?: Signer,
   ): Promise<ScriptedServer> {
     const server = await ScriptedServer.start(document, signer);
+    server.isEncrypted = this.isEncrypted;
     server.onFault = (text) => this.notice(new ConformanceFault(text));
     server.onReuse = (sequence) => server.onFault(`sequence ${sequence} was used for two bodies`);
     this.servers.push(server);
     return server;
+  }
+
+  /** A proxy in front of a server, which may read and change what goes through it. */
+  async proxy(url: string): Promise<MeddlingProxy> {
+    const proxy = await MeddlingProxy.to(Number(new URL(url).port));
+    this.atEnd(() => proxy.close());
+    return proxy;
   }
 
   /** Calls `close` at the end of the case, whatever comes of it. */
@@ -117,7 +133,9 @@ export class Stage {
 
   /** Waits until the rows are settled. @returns the code. */
   async settled(id: string | undefined): Promise<string> {
-    const { code } = await this.event((one) => one.event === 'settled' && one.id === id);
+    const { event, code } = await this.event((one) =>
+      one.event === 'ended' || (one.event === 'settled' && one.id === id));
+    expect(event === 'settled', `it ended with ${code}, and rows were waiting`);
     expect(typeof code === 'string', 'an event "settled" has no code');
     return code;
   }

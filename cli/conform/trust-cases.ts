@@ -1,6 +1,6 @@
 import { signing } from '#signing';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/base/bytes.js';
-import { signBatch, signedMessage, signHello, signRotation } from '../../src/signing/index.js';
+import { signedMessage, signRotation } from '../../src/signing/index.js';
 import { expect } from './fault.js';
 import { contributor, contributorSeed, counting, factsId, server } from './samples.js';
 import type { ScriptedServer } from './scripted-server.js';
@@ -14,15 +14,16 @@ const newSigner = (): ReturnType<typeof signing.createSigner> =>
   signing.createSigner(signing.generateSeed());
 
 /** The bytes that are signed, and the signature, of the fixed keys of test/vectors. */
-async function vector(stage: Stage, label: 'hello' | 'batch'): Promise<void> {
+async function vector(stage: Stage, label: 'hello' | 'batch' | 'open'): Promise<void> {
   const context = { serverKey: server.publicKey, studyId: factsId };
   const nonces = { serverNonce: counting(0x40, 32), clientNonce: counting(0x60, 32) };
-  const bytes = label === 'hello'
-    ? concatBytes(nonces.serverNonce, nonces.clientNonce) : utf8('any bytes of a body');
+  const bytes = {
+    hello: concatBytes(nonces.serverNonce, nonces.clientNonce), batch: utf8('any bytes of a body'),
+    open: concatBytes(nonces.serverNonce, counting(0x80, 32), counting(0xa0, 32)),
+  }[label];
   const payload = label === 'hello' ? bytes : signing.sha512(bytes);
   const message = signedMessage(label, context, contributor.publicKey, payload);
-  const signature = label === 'hello'
-    ? signHello(contributor, context, nonces) : signBatch(contributor, context, payload);
+  const signature = contributor.sign(message);
   (await stage.program()).say({
     do: 'sign', label, seed: toHex(contributorSeed), serverKey: toHex(server.publicKey),
     studyId: toHex(factsId), bytes: toHex(bytes),
@@ -115,6 +116,7 @@ async function sealed(stage: Stage): Promise<void> {
 export const trustCases: readonly ConformanceCase[] = [
   trust('vector of hello', (stage) => vector(stage, 'hello')),
   trust('vector of batch', (stage) => vector(stage, 'batch')),
+  { ...trust('vector of open', (stage) => vector(stage, 'open')), isEncrypted: true },
   trust('another server than the pinned one', wrongKey),
   trust('another server than in the run before', changedKey),
   trust('the server changed its key', (stage) => rotated(stage, false)),

@@ -9,7 +9,7 @@ import {
   encodeServerFrame, type ClientFrame, type ServerFrame,
 } from '../../src/wire/index.js';
 import { startRig, type Rig } from '../listener/harness.js';
-import { MeddlingProxy } from '../support/meddling-proxy.js';
+import { MeddlingProxy } from '../../cli/conform/meddling-proxy.js';
 
 const open = { contributors: [] as Contributor[], proxies: [] as MeddlingProxy[] };
 

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { subscribe, type SubscribeOptions, type VerifiedRelease } from '../../client/index.js';
 import { signing } from '../../src/signing/node.js';
+import { scriptedHead, scriptedRelease } from '../../cli/conform/scripted-releases.js';
 import { ScriptedServer } from '../../cli/conform/scripted-server.js';
 import { until } from '../support/until.js';
 
@@ -41,7 +42,7 @@ describe('a subscription', () => {
     expect(server.subscriptions).toEqual([0n, 3n]);
     server.stop('exhausted');
     server.publish();
-    server.broadcast(server.head());
+    server.broadcast(scriptedHead(server, server.releases.length));
     await done;
     expect(indexes).toEqual([0, 1, 2, 3, 4]);
     expect(subscription.head).toMatchObject({ count: 5n, state: 'exhausted' });
@@ -186,8 +187,8 @@ describe('a subscription that cannot verify', () => {
     const { indexes, done } = collect(follow());
     await until(() => indexes.length === 2);
     await server.crash();
-    server.releases[1] = server.signRelease(1n, new Uint8Array(64).fill(3));
-    server.releases.push(server.signRelease(2n));
+    server.releases[1] = scriptedRelease(server, 1n, new Uint8Array(64).fill(3));
+    server.releases.push(scriptedRelease(server, 2n));
     await server.listen();
     await expect(done).rejects
       .toMatchObject({ fault: 'digest-mismatch', details: { expected: 2n } });

@@ -16,7 +16,7 @@ import { signing } from '../../src/signing/node.js';
 import { subprotocol, subprotocols } from '../../src/wire/index.js';
 import { Stage } from '../support/live-command.js';
 import { bytesMark, marksIn, type Mark } from '../support/marks.js';
-import { MeddlingProxy } from '../support/meddling-proxy.js';
+import { MeddlingProxy } from '../../cli/conform/meddling-proxy.js';
 import { canReadMemory, marksInMemory } from '../support/process-memory.js';
 import { RecordedWire } from '../support/recorded-wire.js';
 import { SealedProcesses } from '../support/sealed-processes.js';

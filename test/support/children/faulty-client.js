@@ -1,22 +1,25 @@
 // The client of this package with one planted fault, to see whether the conformance kit finds it:
-//   node faulty-client.js sequence-reuse | early-ack | no-resume | claimed-withdrawal |
-//     forged-release | forgotten-sequence | unread-condition | none
+//   node faulty-client.js NAME, where NAME is a key of `faults` or of `faultyParts`
 import { createContributor, openOutbox, signing, subscribe } from '../../../dist/client/index.js';
 import { createOnceContributor, memoryOutbox } from '../../../dist/client/once.js';
 import { sealing } from '../../../dist/client/sealing.js';
+import { Channel } from '../../../dist/client/session/channel.js';
+import { Multiplexer } from '../../../dist/client/session/multiplexer.js';
+import { Opening } from '../../../dist/client/session/opening.js';
 import { openTransport } from '../../../dist/client/websocket/node.js';
 import { serveLines } from '../../../dist/cli/conform/line-client.js';
 import { signBatch } from '../../../dist/src/signing/index.js';
 import {
-  decodeBatchBody, decodeClientFrame, decodeServerFrame, encodeBatchBody, encodeClientFrame,
+  decodeAck, decodeBatchBody, decodeClientFrame, decodeServerFrame, encodeBatchBody,
+  encodeClientFrame,
 } from '../../../dist/src/wire/index.js';
 
 /** Every batch goes out under sequence 1, well signed. */
 function reusing(options) {
   const signer = signing.createSigner(options.seed);
   let serverKey;
-  const open = (url, subprotocol, handlers) => {
-    const transport = openTransport(url, subprotocol, {
+  const open = (url, subprotocols, handlers) => {
+    const transport = openTransport(url, subprotocols, {
       ...handlers,
       onMessage: (bytes) => {
         const frame = decodeServerFrame(bytes);
@@ -100,6 +103,68 @@ const faults = {
   'forged-release': { subscribe: credulous },
   'unread-condition': { sealing: sealedForAll },
 };
+
+const isZero = (bytes) => bytes.every((byte) => byte === 0);
+
+/** Faults of encrypted channels, each in one part of the client. */
+const faultyParts = {
+  'share-unverified': () => {
+    const { createVerifier } = signing;
+    signing.createVerifier = (key) => {
+      const verifier = createVerifier(key);
+      const isShare = (message) => Buffer.from(message).toString('latin1', 8, 13) === 'share';
+      return {
+        ...verifier, verify: (message, one) => isShare(message) || verifier.verify(message, one),
+      };
+    };
+  },
+  'zero-taken': () => {
+    const { x25519 } = signing;
+    signing.x25519 = (secret, point) => {
+      const agreed = x25519(secret, point);
+      return isZero(agreed) ? agreed.fill(1) : agreed;
+    };
+  },
+  'slow-clock': () => { Date.now = () => Date.UTC(2020, 0, 1); },
+  'share-repeated': () => { signing.randomBytes = (length) => new Uint8Array(length).fill(7); },
+  'hello-first': () => {
+    const { attach } = Channel.prototype;
+    Channel.prototype.attach = function attachSigned(link) {
+      attach.call(this, { ...link, welcome: { ...link.welcome, share: null } });
+    };
+  },
+  'ends-on-refusal': () => {
+    Channel.prototype.onRefusal = function onRefusal({ code, text }) {
+      this.end(Object.assign(new Error(text), { code }));
+    };
+  },
+  'refusal-believed': () => {
+    const { end } = Channel.prototype;
+    Channel.prototype.end = function endSurely(error) { end.call(this, error, true); };
+  },
+  'ack-believed': () => {
+    Multiplexer.prototype.onAck = (channel, ack) => channel?.onAck(ack);
+  },
+  'ack-unsealed': () => {
+    const { ack } = Opening.prototype;
+    Opening.prototype.ack = async function read(frame) {
+      const opened = await ack.call(this, frame);
+      try {
+        return opened ?? decodeAck(frame.encrypted);
+      } catch {
+        return null;
+      }
+    };
+  },
+  'number-not-counted': () => {
+    const { batch } = Opening.prototype;
+    Opening.prototype.batch = function sealAsFirst(body) {
+      this.sent = 0;
+      return batch.call(this, body);
+    };
+  },
+};
+faultyParts[process.argv[2]]?.();
 
 await serveLines({
   createContributor, createOnceContributor, openOutbox, subscribe, sealing,
