@@ -7,7 +7,7 @@ import { meanStudy } from '../support/study-files.js';
 
 /** Debian's, whose packages these are; another one in the path knows nothing of them. */
 const python = '/usr/bin/python3';
-const packages = 'python3-websockets python3-nacl python3-numpy';
+const packages = 'python3-websockets python3-nacl python3-cryptography python3-numpy';
 const environment = { PYTHONPATH: `${root}clients/python`, PYTHONDONTWRITEBYTECODE: '1' };
 
 function canImport(modules: string): boolean {
@@ -19,7 +19,7 @@ function canImport(modules: string): boolean {
   }
 }
 
-const runs = canImport('nacl.signing, numpy, websockets');
+const runs = canImport('cryptography, nacl.signing, numpy, websockets');
 const checksTypes = runs && canImport('mypy');
 // The title of a suite that is skipped is not shown.
 if (!runs || !checksTypes) {
@@ -46,7 +46,7 @@ describe.skipIf(!runs)('the client in clients/python', () => {
     expect([status, stdout]).toEqual([0, expect.stringMatching(/^Success: no issues found/)]);
   });
 
-  it('passes the conformance kit', { tags: ['slow'], timeout: 240_000 }, async () => {
+  it('passes the conformance kit', { tags: ['slow'], timeout: 480_000 }, async () => {
     const words = ['conform', '--json', '--', python, '-m', 'keelson.conform'];
     const { stdout } = await stage.run(words, { environment });
     const { failed, cases } = JSON.parse(stdout) as {

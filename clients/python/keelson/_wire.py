@@ -1,4 +1,4 @@
-"""The wire schema of protocol version 1, and its codec: protobuf without a protobuf library.
+"""The wire schema of the protocol, and its codec: protobuf without a protobuf library.
 
 `proto/keelson/v1/wire.proto` of the source is the schema. `decode` takes only what section 1 of the
 protocol allows, so every message that it returns is in its form.
@@ -29,19 +29,25 @@ unknown-channel wrong-columns not-finite too-many-rows contribution-full mutated
 epoch-not-open study-ended budget-exhausted sequence-too-far credit-exceeded overloaded rate-limited
 too-many-channels contributor-budget-exhausted shutting-down unsupported internal quarantined
 not-enrolled enrolment-expired too-many-new-keys too-late wrong-type bad-text
-not-counted""".split()
+not-counted stale-share""".split()
 CODE_MAX = len(CODES) - 1
 
 SCHEMA: Dict[str, List[Field]] = {
     "ClientFrame": [
         (1, "hello", "Hello", 0), (2, "batch", "SignedBatch", 0), (3, "subscribe", "Subscribe", 0),
-        (4, "unsubscribe", "Unsubscribe", 0), (5, "withdraw", "Withdraw", 0)],
+        (4, "unsubscribe", "Unsubscribe", 0), (5, "withdraw", "Withdraw", 0),
+        (6, "open", "Open", 0), (7, "encrypted_batch", "EncryptedBatch", 0)],
     "Hello": [
         (1, "study_id", "bytes", 32), (2, "public_key", "bytes", 32),
         (3, "client_nonce", "bytes", 32), (4, "signature", "bytes", 64),
         (5, "enrolment", "bytes", 0)],
     "SignedBatch": [
         (1, "channel", "uint", 0), (2, "body", "bytes", 0), (3, "signature", "bytes", 64)],
+    "Open": [
+        (1, "study_id", "bytes", 32), (2, "public_key", "bytes", 32),
+        (3, "client_share", "bytes", 32), (4, "signature", "bytes", 64),
+        (5, "enrolment", "bytes", 0)],
+    "EncryptedBatch": [(1, "channel", "uint", 0), (2, "encrypted", "bytes", 0)],
     "BatchBody": [
         (1, "study_id", "bytes", 32), (2, "sequence", "uint", 0), (3, "epoch", "uint", 0),
         (4, "last", "bool", 0), (5, "rows", "uint", 0), (6, "columns", "uint", 0),
@@ -58,11 +64,16 @@ SCHEMA: Dict[str, List[Field]] = {
     "ServerFrame": [
         (1, "welcome", "Welcome", 0), (2, "ready", "Ready", 0), (3, "ack", "Ack", 0),
         (4, "release", "SignedRelease", 0), (5, "head", "SignedHead", 0),
-        (6, "notice", "Notice", 0), (7, "refusal", "Refusal", 0)],
+        (6, "notice", "Notice", 0), (7, "refusal", "Refusal", 0), (8, "opened", "Opened", 0),
+        (9, "encrypted_ack", "EncryptedAck", 0)],
     "Welcome": [
         (1, "server_key", "bytes", 32), (2, "server_nonce", "bytes", 32),
         (3, "limits", "Limits", 0),
-        (4, "studies", "SignedStudy*", 0), (5, "rotations", "bytes*", 192)],
+        (4, "studies", "SignedStudy*", 0), (5, "rotations", "bytes*", 192),
+        (6, "share", "KeyShare", 0)],
+    "KeyShare": [
+        (1, "share", "bytes", 32), (2, "issued_ms", "uint", 0), (3, "until_ms", "uint", 0),
+        (4, "signature", "bytes", 64)],
     "Limits": [
         (1, "frame_bytes", "uint", 0), (2, "rows_per_batch", "uint", 0),
         (3, "credit_batches", "uint", 0), (4, "channels_per_socket", "uint", 0),
@@ -72,9 +83,13 @@ SCHEMA: Dict[str, List[Field]] = {
         (4, "epoch", "uint", 0)],
     "Ready": [
         (1, "channel", "uint", 0), (2, "study_id", "bytes", 32), (3, "public_key", "bytes", 32),
-        (4, "signature", "bytes", 64), (5, "epoch", "uint", 0), (6, "next_sequence", "uint", 0),
+        (4, "signature", "bytes?", 64), (5, "epoch", "uint", 0), (6, "next_sequence", "uint", 0),
         (7, "holes", "uint*", 0), (8, "credit", "uint", 0), (9, "own_spend", "Spend", 0),
         (10, "box_keys", "bytes*", 96)],
+    "Opened": [
+        (1, "channel", "uint", 0), (2, "study_id", "bytes", 32), (3, "public_key", "bytes", 32),
+        (4, "encrypted", "bytes", 0)],
+    "EncryptedAck": [(1, "channel", "uint", 0), (2, "encrypted", "bytes", 0)],
     "Spend": [
         (1, "rho", "double", 0), (2, "rho_cap", "double", 0), (3, "delta", "double", 0),
         (4, "delta_cap", "double", 0)],

@@ -7,6 +7,7 @@ import sys
 from typing import Any, Dict, Optional
 
 from .contributor import AsyncContributor, Settled
+from .encryption import CAN_ENCRYPT
 from .errors import KeelsonError
 from .once import AsyncOnceContributor
 from .releases import verify_log
@@ -33,6 +34,7 @@ class LineClient:
             line["url"], line["study"], bytes.fromhex(line["seed"]), line["outbox"],
             None if server_key is None else bytes.fromhex(server_key),
             bytes.fromhex(line.get("enrolment", "")),
+            encrypted_only=line.get("encryptedOnly", False),
             on_recovered=lambda settled: say("settled", code=settled.code),
             on_ended=lambda error: say("ended", code=error.code),
         )
@@ -116,7 +118,8 @@ class LineClient:
 
 async def main() -> None:
     client = LineClient()
-    say("hello", can=["contribute", "once", "withdraw", "typed", "subscribe", "verify"])
+    can = ["contribute", "once", "withdraw", "typed", "subscribe", "verify"]
+    say("hello", can=can + ["encrypt", "encrypted-only"] * CAN_ENCRYPT)
     loop = asyncio.get_running_loop()
     while True:
         text = await loop.run_in_executor(None, sys.stdin.readline)

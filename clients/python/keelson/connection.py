@@ -6,6 +6,7 @@ import json
 import logging
 import random
 import ssl
+import time
 from typing import Any, Awaitable, Dict, List, Optional, Sequence, Tuple, TypeVar
 from urllib.parse import urlsplit
 
@@ -13,6 +14,7 @@ import websockets
 from websockets.exceptions import WebSocketException
 
 from ._wire import Message, decode, encode, kind_of
+from .encryption import CAN_ENCRYPT, taken_share
 from .errors import KeelsonError
 from .signing import check_key, keys_of, study_id_of, verify_statement
 
@@ -22,6 +24,7 @@ WAIT_FIRST, WAIT_MOST = 0.05, 60.0
 LOST = (OSError, WebSocketException, asyncio.TimeoutError, EOFError)
 SCHEMES = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 log = logging.getLogger("keelson")
+SUBPROTOCOLS = ["keelson.v2", "keelson.v1"] if CAN_ENCRYPT else ["keelson.v1"]
 # The package makes this name only when it is asked for, so type checkers do not see it.
 connect: Any = getattr(websockets, "connect")
 Found = TypeVar("Found")
@@ -139,6 +142,8 @@ class Connection:
     def __init__(self, socket: Any, welcome: Message, keys: List[bytes]) -> None:
         self.socket, self.welcome, self.keys = socket, welcome, keys
         self.server_key = keys[-1]
+        # Of the server, for an encrypted channel; None where there is none.
+        self.share = taken_share(self.server_key, welcome.share, time.time() * 1000)
 
     async def next(self) -> Tuple[str, Message]:
         """The kind of the next frame, and the frame."""
@@ -168,7 +173,7 @@ class Connection:
 async def open_connection(url: str, pinned: Sequence[bytes]) -> Connection:
     """Connects and verifies Welcome. Raises one of LOST, or KeelsonError for a wrong server."""
     connecting = connect(
-        url, subprotocols=["keelson.v1"], compression=None, max_size=MESSAGE_MAX,
+        url, subprotocols=SUBPROTOCOLS, compression=None, max_size=MESSAGE_MAX,
         # Nothing depends on how a socket ends, and a silent server must not hold anybody.
         close_timeout=1)
     socket = await asyncio.wait_for(connecting, 10)

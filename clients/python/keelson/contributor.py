@@ -7,6 +7,7 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from ._wire import CODES, Message, decode, encode
 from .connection import LOST, Backoff, Connection, Reach, log, open_connection
+from .encryption import ACK, CAN_ENCRYPT, OPENED, Between, Cipher, new_opening
 from .errors import KeelsonError
 from .outbox import Batch, Item, Outbox, Pin
 from .rows import checked_rows, contents_of, plain_rows, rows_per_batch
@@ -15,6 +16,17 @@ from .signing import Signer, as_bytes, check_key, message_of, sha512, verify
 STATES = {2: "budget-exhausted", 3: "study-ended"}
 FINAL = set(STATES.values())
 RENUMBERED_MOST = 3
+is_lack_told = False
+
+
+def tell_lack() -> None:
+    """Says once what a missing package means."""
+    global is_lack_told
+    if not is_lack_told:
+        log.warning(
+            "batches are signed and not encrypted, so who ends TLS can read them: the package "
+            "cryptography is missing (Debian: python3-cryptography)")
+    is_lack_told = True
 
 
 class Settled(NamedTuple):
@@ -27,6 +39,11 @@ class Settled(NamedTuple):
     @property
     def accepted(self) -> bool:
         return self.code == "accepted"
+
+
+def is_between(code: str, channel: int) -> bool:
+    """Whether a refusal on an encrypted channel says that frames did not come as they were sent."""
+    return code in ("bad-signature", "stale-share") or (code == "malformed" and channel == 0)
 
 
 class Withdrawal:
@@ -47,6 +64,10 @@ class AsyncContributor:
     enrolment: the token of the operator, where the study asks for one.
     timeout: seconds within which the server must first answer; None: any time. Connections that
     are lost later are renewed; the logger `keelson` says so.
+    encrypted_only: sends rows on encrypted channels alone, so that nobody who ends TLS in front of
+    the server reads them. Where there are none the contributor ends with `unsupported`, and the
+    outbox keeps the rows. It needs the package cryptography. Without this option, rows go signed
+    to a server without encrypted channels.
     on_recovered is called with what became of rows of an earlier run, on_ended with the error.
     """
 
@@ -58,8 +79,13 @@ class AsyncContributor:
         server_key: Optional[bytes] = None, enrolment: bytes = b"",
         on_recovered: Callable[[Settled], None] = lambda settled: None,
         on_ended: Callable[[KeelsonError], None] = lambda error: None,
-        timeout: Optional[float] = 60.0,
+        timeout: Optional[float] = 60.0, encrypted_only: bool = False,
     ) -> None:
+        if encrypted_only and not CAN_ENCRYPT:
+            raise KeelsonError(
+                "invalid-parameter", "encrypted_only needs the package cryptography, which is "
+                "missing: install it (Debian: python3-cryptography), or leave encrypted_only out")
+        self.encrypted_only = encrypted_only
         self.wanted, self.enrolment = study, as_bytes(enrolment, "enrolment")
         self._reach = Reach(url, timeout)
         self.error: Optional[KeelsonError] = None
@@ -71,6 +97,8 @@ class AsyncContributor:
         self._facts: Dict[str, Any] = {}
         self._connection: Optional[Connection] = None
         self._channel, self._epoch, self._credit, self._next = 0, 0, 1, 1
+        # Of the channel; None where batches are signed.
+        self._cipher: Optional[Cipher] = None
         self._holes: List[int] = []
         self._queue: List[Item] = []
         self._batches: Dict[int, Batch] = {}
@@ -164,11 +192,14 @@ class AsyncContributor:
         if self._task is not None:
             await asyncio.gather(self._task, return_exceptions=True)
 
-    async def _end(self, error: KeelsonError, quiet: bool = False) -> None:
+    async def _end(
+        self, error: KeelsonError, quiet: bool = False, is_sure: bool = True,
+    ) -> None:
+        """is_sure: False where somebody in between may have made the error: it settles nothing."""
         if self.error is not None:
             return
         self.error = error
-        if error.code in FINAL:
+        if error.code in FINAL and is_sure:
             open_items = {one.item for one in self._batches.values()}
             for number in open_items | {one.id for one in self._queue}:
                 self._finish(number, Settled(error.code, error.text, 0))
@@ -248,7 +279,18 @@ class AsyncContributor:
         await self._state(study.state)
 
     async def _hello(self, connection: Connection) -> Message:
-        """Opens a channel. Returns Ready, once it has proved the server's key."""
+        """Opens a channel. Returns Ready, once it has proved the server's key.
+
+        Until then rows that are sent meanwhile go on the channel before it, in its form.
+        """
+        if connection.share is not None:
+            return await self._open_encrypted(connection, connection.share)
+        if self.encrypted_only:
+            raise KeelsonError(
+                "unsupported", "the server has no encrypted channels, or somebody in between hides "
+                "them, and encrypted_only is set")
+        if not CAN_ENCRYPT:
+            tell_lack()
         nonces = connection.welcome.server_nonce + os.urandom(32)
         server_key, study_id, key = connection.server_key, self._study_id, self.public_key
         assert study_id is not None
@@ -257,17 +299,43 @@ class AsyncContributor:
             "signature": self._signer.sign("hello", server_key, study_id, nonces),
             "enrolment": self.enrolment,
         })
-        while True:
-            kind, frame = await asyncio.wait_for(connection.next(), 30)
-            if kind == "refusal" and (frame.channel == 0):
-                if frame.retryable:
-                    raise EOFError(CODES[frame.code])
-                raise KeelsonError(CODES[frame.code], frame.text)
-            if kind == "ready" and frame.study_id == study_id and frame.public_key == key:
-                break
+        frame = await self._answer(connection, "ready")
         verify(server_key, message_of("ready", server_key, study_id, key, nonces), frame.signature)
+        self._cipher = None
         self._trust(server_key)
         return frame
+
+    async def _open_encrypted(self, connection: Connection, share: bytes) -> Message:
+        """Opens an encrypted channel. Its Ready is sealed, and so proves the server's key."""
+        assert self._study_id is not None
+        opening = new_opening(
+            self._signer, connection.server_key, self._study_id, connection.welcome.server_nonce,
+            share)
+        await connection.send("open", {
+            "study_id": self._study_id, "public_key": self.public_key,
+            "client_share": opening.client_share, "signature": opening.signature,
+            "enrolment": self.enrolment,
+        })
+        frame = await self._answer(connection, "opened")
+        ready = decode("Ready", opening.cipher.open(OPENED, frame.encrypted))
+        if ready.channel != frame.channel:
+            raise Between("an answer to Open is about another channel")
+        self._cipher = opening.cipher
+        self._trust(connection.server_key)
+        return ready
+
+    async def _answer(self, connection: Connection, wanted: str) -> Message:
+        """The answer to a Hello or Open: frames of earlier channels are passed over."""
+        while True:
+            kind, frame = await asyncio.wait_for(connection.next(), 30)
+            if kind == "refusal" and frame.channel == 0:
+                code = CODES[frame.code]
+                if frame.retryable or (wanted == "opened" and is_between(code, 0)):
+                    raise EOFError(code)
+                raise KeelsonError(code, frame.text)
+            if (kind == wanted and frame.study_id == self._study_id
+                    and frame.public_key == self.public_key):
+                return frame
 
     async def _resume(self, ready: Message) -> None:
         """After Ready: all that is not settled goes again, in the order of the sequences."""
@@ -285,8 +353,12 @@ class AsyncContributor:
         await self._pump()
 
     async def _take(self, kind: str, frame: Message) -> None:
-        if kind == "ack" and frame.channel == self._channel:
+        # Anybody in between can make an Ack in the clear: on an encrypted channel it says nothing.
+        if kind == "ack" and frame.channel == self._channel and self._cipher is None:
             await self._acknowledged(frame)
+        elif (kind == "encrypted_ack" and frame.channel == self._channel
+                and self._cipher is not None):
+            await self._acknowledged(decode("Ack", self._cipher.open(ACK, frame.encrypted)))
         elif kind == "notice" and frame.study_id == self._study_id:
             self._open(frame.epoch)
             await self._state(frame.state)
@@ -318,6 +390,8 @@ class AsyncContributor:
 
     async def _refused(self, refusal: Message) -> None:
         code = CODES[refusal.code]
+        if self._cipher is not None and is_between(code, refusal.channel):
+            raise Between(f"a frame did not reach the server as it was: {code}")
         if code == "unknown-channel" and self._connection is not None:
             await self._resume(await self._hello(self._connection))
         elif refusal.retryable:
@@ -325,7 +399,7 @@ class AsyncContributor:
         elif code == "too-late":
             self._fail_withdrawal(KeelsonError(code, refusal.text))
         else:
-            await self._end(KeelsonError(code, refusal.text))
+            await self._end(KeelsonError(code, refusal.text), is_sure=self._cipher is None)
 
     def _fail_withdrawal(self, error: KeelsonError) -> None:
         if self._withdrawal is not None and not self._withdrawal.answer.done():
@@ -418,9 +492,7 @@ class AsyncContributor:
                 if free:
                     sequence = min(free)
                     self._flight.add(sequence)
-                    batch = self._batches[sequence]
-                    await connection.send("batch", {
-                        "channel": self._channel, "body": batch.body, "signature": batch.signature})
+                    await self._offer(connection, self._batches[sequence])
                 elif self._queue and self._epoch > 0:
                     self._sign(self._queue.pop(0))
                 else:
@@ -428,6 +500,14 @@ class AsyncContributor:
         except LOST:
             # The reader of the socket finds out too, and connects again.
             return
+
+    async def _offer(self, connection: Connection, batch: Batch) -> None:
+        if self._cipher is None:
+            await connection.send("batch", {
+                "channel": self._channel, "body": batch.body, "signature": batch.signature})
+        else:
+            await connection.send("encrypted_batch", {
+                "channel": self._channel, "encrypted": self._cipher.seal(batch.body)})
 
     async def _send_withdrawal(self, connection: Connection) -> None:
         """Once all rows are settled. A repeated one names the epoch of the first."""

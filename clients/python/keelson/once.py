@@ -192,6 +192,10 @@ class AsyncOnceContributor(AsyncContributor):
         raise KeelsonError("unsupported", "to take rows back, use AsyncContributor or Contributor")
 
     async def _greet(self) -> Tuple[Connection, Message, Message]:
+        if self.encrypted_only:
+            raise KeelsonError(
+                "unsupported", "a batch without a channel is signed and not encrypted: use "
+                "AsyncContributor or Contributor with encrypted_only")
         requests = Requests(self._reach.url)
         wanted = self.wanted if self._study_id is None else self._study_id.hex()
         left = self._reach.left()
@@ -216,10 +220,12 @@ class AsyncOnceContributor(AsyncContributor):
         self._open(ack.epoch)
         await super()._acknowledged(ack)
 
-    async def _end(self, error: KeelsonError, quiet: bool = False) -> None:
+    async def _end(
+        self, error: KeelsonError, quiet: bool = False, is_sure: bool = True,
+    ) -> None:
         if self._polling is not None:
             self._polling.cancel()
-        await super()._end(error, quiet)
+        await super()._end(error, quiet, is_sure)
 
     async def _pump(self) -> None:
         """Nobody says when an epoch opens, so it is asked for while rows wait."""

@@ -12,6 +12,8 @@ from nacl.signing import SigningKey, VerifyKey
 from .errors import KeelsonError
 
 NO_KEY = bytes(32)
+# Labels of encrypted channels.
+VERSION_2 = ("share", "open")
 NO_STUDY = bytes(32)
 FIELD_PRIME = 2**255 - 19
 # Points of small order, without the highest bit.
@@ -63,7 +65,8 @@ def message_of(
     label: str, server_key: bytes, study_id: bytes, contributor_key: bytes, payload: bytes,
 ) -> bytes:
     """The 180 bytes that are signed."""
-    head = (b"keelson " + label.encode("ascii")).ljust(16, b"\0") + struct.pack(">I", 1)
+    version = 2 if label in VERSION_2 else 1
+    head = (b"keelson " + label.encode("ascii")).ljust(16, b"\0") + struct.pack(">I", version)
     message = head + server_key + study_id + contributor_key + payload
     if len(message) != 180:
         raise KeelsonError("malformed", "a field of a signed message has a wrong length")

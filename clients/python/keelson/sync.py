@@ -37,14 +37,15 @@ class Contributor:
     def __init__(
         self, url: str, study: str, key: Union[str, bytes], outbox: Optional[str] = None,
         server_key: Optional[bytes] = None, enrolment: bytes = b"",
-        timeout: Optional[float] = 60.0,
+        timeout: Optional[float] = 60.0, encrypted_only: bool = False,
     ) -> None:
         seed = key if isinstance(key, bytes) else open_seed(key)
         self._loop = _Loop()
 
         async def begin() -> AsyncContributor:
             contributor = self._kind(
-                url, study, seed, outbox, server_key, enrolment, timeout=timeout)
+                url, study, seed, outbox, server_key, enrolment, timeout=timeout,
+                encrypted_only=encrypted_only)
             contributor.start()
             return contributor
 

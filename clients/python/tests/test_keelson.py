@@ -19,7 +19,8 @@ from keelson import (
     AsyncContributor, AsyncOnceContributor, Contributor, KeelsonError, OnceContributor, Release,
     choices_of, open_seed, subscribe, subscribe_async, verify_log,
 )
-from keelson._wire import CODES, SCHEMA, decode, encode, kind_of
+from keelson import contributor, encryption
+from keelson._wire import CODES, SCHEMA, Message, decode, encode, kind_of
 from keelson.connection import Reach, socket_url
 from keelson.numbers import names_of, stated_by
 from keelson.outbox import Batch, Outbox
@@ -585,6 +586,113 @@ def sqlite_wait(open_it):
         sqlite3.connect = connect
 
 
+class EncryptedChannels(unittest.TestCase):
+    def setUp(self):
+        if not encryption.CAN_ENCRYPT:
+            self.skipTest("the package cryptography is missing")
+        self.file = load("channel-keys.json")
+
+    def bytes(self, name):
+        return bytes.fromhex(self.file[name])
+
+    def opening(self):
+        signer = Signer(bytes(range(0x20, 0x40)))
+        return encryption.new_opening(
+            signer, self.bytes("serverKey"), self.bytes("studyId"), self.bytes("serverNonce"),
+            self.bytes("share"), self.bytes("clientSecret"))
+
+    def test_keys_of_vectors(self):
+        opening = self.opening()
+        self.assertEqual(opening.client_share, self.bytes("clientShare"))
+        self.assertEqual(opening.signature, self.bytes("signature"))
+        self.assertEqual(opening.cipher.up, self.bytes("up"))
+        self.assertEqual(opening.cipher.down, self.bytes("down"))
+        agreed = encryption.agree(self.bytes("clientSecret"), self.bytes("share"))
+        self.assertEqual(agreed, self.bytes("agreed"))
+
+    def test_frames_of_vectors(self):
+        cipher = self.opening().cipher
+        for one in self.file["fromContributor"]:
+            body = bytes.fromhex(one["plain"])[64:]
+            self.assertEqual(cipher.seal(body).hex(), one["sealed"])
+        for one in self.file["fromServer"]:
+            sealed = bytes.fromhex(one["sealed"])
+            self.assertEqual(cipher.open(one["kind"], sealed).hex(), one["plain"])
+        far = self.file["farFrame"]
+        cipher._sent = far["number"]
+        self.assertEqual(cipher.seal(bytes.fromhex(far["plain"])[64:]).hex(), far["sealed"])
+
+    def test_frames_that_do_not_open(self):
+        sealed = bytes.fromhex(self.file["fromServer"][0]["sealed"])
+        for kind, data in (
+            (encryption.ACK, sealed), (encryption.OPENED, sealed[:-1]), (encryption.OPENED, b""),
+            (encryption.OPENED, sealed[:-1] + bytes([sealed[-1] ^ 1])),
+        ):
+            with self.assertRaises(encryption.Between):
+                self.opening().cipher.open(kind, data)
+        cipher = self.opening().cipher
+        cipher.open(encryption.OPENED, sealed)
+        with self.assertRaises(encryption.Between):  # The same once more is another number.
+            cipher.open(encryption.OPENED, sealed)
+
+    def test_each_opening_has_a_share_of_its_own(self):
+        shares = {encryption.new_opening(
+            Signer(bytes(32)), self.bytes("serverKey"), bytes(32), bytes(32),
+            self.bytes("share")).client_share for _ in range(3)}
+        self.assertEqual(len(shares), 3)
+
+    def stated(self, **change):
+        return Message(**{
+            "share": self.bytes("share"), "issued_ms": self.file["issuedMs"],
+            "until_ms": self.file["untilMs"], "signature": self.bytes("shareSignature"), **change})
+
+    def test_shares_that_are_taken(self):
+        key, until = self.bytes("serverKey"), self.file["untilMs"]
+        day = 24 * 3_600_000
+        taken = encryption.taken_share
+        self.assertEqual(taken(key, self.stated(), until + day), self.bytes("share"))
+        self.assertIsNone(taken(key, self.stated(), until + day + 1))
+        self.assertIsNone(taken(key, None, 0))
+        for change in ({"until_ms": until + 1}, {"issued_ms": 0}, {"share": bytes(32)}):
+            with self.assertRaises(KeelsonError) as caught:
+                taken(key, self.stated(**change), 0)
+            self.assertEqual(caught.exception.code, "bad-signature")
+
+    def test_shares_of_small_order(self):
+        signing = SigningKey(bytes(32))
+        key = bytes(signing.verify_key)
+        for point in (bytes(32), bytes([1]) + bytes(31), bytes.fromhex("ec" + "ff" * 30 + "7f")):
+            times = bytes(16)
+            message = message_of("share", key, bytes(32), NO_KEY, sha512(point + times))
+            stated = self.stated(
+                share=point, issued_ms=0, until_ms=0,
+                signature=bytes(signing.sign(message).signature))
+            with self.assertRaises(KeelsonError) as caught:
+                encryption.taken_share(key, stated, 0)
+            self.assertEqual(caught.exception.code, "malformed")
+
+    def test_without_the_package(self):
+        contributor.CAN_ENCRYPT, contributor.is_lack_told = False, False
+        try:
+            with self.assertRaises(KeelsonError) as caught:
+                Contributor("ws://a", "s", bytes(32), encrypted_only=True)
+            self.assertEqual(caught.exception.code, "invalid-parameter")
+            self.assertIn("python3-cryptography", str(caught.exception))
+            with self.assertLogs("keelson", logging.WARNING) as said:
+                for _ in range(3):
+                    contributor.tell_lack()
+            self.assertEqual(len(said.output), 1)
+        finally:
+            contributor.CAN_ENCRYPT = True
+
+    def test_once_is_not_encrypted(self):
+        with self.assertRaises(KeelsonError) as caught:
+            with OnceContributor(
+                    "ws://127.0.0.1:1", "s", bytes(32), encrypted_only=True) as contributor:
+                contributor.contribute([[1.5]])
+        self.assertEqual(caught.exception.code, "unsupported")
+
+
 class Schema(unittest.TestCase):
     def test_fields(self):
         """The table of fields says what wire.proto says."""
@@ -607,14 +715,7 @@ class Schema(unittest.TestCase):
         # What the servers of a sealed study send each other begins with PeerFrame.
         names = list(theirs)
         clients = set(names[:names.index("PeerFrame")])
-        # Encrypted channels are in keelson.v2 alone, which this client does not offer.
-        clients -= {"Open", "Opened", "EncryptedBatch", "EncryptedAck", "KeyShare"}
-        later = {"open", "opened", "encrypted_batch", "encrypted_ack"}
-        signed = {
-            name: [field for field in theirs[name]
-                   if field[1] not in later and (name, field[1]) != ("Welcome", "share")]
-            for name in clients}
-        self.assertEqual(signed, ours)
+        self.assertEqual({name: theirs[name] for name in clients}, ours)
 
 
 if __name__ == "__main__":
