@@ -34,27 +34,34 @@ const valueMax = 1 << 64
 // rows of an earlier run, OnEnded why the contributor ended; neither may call the contributor. The
 // contributor ends with transport-failed where the server has not answered within Timeout; zero: a
 // minute, below zero: it waits for ever. Connections that are lost later are renewed for ever. With
-// Once it opens no connection: see once.go.
+// Once it opens no connection: see once.go. With EncryptedOnly rows go on encrypted channels alone, so
+// that nobody who ends TLS in front of the server reads them; where there are none it ends with
+// unsupported, and the outbox keeps the rows. Else they go signed to a server without such channels.
 type Options struct {
 	URL, Study, Outbox         string
 	Seed, ServerKey, Enrolment []byte
 	Timeout                    time.Duration
-	Once                       bool
+	Once, EncryptedOnly        bool
 	OnRecovered                func(code string)
 	OnEnded                    func(error)
 }
 
 // What carries batches: a socket, or requests.
 type link interface {
-	sendBatch(*wire.SignedBatch) error
+	sendBatch(c *Contributor, body []byte) error
+	// What a frame of the server says, where somebody may have forged it.
+	believed(*wire.ServerFrame) *wire.ServerFrame
 	Close() error
 }
 
+// A channel whose batches are signed.
 type socketLink struct{ *websocket.Conn }
 
-func (s socketLink) sendBatch(batch *wire.SignedBatch) error {
-	return write(s.Conn, &wire.ClientFrame{Kind: &wire.ClientFrame_Batch{Batch: batch}})
+func (s socketLink) sendBatch(c *Contributor, body []byte) error {
+	return write(s.Conn, &wire.ClientFrame{Kind: &wire.ClientFrame_Batch{Batch: c.signed(body)}})
 }
+
+func (s socketLink) believed(frame *wire.ServerFrame) *wire.ServerFrame { return frame }
 
 // Contributor is a standing connection of one key to one study. It renews lost connections.
 type Contributor struct {
@@ -361,13 +368,17 @@ func (c *Contributor) pump() {
 }
 
 func (c *Contributor) send(one *batch) {
-	o := c.outbox
-	message := SignedMessage("batch", o.ServerKey, o.StudyID, c.key(), digest(one.Body))
 	one.isSent = true
-	if c.link.sendBatch(&wire.SignedBatch{
-		Channel: c.channel, Body: one.Body, Signature: ed25519.Sign(c.signer, message)}) != nil {
+	if c.link.sendBatch(c, one.Body) != nil {
 		c.drop()
 	}
+}
+
+func (c *Contributor) signed(body []byte) *wire.SignedBatch {
+	o := c.outbox
+	message := SignedMessage("batch", o.ServerKey, o.StudyID, c.key(), digest(body))
+	return &wire.SignedBatch{
+		Channel: c.channel, Body: body, Signature: ed25519.Sign(c.signer, message)}
 }
 
 // Puts batches in the place of rows.
@@ -461,7 +472,7 @@ func write(socket *websocket.Conn, frame *wire.ClientFrame) error {
 // Serves one socket until it ends.
 func (c *Contributor) serve() {
 	dialer := *websocket.DefaultDialer
-	dialer.Subprotocols = []string{"keelson.v1"}
+	dialer.Subprotocols = []string{"keelson.v2", "keelson.v1"}
 	if c.isLimited() {
 		dialer.HandshakeTimeout = c.options.Timeout
 	}
@@ -488,9 +499,9 @@ func (c *Contributor) serve() {
 		orLost(err)
 		return decodeFrame(data)
 	}
-	c.greet(socket, next)
+	over := c.greet(socket, next)
 	for {
-		frame := next()
+		frame := over.believed(next())
 		orLost(c.guarded(func() { c.take(frame) }))
 	}
 }
@@ -516,10 +527,26 @@ func (c *Contributor) begin(over link, welcome *wire.Welcome, studyID []byte, co
 	c.pump()
 }
 
-// From Welcome to Ready: sections 3 to 5 of the protocol.
-func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFrame) {
+// From Welcome to an open channel: sections 3 to 5 and 12 of the protocol.
+func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFrame) (over link) {
 	welcome := next().GetWelcome()
 	_, studyID, columns := c.known(welcome)
+	var ready *wire.Ready
+	if share := takenShare(welcome.ServerKey, welcome.Share, time.Now()); share != nil {
+		over, ready = c.openEncrypted(socket, next, welcome, studyID, share)
+	} else {
+		require(!c.options.EncryptedOnly, "unsupported", "the server has no encrypted channels, or "+
+			"somebody in between hides them, and EncryptedOnly is set")
+		over, ready = socketLink{socket}, c.hello(socket, next, welcome, studyID)
+	}
+	c.isReached = true
+	orLost(c.guarded(func() { c.begin(over, welcome, studyID, columns, ready) }))
+	return over
+}
+
+// Opens a channel of signed batches. Ready has proved the server's key.
+func (c *Contributor) hello(socket *websocket.Conn, next func() *wire.ServerFrame,
+	welcome *wire.Welcome, studyID []byte) *wire.Ready {
 	serverKey := welcome.ServerKey
 	nonces := append(append([]byte{}, welcome.ServerNonce...), make([]byte, 32)...)
 	_, err := cryptorand.Read(nonces[32:])
@@ -538,8 +565,7 @@ func (c *Contributor) greet(socket *websocket.Conn, next func() *wire.ServerFram
 	}
 	proof := SignedMessage("ready", serverKey, studyID, c.key(), nonces)
 	verify(serverKey, proof, ready.Signature)
-	c.isReached = true
-	orLost(c.guarded(func() { c.begin(socketLink{socket}, welcome, studyID, columns, ready) }))
+	return ready
 }
 
 // Facts that cannot be read are of a later version.

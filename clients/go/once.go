@@ -34,12 +34,11 @@ const (
 // whatever the reason. The answer is as good as the connection, so use TLS. Sealed studies end it
 // with `unsupported`, as a server without /v1/once does.
 type requests struct {
-	contributor *Contributor
-	client      http.Client
-	base        url.URL
-	answers     chan answer
-	context     context.Context
-	cancel      func()
+	client  http.Client
+	base    url.URL
+	answers chan answer
+	context context.Context
+	cancel  func()
 }
 
 type answer struct {
@@ -51,7 +50,7 @@ func newRequests(c *Contributor) *requests {
 	base, err := url.Parse(c.url)
 	orLost(err)
 	base.Scheme, base.RawQuery = strings.Replace(base.Scheme, "ws", "http", 1), ""
-	r := &requests{contributor: c, base: *base, answers: make(chan answer)}
+	r := &requests{base: *base, answers: make(chan answer)}
 	r.client.Timeout = requestMost
 	if c.isLimited() && c.options.Timeout < requestMost {
 		r.client.Timeout = c.options.Timeout
@@ -66,9 +65,11 @@ func (r *requests) Close() error {
 	return nil
 }
 
+func (r *requests) believed(frame *wire.ServerFrame) *wire.ServerFrame { return frame }
+
 // Begins a request. Its answer comes as a frame does.
-func (r *requests) sendBatch(batch *wire.SignedBatch) error {
-	c := r.contributor
+func (r *requests) sendBatch(c *Contributor, body []byte) error {
+	batch := c.signed(body)
 	once := encode(&wire.Once{StudyId: c.outbox.StudyID, PublicKey: c.key(),
 		Enrolment: c.options.Enrolment, Body: batch.Body, Signature: batch.Signature})
 	go r.tell(func() *wire.ServerFrame {
@@ -160,6 +161,8 @@ func (r *requests) welcome(study string) *wire.Welcome {
 
 // Serves until a request fails. Nobody says when an epoch opens, so it is asked while rows wait.
 func (c *Contributor) serveOnce() {
+	require(!c.options.EncryptedOnly, "unsupported",
+		"a batch without a channel is signed and not encrypted: leave Once out")
 	r := newRequests(c)
 	defer r.Close()
 	wanted := c.options.Study

@@ -33,12 +33,14 @@ func digest(data []byte) []byte {
 	return sum[:]
 }
 
-// SignedMessage gives the 180 bytes that are signed: section 5 of the protocol. A part that is nil
-// is zeros.
+// SignedMessage gives the 180 bytes that are signed: section 5 of the protocol, and section 12 for
+// the labels share and open. A part that is nil is zeros.
 func SignedMessage(label string, serverKey, studyID, contributorKey, payload []byte) []byte {
 	out := make([]byte, 180)
 	copy(out, "keelson "+label)
-	out[19] = 1
+	if out[19] = 1; label == "share" || label == "open" {
+		out[19] = 2
+	}
 	copy(out[20:], serverKey)
 	copy(out[52:], studyID)
 	copy(out[84:], contributorKey)

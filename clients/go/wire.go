@@ -49,7 +49,7 @@ func nameOf(code wire.Code) string {
 
 // The lengths of byte fields that a server sends.
 var lengths = map[protoreflect.Name]int{"server_key": 32, "server_nonce": 32, "rotations": 192,
-	"study_id": 32, "public_key": 32, "signature": 64}
+	"study_id": 32, "public_key": 32, "signature": 64, "share": 32}
 
 // Takes only what section 1 of the protocol allows.
 func decodeFrame(data []byte) *wire.ServerFrame {

@@ -39,7 +39,7 @@ describe.skipIf(!runs)('the client in clients/go', () => {
     expect({ failed, status }).toEqual({ failed: 0, status: 0 });
     const leftOut = cases.filter(({ outcome }) => outcome === 'left-out');
     expect(new Set(leftOut.map(({ text }) => text))).toEqual(new Set(notAsked));
-  }, 300_000);
+  }, 480_000);
 
   it('loses and repeats nothing over 20 kills', async () => {
     const killed: ConformanceCase = {

@@ -5,15 +5,16 @@ import { root } from './sources.js';
 
 /** Where Debian puts the sources of its packages for Go. */
 const debian = '/usr/share/gocode';
-const packages = 'golang-go golang-github-gorilla-websocket-dev golang-google-protobuf-dev ' +
-  'protobuf-compiler protoc-gen-go';
+const packages = 'golang-go golang-github-gorilla-websocket-dev golang-golang-x-crypto-dev ' +
+  'golang-google-protobuf-dev protobuf-compiler protoc-gen-go';
 
 /** Whether clients/go can be built here. What it needs is said where it cannot. */
 export function hasGo(): boolean {
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });
     execFileSync('protoc', ['--version'], { stdio: 'ignore' });
-    const names = ['github.com/gorilla/websocket', 'google.golang.org/protobuf'];
+    const names =
+      ['github.com/gorilla/websocket', 'golang.org/x/crypto', 'google.golang.org/protobuf'];
     if (names.every((name) => existsSync(`${debian}/src/${name}`))) return true;
   } catch {
     // Said below.

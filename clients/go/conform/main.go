@@ -18,7 +18,7 @@ import (
 type line struct {
 	Do, URL, Study, Seed, Outbox, ServerKey, Enrolment, ID, Label, StudyID, Bytes string
 	Rows                                                                          [][]float64
-	Last, Once                                                                    bool
+	Last, Once, EncryptedOnly                                                     bool
 }
 
 type members map[string]any
@@ -59,8 +59,9 @@ func open(one line) *keelson.Contributor {
 	contributor, err := keelson.Open(keelson.Options{
 		URL: one.URL, Study: one.Study, Outbox: one.Outbox, Seed: fromHex(one.Seed),
 		ServerKey: fromHex(one.ServerKey), Enrolment: fromHex(one.Enrolment), Once: one.Once,
-		OnRecovered: func(code string) { say("settled", members{"code": code}) },
-		OnEnded:     func(err error) { say("ended", members{"code": codeOf(err)}) },
+		EncryptedOnly: one.EncryptedOnly,
+		OnRecovered:   func(code string) { say("settled", members{"code": code}) },
+		OnEnded:       func(err error) { say("ended", members{"code": codeOf(err)}) },
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -85,7 +86,7 @@ func send(contributor *keelson.Contributor, one line) {
 
 func sign(one line) {
 	signer, payload := ed25519.NewKeyFromSeed(fromHex(one.Seed)), fromHex(one.Bytes)
-	if one.Label == "batch" {
+	if one.Label != "hello" {
 		sum := sha512.Sum512(payload)
 		payload = sum[:]
 	}
@@ -98,7 +99,7 @@ func sign(one line) {
 }
 
 func main() {
-	say("hello", members{"can": []string{"contribute", "once"}})
+	say("hello", members{"can": []string{"contribute", "once", "encrypt", "encrypted-only"}})
 	var contributor *keelson.Contributor
 	input := bufio.NewScanner(os.Stdin)
 	input.Buffer(nil, 1<<26)
