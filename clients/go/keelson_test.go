@@ -364,6 +364,13 @@ func TestOpenEnds(t *testing.T) {
 			numbers[1].High != ends[1] {
 			t.Errorf("%v is not %v", numbers, ends)
 		}
+		// The interval that false rows cannot break is the one of the answer.
+		value.IntervalIfFalseLow = []float64{-3, ends[0]}
+		value.IntervalIfFalseHigh = []float64{12, ends[1]}
+		numbers = answersOf(release)[0].Numbers
+		if numbers[0].Low != -3 || numbers[0].High != 12 {
+			t.Errorf("%v is not from -3 to 12", numbers)
+		}
 	}
 }
 

@@ -19,8 +19,9 @@ type Number struct {
 	// Value is meaningless where HasAnswer is false: its group has no answer.
 	Value     float64
 	HasAnswer bool
-	// Low and High are the ends of the 95 % interval, infinite where nothing is known on a side,
-	// and NaN where there is no interval.
+	// Low and High are the ends of the 95 % interval, of the one that also holds if the stated share
+	// of the rows is false where the release has that. They are infinite where nothing is known on a
+	// side, and NaN where there is no interval.
 	Low, High float64
 	// Unit is empty where none is known.
 	Unit string
@@ -99,8 +100,11 @@ func numbersOf(value *wire.Value, texts []string) []Number {
 	require(isWhole, "malformed", "the numbers are not split by the groups")
 	stated := statedBy(value.Numbers, entries, texts)
 	names := namesOf(stated)
-	hasIntervals := len(value.IntervalLow) == len(value.Estimate) &&
-		len(value.IntervalHigh) == len(value.Estimate)
+	low, high := value.IntervalIfFalseLow, value.IntervalIfFalseHigh
+	if len(low) == 0 {
+		low, high = value.IntervalLow, value.IntervalHigh
+	}
+	hasIntervals := len(low) == len(value.Estimate) && len(high) == len(value.Estimate)
 	numbers := make([]Number, len(value.Estimate))
 	for at, estimate := range value.Estimate {
 		place, facts := at/entries, stated[at%entries]
@@ -121,7 +125,7 @@ func numbersOf(value *wire.Value, texts []string) []Number {
 				value.Answered[place/8]>>(place%8)&1 == 1
 		}
 		if hasIntervals && number.HasAnswer {
-			number.Low, number.High = value.IntervalLow[at], value.IntervalHigh[at]
+			number.Low, number.High = low[at], high[at]
 		}
 		numbers[at] = number
 	}

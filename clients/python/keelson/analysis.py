@@ -262,7 +262,8 @@ def _answer(facts: Dict[str, Any]) -> Answer:
     kind = str(facts["outcome"])
     if kind == "refused" and not facts["charged"]:
         kind = "infeasible"
-    interval = facts.get("interval95") or {}
+    # The interval that false rows cannot break, where there is one.
+    interval = facts.get("intervalIfFalse95") or facts.get("interval95") or {}
     numbers: List[Optional[float]] = facts.get("estimate", [])
     names = [str(name) for name in facts.get("labels") or facts.get("columns") or []]
     if len(names) != len(numbers):

@@ -18,7 +18,8 @@ WHOLES = ("place", "of", "flag")
 class Number(NamedTuple):
     """One number of an answer.
 
-    value: None where its group has no answer. low, high: the ends of its 95 % interval; None where
+    value: None where its group has no answer. low, high: the ends of its 95 % interval, of the one
+    that also holds if the stated share of the rows is false where the release has that; None where
     there is none, infinite where nothing is known on a side.
     name: what it is, in short words. unit: None where none is known. least, most: what is possible
     without noise, which may lead beyond; None: any value. group: a part for each column that the
@@ -102,14 +103,17 @@ def numbers_of(
     """The numbers of an answer in its order; of a split one, those of each group in turn."""
     stated = stated_by(value, texts)
     names = names_of(stated)
+    low, high = value.interval_if_false_low, value.interval_if_false_high
+    if len(low) == 0:
+        low, high = value.interval_low, value.interval_high
     found = []
     for at, number in enumerate(estimate):
         facts = dict(stated[at % len(stated)])
-        has_interval = len(value.interval_low) > 0 and number is not None
+        has_interval = len(low) > 0 and number is not None
         found.append(Number(
             names[at % len(stated)], number,
-            value.interval_low[at] if has_interval else None,
-            value.interval_high[at] if has_interval else None,
+            low[at] if has_interval else None,
+            high[at] if has_interval else None,
             facts.pop("unit", None), facts.pop("least", None), facts.pop("most", None),
             facts.pop("kind"), facts.pop("column", None),
             tuple(groups[at // len(stated)]) if groups else None, facts))

@@ -162,6 +162,10 @@ class Vectors(unittest.TestCase):
             first, second = read.table().split("\n")[1:]
             self.assertIn("  0 to 9", first)
             self.assertIn(f"  {shown}", second)
+            # The interval that false rows cannot break is the one of the answer.
+            value.interval_if_false_low, value.interval_if_false_high = [-3, ends[0]], [12, ends[1]]
+            (numbers,) = Release(0, 1, b"", b"", b"", release).numbers.values()
+            self.assertEqual((numbers[0].low, numbers[0].high), (-3, 12))
 
 
 def plain(message):
