@@ -101,8 +101,10 @@ async function take(page, name, height = 900, widthsTaken = widths) {
 async function ofServer(browser) {
   const studies = ['flights-mean', 'flights-robust'].map((name) => {
     const path = join(scratch, `${name}.yaml`);
-    writeFileSync(path, `${readFileSync(`${root}studies/${name}.yaml`, 'utf8')}\nquarantine: { `
-      + 'beyond: 30, automatic: true }\n');
+    // A mean promises nothing against liars, so nobody is left out by it.
+    const quarantine =
+      name === 'flights-robust' ? '\nquarantine: { beyond: 30, automatic: true }\n' : '';
+    writeFileSync(path, readFileSync(`${root}studies/${name}.yaml`, 'utf8') + quarantine);
     return path;
   });
   const [, address] = await keelson(
