@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import { concatBytes, equalBytes, fromHex, utf8 } from '../../src/base/bytes.js';
+import { concatBytes, equalBytes, fromHex } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { createSealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
 import type { QuestionResult } from '../../src/questions/run.js';
@@ -7,8 +7,6 @@ import { secureNoise } from '../../src/random/secure.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import { after, before, servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { isSealedStatement, signSealedStatement } from '../../src/sealed/shares/statements.js';
-import { KeyElements } from '../../src/sealed/proof/field.js';
-import { ChunkedProofs } from '../../src/sealed/proof/message-proofs.js';
 import { KeyStream } from '../../src/sealed/steps/key-stream.js';
 import { openSum } from '../../src/sealed/steps/open.js';
 import { Party, PeerError, runRules, type Link } from '../../src/sealed/steps/party.js';
@@ -156,18 +154,14 @@ async function begin(
   });
   const start = signing.sha512(
     concatBytes(fromHex(options.studyId), epochBytes(options.epoch), digest, ...all));
-  const sha512 = (bytes: Uint8Array): Uint8Array => signing.sha512(bytes);
-  const shared = {
-    own: sharedSecret(starts.get(before(server))!.key, secret),
-    next: sharedSecret(starts.get(after(server))!.key, secret),
+  const streamWith = (other: ServerIndex): KeyStream => {
+    const shared = sharedSecret(starts.get(other)!.key, secret);
+    return KeyStream.ofKey(signing.sha512(concatBytes(start, shared)).slice(0, 16));
   };
-  const streamOf = (pair: 'own' | 'next', use: string): KeyStream =>
-    KeyStream.ofKey(sha512(concatBytes(start, shared[pair], utf8(use))).slice(0, 16));
   const party = new Party({
-    server, link: linkOf(options, people), own: streamOf('own', ''), next: streamOf('next', ''),
-    start: start.slice(0, 32), sha512,
-    proofsOf: (one) => new ChunkedProofs(one, (pair, use, chunk) =>
-      new KeyElements(streamOf(pair, `${use} ${chunk}`)), sha512),
+    server, link: linkOf(options, people), own: streamWith(before(server)),
+    next: streamWith(after(server)), start: start.slice(0, 32),
+    sha512: (bytes) => signing.sha512(bytes),
   });
   secret.fill(0);
   return party;

@@ -2,7 +2,6 @@ import { equalBytes } from '../../base/bytes.js';
 import { KeelsonError } from '../../base/errors.js';
 import { after, before, type ServerIndex } from '../shares/body.js';
 import type { KeyStream } from './key-stream.js';
-import type { MessageProofs } from './statements.js';
 import { isNumber } from './words.js';
 
 /**
@@ -49,8 +48,6 @@ export interface PartyOptions {
   /** 32 bytes: of all that the servers agreed on before the run. */
   readonly start: Uint8Array;
   readonly sha512: (bytes: Uint8Array) => Uint8Array;
-  /** Null in tests of what a run without proofs would let through. */
-  readonly proofsOf: ((party: Party) => MessageProofs) | null;
 }
 
 /**
@@ -60,8 +57,6 @@ export interface PartyOptions {
  */
 export class Party {
   readonly server: ServerIndex;
-  /** Of the messages since the last opening. */
-  readonly proofs: MessageProofs | null;
   /** Bytes that this server has sent. */
   sentBytes = 0;
   #step = 0;
@@ -72,7 +67,6 @@ export class Party {
     this.#options = options;
     this.server = options.server;
     this.#digest = options.start.slice(0, digestBytes);
-    this.proofs = options.proofsOf?.(this) ?? null;
   }
 
   /** Rounds so far. */

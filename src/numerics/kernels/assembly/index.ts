@@ -6,10 +6,6 @@ export { countBins, countCells, countDistances } from './counts';
 export { keepSmallest } from './pairs';
 export { scoreRows, countScores, takeBinned } from './scores';
 export { eigen } from './eigen';
-export {
-  andPatterns, addByPattern, addPatternProducts, foldPatterns, pointsOfFour, pointsOfMany,
-  foldVector, weigh, innerProduct,
-} from './proofs';
 
 /** Where free memory begins. The module keeps no state of its own. */
 export function heapBase(): usize {
