@@ -22,7 +22,7 @@ const entriesShown = 20;
 
 export const ledger = defineCommand({
   name: 'ledger',
-  summary: 'Show what was spent and is left of every budget of a server, or of a file of data.',
+  summary: 'Show what was spent and is left of each budget of a server or a file.',
   details: [
     'It may run beside the aggregator, and changes nothing. Amounts are rho (zero-concentrated '
     + 'privacy) and delta; epsilon is their tight conversion at the budget\'s delta. Under the '

@@ -51,7 +51,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./watch.js')).watch),
   },
   ledger: {
-    summary: 'Show what was spent, reserved and is left of every budget of a server.',
+    summary: 'Show what was spent and is left of each budget of a server or a file.',
     load: async () => erase((await import('./ledger.js')).ledger),
   },
   doctor: {

@@ -125,7 +125,7 @@ describe('an analyst with three European files', () => {
     expect(Math.abs(Number(shown) - truth)).toBeLessThan(60);
     const split = await run(`estimate mean mieten.csv --columns Miete --group-by Bezirk --groups `
       + `Nord,Süd --set range=0..3000 ${privacy}`);
-    expect([split.status, split.stdout]).toEqual([0, expect.stringContaining('group Süd')]);
+    expect([split.status, split.stdout]).toEqual([0, expect.stringMatching(/"Süd" +\d/)]);
   });
 
   it('counts trips of a shared bicycle by week, from a file with local times', async () => {
