@@ -37,6 +37,7 @@ export type {
   ContributorEvidence, EpochEvidence, QuarantineOutcome,
 } from './studies/evidence-contract.js';
 export type { FindEstimator } from './epochs/engine.js';
+export type { KeyShare } from '../src/base/key-share.js';
 export type { Key, KnownKeys } from '../src/base/remembered-keys.js';
 export type { EncryptedSeries } from '../src/base/running-totals.js';
 export type {

@@ -1,4 +1,5 @@
-import { checkOptions } from './base/given.js';
+import { InvalidParameterError } from './base/errors.js';
+import { checkObject, checkOptions } from './base/given.js';
 import type { Participation } from './estimators/contract/estimator.js';
 import { checkParticipation } from './estimators/contract/given.js';
 import type { OwnedRows } from './estimators/run.js';
@@ -66,6 +67,7 @@ export class Session {
       checkParticipation(participation);
       this.ledger = memoryLedger({ data: 'this session', epsilon, delta, participation });
     } else {
+      checkLedger(options);
       this.ledger = options.ledger;
     }
     checkCohort(this.ledger.terms.participation, cohort);
@@ -108,5 +110,20 @@ export class Session {
     // A run uses its rows up.
     const rows = { ...this.rows, values: this.rows.values.slice() };
     return estimateTable({ ...facts, rows, target, ...systemRandomness() }, plan);
+  }
+}
+
+/** @throws InvalidParameterError, as TypeScript refuses it, for no ledger or for two budgets. */
+function checkLedger({ ledger, epsilon, delta, participation }: SessionOptions): void {
+  checkObject(ledger, 'ledger');
+  if (!('terms' in ledger) || typeof ledger.charge !== 'function') {
+    throw new InvalidParameterError(
+      'ledger is what openLedger or createLedger of keelson/ledger returns',
+    );
+  }
+  if (epsilon !== undefined || delta !== undefined || participation !== undefined) {
+    throw new InvalidParameterError(
+      'a session has one budget: leave epsilon, delta and participation to the ledger',
+    );
   }
 }

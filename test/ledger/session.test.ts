@@ -136,4 +136,13 @@ describe('a ledger', () => {
     expect(payFrom(ledger, { ...ask, costs: [cost] })?.reason).toContain('cannot hold');
     expect(ledger.entries()).toEqual([]);
   });
+
+  it('refuses what is no ledger, and two budgets', () => {
+    const untyped = (options: object): Session => new Session(options as never);
+    for (const ledger of [3, 'x', null, {}, { terms }]) {
+      expect(() => untyped({ rows, ledger })).toThrow(InvalidParameterError);
+    }
+    const ledger = memoryLedger(terms);
+    expect(() => untyped({ rows, ledger, epsilon: 2 })).toThrow(/one budget/);
+  });
 });
