@@ -39,6 +39,14 @@ export interface ContributorOptions {
    * Needed for sealed studies: `sealing` of the entry `client/sealing`. Ordinary studies ignore it.
    */
   readonly sealing?: Sealing;
+  /**
+   * Sends rows on encrypted channels alone, so that nobody who ends TLS in front of the server
+   * reads a row or forges an acceptance. Where the server, the page or the way to the server has
+   * none, the contributor ends with `unsupported`, and the rows stay in the outbox. Entries of
+   * sealed studies are encrypted to their three servers in any case, and go signed. Default false:
+   * without such channels batches go signed.
+   */
+  readonly encryptedOnly?: boolean;
   /** Encoding of numbers. float32 halves the bytes and rounds. Default float64. */
   readonly dataType?: BatchBody['dataType'];
   /** Aborting this signal calls `abort`. */

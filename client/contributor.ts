@@ -43,7 +43,8 @@ export function createContributor<Row extends TypedRow = TypedRow>(
     via: 'websocket',
     channel: (channelOptions) => new Channel(channelOptions),
     transport: (runtime, onVia) => withHttpFallback(platformTransport, {
-      runtime, onVia, overHttp: (url, handlers) => new UploadTransport(url, handlers, runtime),
+      runtime, onVia, socketFirst: options.encryptedOnly,
+      overHttp: (url, handlers) => new UploadTransport(url, handlers, runtime),
     }),
   });
 }
@@ -109,6 +110,7 @@ export class NetworkContributor implements Contributor {
       runtime,
       outbox: this.outbox,
       enrolment: enrolmentOf(options.enrolment),
+      encryptedOnly: options.encryptedOnly,
       sealing: options.sealing,
       ...(options.dataType !== undefined && { dataType: options.dataType }),
       owner: {

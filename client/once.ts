@@ -12,6 +12,7 @@
  *   url: 'wss://answers.example', study: 'survey', seed, outbox,
  * });
  */
+import { KeelsonError } from '../src/base/errors.js';
 import { NetworkContributor } from './contributor.js';
 import type { Contributor, ContributorOptions } from './contributor-contract.js';
 import { onceTransport, readNotice } from './http/once.js';
@@ -30,7 +31,8 @@ export type { CellOf, ColumnInput, ColumnsInput, RowOf } from '../src/base/row-t
 /**
  * As for `createContributor`. Pass the id of the study, so that a cache can answer with its facts.
  */
-export type OnceContributorOptions = Omit<ContributorOptions, 'sealing' | 'openTransport'>;
+export type OnceContributorOptions =
+  Omit<ContributorOptions, 'sealing' | 'openTransport' | 'encryptedOnly'>;
 
 /** As `Contributor`, without the parts that need a channel. */
 export type OnceContributor<Row extends TypedRow = TypedRow> =
@@ -46,13 +48,18 @@ export type OnceContributor<Row extends TypedRow = TypedRow> =
  *   withdrawn, quarantined and without budget are one answer.
  * - The answer is as good as the connection: use TLS.
  * - Sealed studies end it with `unsupported`, and so does a server without `POST /v1/once`.
+ * - Batches are signed, not encrypted: TLS alone hides them. `encryptedOnly` is refused.
  *
- *
- * @throws InvalidParameterError for a URL, seed, key or token that can never work.
+ * @throws InvalidParameterError for a URL, seed, key or token that can never work;
+ *   KeelsonError('unsupported') with the option `encryptedOnly` of a channel.
  */
 export function createOnceContributor<Row extends TypedRow = TypedRow>(
   options: OnceContributorOptions,
 ): OnceContributor<Row> {
+  if ('encryptedOnly' in options && options.encryptedOnly === true) {
+    throw new KeelsonError('unsupported', 'a batch without a channel is signed, not encrypted: '
+      + 'call createContributor, or leave encryptedOnly out');
+  }
   return new NetworkContributor(options, {
     via: 'http',
     channel: (channelOptions) =>

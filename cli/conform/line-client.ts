@@ -19,6 +19,7 @@ interface Line {
   readonly serverKey?: string;
   readonly enrolment?: string;
   readonly once?: boolean;
+  readonly encryptedOnly?: boolean;
   readonly id: string;
   readonly rows: number[][];
   readonly last?: boolean;
@@ -110,8 +111,10 @@ class LineClient {
     };
     const { sealing } = this.parts;
     if (line.once !== true) {
-      const sealed = sealing === undefined ? options : { ...options, sealing };
-      this.onChannel = this.parts.createContributor(sealed);
+      const { encryptedOnly = false } = line;
+      this.onChannel = this.parts.createContributor({
+        ...options, encryptedOnly, ...(sealing !== undefined && { sealing }),
+      });
     }
     this.contributor = this.onChannel ?? this.parts.createOnceContributor(options);
     void follow(this.contributor);
@@ -169,7 +172,7 @@ class LineClient {
 export async function serveLines(parts: LineClientParts): Promise<void> {
   const client = new LineClient(parts);
   say('hello', { can: [
-    'contribute', 'encrypt', 'once', 'withdraw', 'typed', 'subscribe', 'verify',
+    'contribute', 'encrypt', 'encrypted-only', 'once', 'withdraw', 'typed', 'subscribe', 'verify',
     ...(parts.sealing === undefined ? [] : ['sealed']),
   ] });
   for await (const text of createInterface({ input: process.stdin })) {

@@ -8,6 +8,8 @@ export type Via = 'websocket' | 'http';
 /** The parts that a fallback needs besides the WebSocket. */
 export interface FallbackOptions {
   readonly runtime: ClientRuntime;
+  /** Every new connection tries a WebSocket first, for rows that HTTP may not carry. */
+  readonly socketFirst?: boolean | undefined;
   /** Opens the transport that replaces the WebSocket. */
   overHttp(url: string, handlers: TransportHandlers): Transport;
   /** Called when the first message arrives by another way than before. @param reason for people. */
@@ -43,7 +45,7 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
       },
       onClose(reason) {
         cancelProbe();
-        isHttpNext = isHeard && via === 'http';
+        isHttpNext = isHeard && via === 'http' && options.socketFirst !== true;
         handlers.onClose(isHeard ? reason : refused);
       },
     });

@@ -56,6 +56,8 @@ export interface ChannelOptions {
   readonly outbox?: Outbox;
   /** The token in each Hello, or a function that gets one for this study. */
   readonly enrolment?: Uint8Array | GetEnrolment | undefined;
+  /** Sends no signed batch but the entries of sealed studies. */
+  readonly encryptedOnly?: boolean | undefined;
   /** Needed for sealed studies. */
   readonly sealing?: Sealing | undefined;
 }

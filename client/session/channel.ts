@@ -13,7 +13,7 @@ import type { ChannelLink, ChannelOptions, GetEnrolment } from './channel-contra
 import {
   signatureOf, type Batch, type Contribution, type SigningContext,
 } from './contribution.js';
-import { Encrypted, isInBetween } from './encrypted.js';
+import { Encrypted, isInBetween, lacksEncryption, unencryptedMax } from './encrypted.js';
 import { Greeting } from './greeting.js';
 import { chooseStudy, type VerifiedStudy } from './handshake.js';
 import { asKeelsonError, Outgoing, refuse, stopOf } from './outgoing.js';
@@ -39,6 +39,8 @@ export class Channel {
   protected known: VerifiedStudy | null = null;
   private channelNumber = 0;
   private greeting: Greeting | null = null;
+  /** Sockets in a row without an encrypted channel, where rows go on no other. */
+  private unencrypted = 0;
   /** @internal The encrypted channel on this socket; null if its batches are signed. */
   encrypted: Encrypted | null = null;
   /**
@@ -200,6 +202,11 @@ export class Channel {
     if (link!.welcome.share !== null && cipher !== null && document.sealed === undefined) {
       this.encrypted ??= new Encrypted(link!, this, studyId, cipher);
       this.encrypted.open();
+    } else if (this.options.encryptedOnly === true && document.sealed === undefined) {
+      const error = lacksEncryption();
+      // One socket may be lost by chance, or reach a server that is not upgraded yet.
+      if (cipher !== null && ++this.unencrypted < unencryptedMax) link!.drop(error.message);
+      else this.end(error);
     } else {
       this.greeting ??= new Greeting(this, link!.welcome, studyId);
       link!.send(this.greeting.hello());
@@ -229,6 +236,7 @@ export class Channel {
   /** @internal As `onReady`, and sealed by the server. */
   onSealedReady(ready: Ready): void {
     if (this.state !== 'greeting') return;
+    this.unencrypted = 0;
     this.link!.progress();
     this.begin(ready);
   }
@@ -255,7 +263,6 @@ export class Channel {
    */
   withdraw(epoch = 0n): Promise<bigint> {
     if (this.state === 'ended') return Promise.reject(this.endedBy!);
-    this.withdrawal.fail(replaced());
     const answer = this.withdrawal.ask(epoch);
     this.pump();
     return answer;
@@ -488,10 +495,4 @@ export class Channel {
     this.withdrawal.fail(error);
     tell();
   }
-}
-
-function replaced(): KeelsonError {
-  return new KeelsonError(
-    'closed', 'a later call of withdraw took the place of this one: await each',
-  );
 }

@@ -1,9 +1,25 @@
-import type { signing } from '#signing';
+import { signing } from '#signing';
+import { KeelsonError } from '../../src/base/errors.js';
 import type { Signer } from '../../src/signing/index.js';
-import type { Ack, EncryptedAck, Opened, Ready, Refusal } from '../../src/wire/index.js';
+import {
+  encryptedSubprotocol, type Ack, type EncryptedAck, type Opened, type Ready, type Refusal,
+} from '../../src/wire/index.js';
 import type { ChannelLink } from './channel-contract.js';
 import { Opening } from './opening.js';
 import { asKeelsonError } from './outgoing.js';
+
+/** So many sockets in a row without an encrypted channel end a contributor that uses no other. */
+export const unencryptedMax = 3;
+
+/** The end of a contributor whose rows go on encrypted channels alone, and that gets none. */
+export function lacksEncryption(): KeelsonError {
+  const why = signing.contributorCipher === null
+    ? 'this page has no crypto.subtle: serve it over https'
+    : 'no encrypted channel is to be had: the server has none, something in between hides it or '
+      + 'takes HTTP requests alone, or this machine\'s clock is a day ahead: let WebSockets of '
+      + `${encryptedSubprotocol} through`;
+  return new KeelsonError('unsupported', `${why}, or leave encryptedOnly out`);
+}
 
 /** The channel whose frames are encrypted. */
 export interface EncryptedOwner {

@@ -1,4 +1,4 @@
-import type { KeelsonError } from '../../src/base/errors.js';
+import { KeelsonError } from '../../src/base/errors.js';
 import type { ChannelLink } from './channel-contract.js';
 
 interface Asked {
@@ -22,6 +22,8 @@ export class Withdrawal {
    *   answered.
    */
   ask(epoch: bigint): Promise<bigint> {
+    const replaced = 'a later call of withdraw took the place of this one: await each';
+    this.fail(new KeelsonError('closed', replaced));
     return new Promise((resolve, reject) => {
       this.asked = { resolve, reject, epoch, link: null };
     });

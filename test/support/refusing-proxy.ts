@@ -2,8 +2,11 @@ import { Agent, createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 
-/** What the proxy does with an upgrade; `hang`: it never answers. */
-export type UpgradeManners = 'refuse' | 'cut' | 'hang' | 'pass';
+/**
+ * What the proxy does with an upgrade; `hang`: it never answers; `strip`: as `pass`, without the
+ * subprotocols.
+ */
+export type UpgradeManners = 'refuse' | 'cut' | 'hang' | 'pass' | 'strip';
 
 /** A proxy that knows no WebSockets. */
 export interface RefusingProxy {
@@ -61,9 +64,15 @@ export async function startRefusingProxy(
     if (proxy.manners === 'refuse') {
       socket.end('HTTP/1.1 403 Forbidden\r\nConnection: close\r\n\r\n');
     } else if (proxy.manners === 'cut') socket.destroy();
-    else if (proxy.manners === 'pass') {
+    else if (proxy.manners === 'pass' || proxy.manners === 'strip') {
+      const headers = { ...asked.headers };
+      if (proxy.manners === 'strip') delete headers['sec-websocket-protocol'];
       const onward = request({
-        host: '127.0.0.1', port, path: asked.url, headers: asked.headers, agent: false,
+        host: '127.0.0.1', port, path: asked.url, headers, agent: false,
+      });
+      onward.on('response', (came) => {
+        came.resume();
+        socket.end(`HTTP/1.1 ${came.statusCode} Refused\r\nConnection: close\r\n\r\n`);
       });
       onward.on('error', () => socket.destroy());
       onward.on('upgrade', (came, inner, first) => {
