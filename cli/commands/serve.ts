@@ -55,7 +55,7 @@ export const serve = defineCommand({
     settings: {
       type: 'string', valueHint: 'file',
       description: 'what is set once: alerts, the release tick, the store in PostgreSQL, frames, '
-        + 'traces (.yaml; docs/reference/settings-file.md)',
+        + 'encrypted rows, traces (.yaml; docs/reference/settings-file.md)',
     },
     port: {
       type: 'string', valueHint: 'port', description: `default ${defaults.port}; 0: any free port`,
@@ -141,6 +141,7 @@ export const serve = defineCommand({
         ...(allowedOrigins !== undefined && { allowedOrigins }),
         ...(allowedHosts !== undefined && { allowedHosts }),
         frameAncestors: settings.frameAncestors,
+        encryptedOnly: settings.encryptedOnly,
         ...(trustedProxies !== undefined && { trustedProxies }),
         ...(readTls !== undefined && { tls: readTls() }),
       },

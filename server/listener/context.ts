@@ -41,6 +41,8 @@ export interface ListenerContext {
   readonly settled: Signal;
   /** Whether this server takes batches. If it does not, another server of the same store does. */
   readonly takesBatches: boolean;
+  /** Whether rows come on encrypted channels alone: see `NetworkOptions`. */
+  readonly encryptedOnly: boolean;
   /** True once the listener closes: no new session is accepted. */
   stopping: boolean;
 }

@@ -84,7 +84,8 @@ export class Contributions {
     }
     const judged = this.#judge(hello);
     if ('code' in judged) {
-      output.refuse(judged.code, subject);
+      const facts = { limits: context.limits, fault: judged.fault };
+      output.refuse(judged.code, { ...subject, facts });
       output.rest();
       if (judged.strike !== undefined) output.strike(judged.strike);
       return;

@@ -15,6 +15,7 @@ import type { ContributorState } from '../store/contract.js';
 import type { ListenerContext } from './context.js';
 import type { BatchSetup } from './channel.js';
 import type { OwnShare } from './key-shares.js';
+import { takesEncryptedOnly } from './refusal-texts.js';
 import type { StrikeKind } from './strikes.js';
 import { alwaysEnrolled, claimedEnrolment, type EnrolledTime } from './enrolment.js';
 
@@ -29,6 +30,8 @@ export interface Admitted {
 /** A Hello or Open that opens no channel. */
 export interface NotAdmitted {
   readonly code: WireCode;
+  /** The cause, where the code has several. */
+  readonly fault?: string;
   /** A fault that no honest client has often, for example a wrong signature. */
   readonly strike?: StrikeKind;
 }
@@ -56,8 +59,13 @@ export function judgeHello(
   if (hello.kind === 'open' && greeted.share!.isOver) return refused('stale-share');
   const view = hub.study(toHex(hello.studyId));
   if (view === undefined) return refused('unknown-study');
+  const isSealed = view.document.sealed !== undefined;
   // Its three servers check the signature of each entry.
-  if (hello.kind === 'open' && view.document.sealed !== undefined) return refused('unsupported');
+  if (hello.kind === 'open' && isSealed) return refused('unsupported');
+  // Refused here, and not with the first batch, so that no row has been sent in the clear.
+  if (hello.kind === 'hello' && context.encryptedOnly && !isSealed) {
+    return { code: 'unsupported', fault: takesEncryptedOnly };
+  }
   const claim = claimedEnrolment(view.document, hello.enrolment);
   if (typeof claim === 'string') return refused(claim);
   const verifier = verifierOf(hello.publicKey);

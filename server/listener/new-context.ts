@@ -19,7 +19,7 @@ export type ContextOptions =
   Pick<
     ListenerOptions,
     'hub' | 'clock' | 'logger' | 'tracing' | 'limits' | 'metrics' | 'trustedProxies' | 'checks'
-    | 'takesBatches'
+    | 'takesBatches' | 'encryptedOnly'
   >;
 
 /** A new context, without sessions. */
@@ -50,6 +50,7 @@ export function contextOf(options: ContextOptions): ListenerContext {
     shares: new KeyShares(clock, (share) => options.hub.signShare(share)),
     settled: new Signal(clock),
     takesBatches: options.takesBatches ?? true,
+    encryptedOnly: options.encryptedOnly ?? false,
     stopping: false,
   };
 }

@@ -12,7 +12,7 @@ import {
   alwaysEnrolled, claimedEnrolment, isEnrolmentOver, mayCountIn, type EnrolmentClaim,
 } from './enrolment.js';
 import { setupOf, verifierOf } from './hello.js';
-import { refusalText } from './refusal-texts.js';
+import { refusalText, takesEncryptedOnly } from './refusal-texts.js';
 import {
   BodyParts, BodyRequests, checkBodyRequest, contentType, readInTime, tooLarge,
 } from './request-body.js';
@@ -148,6 +148,7 @@ export class OnceRequests extends BodyRequests {
       return this.#refuse('unsupported', once, 'a sealed study takes entries on a channel only: '
         + 'send Hello over WebSocket, or to /v1/batches').frame;
     }
+    if (context.encryptedOnly) return this.#refuse('unsupported', once, takesEncryptedOnly).frame;
     const claim = claimedEnrolment(view.document, once.enrolment);
     if (typeof claim === 'string') return this.#refuse(claim, once).frame;
     const verifier = verifierOf(once.publicKey);

@@ -1,5 +1,6 @@
 import { retryableWireCodes, type WireCode } from '../../src/base/error-codes.js';
 import { valueMaxText } from '../../src/base/facts-limits.js';
+import { encryptedSubprotocol } from '../../src/wire/index.js';
 import type { Rejection } from '../../src/wire/messages.js';
 import { durationText } from '../studies/release/guarantee.js';
 import type { ListenerLimits } from '../network/options.js';
@@ -34,6 +35,11 @@ export interface TextFacts {
 /** The text of a server without the role `ingest`. */
 export const takesNoBatches =
   'this server takes no batches: connect to another server of the study';
+
+/** The text of a server with `encryptedOnly` for rows that come in another form. */
+export const takesEncryptedOnly = 'this server takes rows on encrypted channels alone: use a '
+  + `client that has them, over a WebSocket of ${encryptedSubprotocol}, on a way that does not `
+  + 'hide it';
 
 type Text = string | ((facts: TextFacts) => string);
 

@@ -26,6 +26,12 @@ export interface NetworkOptions {
   readonly frameAncestors?: readonly string[];
   /** Reverse proxies whose X-Forwarded-For is used: addresses or networks. Default none. */
   readonly trustedProxies?: readonly string[];
+  /**
+   * Takes rows on encrypted channels alone. Hello and `POST /v1/once` are refused with
+   * `unsupported`, but for entries of sealed studies, which are encrypted to three servers. Default
+   * false.
+   */
+  readonly encryptedOnly?: boolean;
   /** Certificate chain and key for TLS (https, wss), both PEM. Default: no TLS. */
   readonly tls?: TlsIdentity;
   /** Replaces single limits. */

@@ -83,6 +83,10 @@ export const settingsSchema = v.strictObject({
     + 'time of a release does not tell how much work it was. 0s: at once.', '250ms'),
   frameAncestors: key(v.optional(origins), 'The pages that may show /embed/STUDY and /kiosk in a '
     + 'frame.', ['https://wiki.example.org'], 'none'),
+  encryptedOnly: key(v.optional(flag, false), 'true: rows are taken on encrypted channels alone, '
+    + 'so that no proxy that ends TLS reads them. Older clients, batches over HTTP and those '
+    + 'without a channel get unsupported. Entries of sealed studies, which are encrypted to three '
+    + 'servers, are taken.', true),
   traces: key(v.optional(flag, false), 'true: batches and releases are '
     + 'traced by the OpenTelemetry SDK that is loaded into the process.', false),
 }, 'settings of a server: keys and values');

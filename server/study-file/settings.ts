@@ -36,6 +36,8 @@ export interface ServerSettings {
   readonly statesStore: boolean;
   readonly releaseTickMs: number;
   readonly frameAncestors: readonly string[];
+  /** Whether rows are taken on encrypted channels alone. */
+  readonly encryptedOnly: boolean;
   readonly traces: boolean;
   /**
    * The destinations of alerts; undefined: none. Commands that send none do not read the secrets.
@@ -53,6 +55,7 @@ export interface ServerSettings {
  *       webhook: { url-file: webhook.url }
  *     releaseTick: 250ms
  *     frameAncestors: [https://wiki.example.org]
+ *     encryptedOnly: true
  *     traces: false
  *
  * @param file its name, for messages.
@@ -61,7 +64,9 @@ export interface ServerSettings {
 export function parseSettingsText(text: string, file: string): ServerSettings {
   const { content, lineOf } =
     checkText(settingsSchema, text, file, 'docs/reference/settings-file.md has the keys');
-  const { store = usualStore, alerts, releaseTick, frameAncestors = [], traces } = content;
+  const {
+    store = usualStore, alerts, releaseTick, frameAncestors = [], encryptedOnly, traces,
+  } = content;
   const fault: Fault = (path, rule, remedy) => {
     throw studyError(file, { path, rule, remedy, line: lineOf(path.split('.')) });
   };
@@ -73,7 +78,7 @@ export function parseSettingsText(text: string, file: string): ServerSettings {
   return {
     store,
     statesStore: content.store !== undefined,
-    releaseTickMs: releaseTick, frameAncestors, traces,
+    releaseTickMs: releaseTick, frameAncestors, encryptedOnly, traces,
     alerts: (readSecret) =>
       (alerts === undefined ? undefined : alertsOf(alerts, readSecret, fault)),
   };

@@ -110,8 +110,9 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
     remedy: 'Connect again. The client does this automatically, and may reach another server.',
   },
   unsupported: {
-    cause: 'The request is not one that this version of the server serves.',
-    remedy: 'Use another version.',
+    cause: 'The request is not one that this version of the server serves, or one of the two sides '
+      + 'has `encryptedOnly` and the other has no encrypted channels.',
+    remedy: 'Use another version, or a way that lets WebSockets of keelson.v2 through.',
   },
   internal: {
     cause: 'The server failed to do this. Its log says why.',

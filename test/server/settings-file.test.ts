@@ -13,7 +13,7 @@ describe('a settings file', () => {
     const { alerts, ...rest } = parse('releaseTick: 1s');
     expect(rest).toEqual({
       store: { connections: 8, lease: 10_000 }, statesStore: false, releaseTickMs: 1_000,
-      frameAncestors: [], traces: false,
+      frameAncestors: [], encryptedOnly: false, traces: false,
     });
     expect(alerts(nothing)).toBeUndefined();
     expect(parse('store: { schema: one, lease: 60s, direct: postgres://u:p@h/d }')).toMatchObject({
@@ -41,6 +41,7 @@ describe('a settings file', () => {
     ['frameAncestors: ["\'self\'; script-src *"]', 'give the origin of a page'],
     ['frameAncestors: [https://wiki.example.org/]', 'without a path'],
     ['traces: 1', 'traces is 1: give true or false'],
+    ['encryptedOnly: keelson.v2', 'encryptedOnly is "keelson.v2": give true or false'],
   ])('%j is refused, with line and remedy', (text, message) => {
     expect(() => parse(text)).toThrow(message);
   });
