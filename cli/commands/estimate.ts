@@ -26,7 +26,7 @@ import { notesOn, readsCells, tableRequest, type InputFlags } from '../estimate/
 import { csvArgument } from '../input/csv-flag.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
 import { checkBins, checkTimes, notesOnTimes, timeTexts } from '../estimate/times.js';
-import { parametersOfTypes, typesOfTable } from '../estimate/types.js';
+import { checkThreshold, parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import type { Io } from '../base/io.js';
 import { openRandomness, type Randomness } from '../base/noise.js';
 import { numberFlag } from '../base/numbers.js';
@@ -185,9 +185,9 @@ export const estimate = defineCommand({
       noteTime([]);
       return status;
     }
+    const asked = name === autoName ? args.question ?? name : name;
     const request = await tableRequest(args, repeated['type'] ?? [], {
-      asked: name === autoName ? args.question ?? name : name,
-      readsCells: readsCells(name, args.question, given),
+      asked, readsCells: readsCells(name, args.question, given),
     }, output);
     checkBins(name, request);
     const randomness = openRandomness(io);
@@ -195,6 +195,7 @@ export const estimate = defineCommand({
     const tables = await readRequested(request, makesPasses(name) ? pool : null, io, output);
     checkSizes(tables, cohort, request.path);
     const target = targetOfFlags(args, cohort ?? peopleIn(tables), ledger);
+    checkThreshold(asked, given, tables[0]!.columns, request.types);
     const types = typesOfTable(tables[0]!.columns, request);
     const resolved = await resolvedFor(tables, types, given, {
       name, question: args.question, target, cohort, participation,
@@ -206,14 +207,14 @@ export const estimate = defineCommand({
     const { estimator, parameters } = resolved;
     const about = { estimator: estimator.name, parameters, columns: tables[0]!.columns, types };
     checkTimes(about, request);
-    const asked = { estimator, parameters, target, cohort, participation };
-    const paid = ledger === undefined ? undefined : payForTables(ledger, tables, asked);
+    const planned = { estimator, parameters, target, cohort, participation };
+    const paid = ledger === undefined ? undefined : payForTables(ledger, tables, planned);
     if (paid?.refused) {
       await pool.close();
       return printRefusal(estimator.name, paid.refused, paid.state, output);
     }
     const timed = await answersTo(tables, {
-      ...asked, randomness, types, monotonicMs: () => io.monotonicMs(),
+      ...planned, randomness, types, monotonicMs: () => io.monotonicMs(),
     }, pool, paid?.plans);
     const results = timed.map(({ result }) => result);
     const notes = [...notesOn(cohort, request), ...notesOnTimes(about.columns, request)];

@@ -15,6 +15,7 @@ import type { RowOptions } from '../input/rows.js';
 import type { TypedColumns } from '../input/study-columns.js';
 import { binExamples } from '../input/typed-columns.js';
 import { checkBins, timeTest } from './times.js';
+import { checkThreshold } from './types.js';
 
 /** The flags that make one question, as a study file asks it. */
 export interface AskedFlags extends PrivacyFlags {
@@ -67,6 +68,7 @@ export function askedQuestion(
   if (by !== null && times?.get(by.column) === 'time') throw timesOfGroup(by.column);
   const own = listFlag(flags.columns, '--columns') ?? [];
   checkBins(name, { ...typed, columns: own });
+  checkThreshold(name, parameters, own, types);
   const names = [...new Set([
     ...own, ...tests.map(({ column }) => column), ...(by === null ? [] : [by.column]),
   ])];

@@ -24,3 +24,23 @@ export async function parametersOfTypes(
   return parametersFor(given, estimator, { columns, types }, (path, rule, remedy) =>
     new UsageError(`${path} ${rule}; ${remedy}`));
 }
+
+/**
+ * Refuses a share of a column of numbers that lacks a threshold. The estimator's own threshold, .5,
+ * is that between no and yes. Of incomes it would make nearly everybody, and look like an answer.
+ * @param asked - the estimator, or the question that one is chosen for.
+ * @throws UsageError with the flags that decide.
+ */
+export function checkThreshold(
+  asked: string, { column, threshold }: Readonly<Record<string, unknown>>,
+  columns: readonly string[], types: ReadonlyMap<string, ColumnType> | undefined,
+): void {
+  if (asked !== 'share' || threshold !== undefined) return;
+  const name = column === undefined && columns.length === 1 ? columns[0]
+    : columns.find((each, i) => each === column || String(i) === String(column));
+  const { type } = types?.get(name ?? '') ?? { type: 'number' };
+  if (name === undefined || (type !== 'number' && type !== 'integer')) return;
+  throw new UsageError(`which share of ${name}? Give --set threshold=VALUE for the share of the `
+    + `people with at least that value, or --type ${name}=boolean if it holds 0 and 1, or true `
+    + 'and false');
+}

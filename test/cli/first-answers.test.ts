@@ -1,0 +1,47 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { keelson } from '../support/command.js';
+
+const folder = mkdtempSync(join(tmpdir(), 'keelson-first-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Incomes, and whether somebody owns a home, which 300 of 1,000 people do. */
+const rows = join(folder, 'rows.csv');
+writeFileSync(rows, ['income,owns,region', ...Array.from({ length: 1_000 }, (_, i) =>
+  `${20_000 + 40 * i},${i % 10 < 3 ? 1 : 0},${i % 2 === 0 ? 'north' : 'south'}`)].join('\n'));
+
+const privacy = ['--epsilon', '1', '--delta', '1e-6'];
+const seeded = { environment: { KEELSON_INSECURE_SEED: 'first answers', NODE_NO_WARNINGS: '1' } };
+const estimate = (...words: readonly string[]) =>
+  keelson(['estimate', ...words, ...privacy], seeded);
+
+describe('a share of the people', () => {
+  const ways: readonly (readonly [string, readonly string[]])[] = [
+    ['auto', ['auto', rows, '--question', 'share']], ['share', ['share', rows]],
+    ['share with --where', ['share', rows, '--where', 'owns=1', '--cohort', '1000',
+      '--participation', 'secret']],
+  ];
+  it.each(ways)('asks %s from which value on people count', async (_, words) => {
+    const { status, stdout, stderr } = await estimate(...words, '--columns', 'income');
+    expect(status).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain('--set threshold=VALUE');
+    expect(stderr).toContain('--type income=boolean');
+  });
+
+  it.each(ways)('has a threshold in %s', async (_, words) => {
+    const given = await estimate(...words, '--columns', 'income', '--set', 'threshold=40000');
+    expect(given.status, given.stderr).toBe(0);
+    expect(given.stdout).toContain('at least 40000');
+  });
+
+  it.each(ways)('needs none in %s for a column of yes and no', async (_, words) => {
+    const given =
+      await estimate(...words.map((word) => word.replace('owns=1', 'income>=0')),
+        '--columns', 'owns', '--type', 'owns=boolean');
+    expect(given.status, given.stderr).toBe(0);
+    expect(given.stdout).toContain('owns');
+  });
+});
