@@ -108,7 +108,7 @@ const ofRanks = {
 } as const;
 
 const ofNormalRows = ({ shape }: Known): string | null =>
-  (shape === 'light' ? null : 'it needs shape light');
+  (shape === 'light' ? null : 'it needs shape=light');
 
 /** Deviations between the mean and the median of columns that are about normal (gamma 60: .04). */
 const aboutNormal = 0.05;
@@ -137,8 +137,8 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     needs: 'a `cap` or a `range` that nearly all values lie in; or `cap: auto` and a `cap-max`',
     liars: 'each moves the total by at most the cap',
     lacks: ({ given }) => ('range' in given || 'cap' in given
-      ? null : 'it needs a public cap (cap=HIGH) or range (range=LOW..HIGH), '
-        + 'or cap=auto and cap-max=LARGEST'),
+      ? null : 'it needs a public cap (cap=most) or range (range=low..high), '
+        + 'or cap=auto and cap-max=most'),
   }],
   share: [{
     name: 'share', suits: 'Which share of the people has at least a threshold, or says yes?',
@@ -150,14 +150,14 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     liars: 'each moves both totals by at most their caps',
     lacks: ({ columns, given }) => {
       if (columns !== 2) return 'it needs two columns';
-      return 'cap' in given ? null : 'it needs public caps (cap=FIRST,SECOND)';
+      return 'cap' in given ? null : 'it needs public caps (cap=first,second)';
     },
   }],
   histogram: [{
     name: 'histogram', suits: 'How many people are in each interval of values?',
     needs: '`edges`, a `range` or a `width`', liars: 'each moves one person between intervals',
     lacks: ({ given }) => (['edges', 'range', 'width'].some((name) => name in given)
-      ? null : 'it needs edges, a range (range=LOW..HIGH) or a width'),
+      ? null : 'it needs edges, a range (range=low..high) or a width'),
     parameters: ({ given }) => ('range' in given ? { edges: edgesOf(rangeOf(given)) } : {}),
     readsRange: true,
   }],
@@ -180,7 +180,8 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
       needs: 'a `spread` for each column', liars: 'the stated `corruption`',
       lacks: ({ given, shape }) => {
         if (shape === 'light') return 'it is for rows of any shape: with normal rows it errs more';
-        return 'spread' in given && given['spread'] !== 'auto' ? null : 'it needs a spread';
+        return 'spread' in given && given['spread'] !== 'auto'
+          ? null : 'it needs a spread (spread=size)';
       },
     },
     {
@@ -222,7 +223,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
       needs: 'a `range` that nearly all values lie in',
       liars: 'a share moves every count and rank by that share',
       lacks: ({ given }) => ('range' in given || 'edges' in given
-        ? null : 'it needs a public range (range=LOW..HIGH)'),
+        ? null : 'it needs a public range (range=low..high)'),
     },
     {
       name: 'gaussian', suits: 'Which normal distribution do rows follow?',
@@ -248,7 +249,7 @@ function rangeOf(given: Readonly<Record<string, unknown>>): { low: number; high:
   const [low, high] = String(given['range']).split('..').map(Number);
   if (low === undefined || high === undefined || !(low < high)) {
     throw new InvalidParameterError(
-      'parameters.range is LOW..HIGH with LOW below HIGH, for example 0..240', { path: 'range' },
+      'parameters.range is low..high with low below high, for example 0..240', { path: 'range' },
     );
   }
   return { low, high };
@@ -467,7 +468,7 @@ function noneOf(question: QuestionName, rated: readonly Rated[]): NoChoice {
     kind: 'infeasible',
     reason: `no estimator fits the question ${question} with what is known (${lacks})`,
     remedy: found?.remedy
-      ?? 'give what is missing as a parameter, or set corruption=0 if nobody has a reason to lie',
+      ?? 'give what is missing, or corruption=0 if nobody has a reason to lie',
     ...(found?.cohortNeeded === undefined ? {} : { cohortNeeded: found.cohortNeeded }),
     candidates: rated.map(({ candidate }) => candidate),
   };

@@ -1,4 +1,4 @@
-import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
+import { InvalidInputError, InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import type { ErrorCode } from '../../src/base/error-codes.js';
 import type { ExitStatus } from './io.js';
@@ -64,6 +64,17 @@ export function errorText(error: unknown, command: string, debug: boolean): stri
   return withoutPasswords(fullErrorText(error, command, debug));
 }
 
+/**
+ * Parameters in a text of the library, as they are typed: `parameters.range` is `--set range`, and
+ * `range=low..high` is `--set range=low..high`.
+ */
+export function byFlags(text: string): string {
+  return text.replaceAll(
+    /(?<![\w.-])(?:questions\.[\w-]+\.)?(?:parameters\.([a-z][a-z-]*)|([a-z][a-z-]*=))/g,
+    (_, named?: string, given?: string) => `--set ${named ?? given}`,
+  );
+}
+
 /** Replaces the password of each address like `postgres://user:password@host`. */
 function withoutPasswords(text: string): string {
   return text.replaceAll(/(:\/{1,2}[^\s:@/]*):[^\s@]*@/g, '$1:***@');
@@ -74,7 +85,8 @@ function fullErrorText(error: unknown, command: string, debug: boolean): string 
     ? asInputError(error, error.path ?? 'a file or address') : error;
   if (debug) return `${command}: ${stackOf(known)}\n`;
   if (known instanceof KeelsonError && known.code !== 'invariant') {
-    return `${command}: ${known.message}${studyMeant(known)}\n`;
+    const told = known instanceof InvalidParameterError ? byFlags(known.message) : known.message;
+    return `${command}: ${told}${studyMeant(known)}\n`;
   }
   const message = known instanceof Error ? known.message : String(known);
   return `${command}: a defect in Keelson: ${message}\n  run it again with --debug and report what `

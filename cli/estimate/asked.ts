@@ -7,7 +7,7 @@ import { protocolLimits } from '../../src/base/limits.js';
 import { questionLimits } from '../../src/base/questions.js';
 import { textLimits } from '../../src/base/text-form.js';
 import type { Ledger } from '../../src/ledger.js';
-import { UsageError } from '../base/errors.js';
+import { byFlags, UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { participationOf, targetOfFlags, type PrivacyFlags } from '../base/privacy-flags.js';
 import { csvFlag } from '../input/csv-flag.js';
@@ -218,7 +218,7 @@ function valueOf(column: string, text: string, { type }: ColumnType): string | n
 /** The flags that state the same as a key of a study file. */
 const flagOf: readonly (readonly [path: RegExp, flag: string])[] = [
   [/^columns/, '--type'], [/\.where/, '--where'], [/\.by/, '--group-by'],
-  [/\.parameters/, '--set'], [/\.columns/, '--columns'], [/\.reduce/, '--reduce'],
+  [/\.columns/, '--columns'], [/\.reduce/, '--reduce'],
   [/^privacy|^budget/, '--epsilon'],
 ];
 
@@ -234,6 +234,7 @@ function planned(file: object): StudyDefinition {
     if (code === 'plan-infeasible') throw new KeelsonError(code, text, { details, cause: error });
     if (code !== 'invalid-study') throw error;
     const path = String(details['path']);
+    if (path.includes('.parameters')) throw new UsageError(byFlags(text));
     const flag = flagOf.find(([pattern]) => pattern.test(path))?.[1];
     throw new UsageError(flag === undefined ? text : `${flag}: ${text}`);
   }

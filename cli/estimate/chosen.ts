@@ -7,7 +7,7 @@ import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { isEstimator, loadEstimator, unknownEstimator } from '../../src/estimators/by-name.js';
 import { questionNames, type QuestionName } from '../../src/question-names.js';
 import { didYouMean, questionWords } from '../../src/base/suggest.js';
-import { UsageError } from '../base/errors.js';
+import { byFlags, UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
 import { formatNumber, type Output } from '../base/output.js';
@@ -59,7 +59,9 @@ export async function resolveEstimator(
   }
   const { chooseWithin } = await import('../../src/choose.js');
   const found = chooseWithin(question as QuestionName, set, facts);
-  if (found.kind === 'infeasible') return found;
+  if (found.kind === 'infeasible') {
+    return { ...found, reason: byFlags(found.reason), remedy: byFlags(found.remedy) };
+  }
   const { estimator, parameters } = found;
   return { kind: 'estimator', estimator, parameters, choice: found };
 }
@@ -92,13 +94,13 @@ export function choiceFacts({ why, assumes, candidates }: Choice) {
 export function printChoice({ estimator, why, candidates }: Choice, output: Output): void {
   output.text(`chosen: ${estimator.name}`);
   for (const sentence of why) {
-    wrap(sentence, terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
+    wrap(byFlags(sentence), terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
   }
   for (const { estimator: { name }, expectedError, errorsAreIn, excluded } of candidates) {
     if (name === estimator.name) continue;
     const error = expectedError === null || !Number.isFinite(expectedError)
       ? '' : `, expected error ${formatNumber(expectedError)} ${errorsAreIn}`;
-    const text = `not ${name}${error}${excluded === null ? '' : `: ${excluded}`}`;
+    const text = `not ${name}${error}${excluded === null ? '' : `: ${byFlags(excluded)}`}`;
     wrap(text, terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
   }
 }

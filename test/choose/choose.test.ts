@@ -37,7 +37,7 @@ describe('the choice of an estimator', () => {
     expect(nameOf({ question: 'covariance' })).toBe('covariance');
     expect(chosen({ question: 'covariance' }).why.join(' ')).toMatch(/^Nothing .* shape=light/);
     expect(found({ question: 'covariance', parameters: { corruption: 0.05 } })).toMatchObject({
-      kind: 'infeasible', reason: expect.stringContaining('it needs shape light') as string,
+      kind: 'infeasible', reason: expect.stringContaining('it needs shape=light') as string,
     });
     expect(nameOf({ question: 'covariance', parameters: normal })).toBe('stable-covariance');
     expect(nameOf({ question: 'covariance', parameters: nobody })).toBe('covariance');
@@ -67,7 +67,7 @@ describe('the choice of an estimator', () => {
     expect(parameters['spread']).toBe('auto');
     expect(candidates.map(({ estimator: { name }, excluded }) => [name, excluded])).toEqual([
       ['robust-mean', null],
-      ['prime-heavy', 'it needs a spread'],
+      ['prime-heavy', 'it needs a spread (spread=size)'],
       ['mean', 'it promises nothing when 5 % of the contributors lie'],
       ['median', 'it is another number, for where no mean with an interval can be found'],
     ]);
@@ -128,7 +128,7 @@ describe('the choice of an estimator', () => {
     expect(few).toMatchObject({ kind: 'infeasible' });
     expect(few.kind === 'infeasible' && few.cohortNeeded! > 100).toBe(true);
     expect(found({ question: 'distribution' })).toMatchObject({
-      reason: expect.stringContaining('range=LOW..HIGH') as string,
+      reason: expect.stringContaining('range=low..high') as string,
     });
     // Only covariance takes 20 columns, and it promises nothing under lies in any cohort.
     const wide = found({ question: 'covariance', columns: 20, parameters: { corruption: 0.05 } });

@@ -45,3 +45,31 @@ describe('a share of the people', () => {
     expect(given.stdout).toContain('owns');
   });
 });
+
+describe('a parameter that is missing', () => {
+  const asked = ['--columns', 'income'];
+  const secret = [...asked, '--cohort', '1000', '--participation', 'secret'];
+  it.each([
+    ['distribution', ['distribution', rows, ...asked], '--set range=low..high'],
+    ['histogram', ['histogram', rows, ...asked], '--set edges=first,second,...'],
+    ['sum', ['sum', rows, ...asked], '--set cap=most'],
+    ['sum with --where', ['sum', rows, ...secret, '--where', 'owns=1'], '--set cap=most'],
+    ['sum with cap auto', ['sum', rows, ...asked, '--set', 'cap=auto'], '--set cap-max=most'],
+    ['prime-heavy', ['prime-heavy', rows, ...asked], '--set spread is missing'],
+    ['a mean', ['mean', rows, ...asked, '--set', 'range=3'], '--set range is "3": give low..high'],
+  ])('is named as it is typed: %s', async (_, words, flag) => {
+    const { status, stderr } = await estimate(...words);
+    expect(status).toBe(2);
+    expect(stderr).toContain(flag);
+    expect(stderr).not.toContain('parameters.');
+    expect(stderr).not.toContain('1 of them');
+  });
+
+  it('is named as it is typed where no estimator is chosen', async () => {
+    const { status, stdout } =
+      await estimate('auto', rows, '--question', 'distribution', ...asked);
+    expect(status).toBe(1);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toContain('(--set range=low..high)');
+    expect(stdout).toContain('--set corruption=0');
+  });
+});

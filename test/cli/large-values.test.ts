@@ -165,15 +165,15 @@ describe('numbers beyond 2^64', () => {
   });
 
   it.each([
-    ['count', 'threshold=1e20', 'parameters.threshold'],
-    ['share', 'threshold=-1e20', 'parameters.threshold'],
-    ['mean', 'range=0..1e20', 'parameters.range'],
-    ['sum', 'cap=1e20', 'parameters.cap'],
-    ['ratio', 'cap=1,1e20', 'parameters.cap'],
-    ['histogram', 'edges=0,1e20', 'parameters.edges'],
-    ['quantile', 'range=0..1e20', 'parameters.range'],
-    ['distribution', 'edges=0,1e20', 'parameters.edges'],
-    ['tukey-median', 'radius=1e20', 'parameters.radius'],
+    ['count', 'threshold=1e20', '--set threshold'],
+    ['share', 'threshold=-1e20', '--set threshold'],
+    ['mean', 'range=0..1e20', '--set range'],
+    ['sum', 'cap=1e20', '--set cap'],
+    ['ratio', 'cap=1,1e20', '--set cap'],
+    ['histogram', 'edges=0,1e20', '--set edges'],
+    ['quantile', 'range=0..1e20', '--set range'],
+    ['distribution', 'edges=0,1e20', '--set edges'],
+    ['tukey-median', 'radius=1e20', '--set radius'],
   ])('are no parameters of %s: %s', async (estimator, set, path) => {
     const columns = estimator === 'ratio' ? '2' : '1';
     const spread = estimator === 'tukey-median' ? ['--set', 'spread=1'] : [];

@@ -64,7 +64,7 @@ describe('did you mean', () => {
     const misspelt =
       await refusal('estimate', 'mean', rows, ...target, '--set', 'spred=1');
     expect(misspelt)
-      .toContain('parameters.spred is not a parameter of this estimator: did you mean "spread"?');
+      .toContain('--set spred is not a parameter of this estimator: did you mean "spread"?');
     expect(await refusal('estimators', 'zzz')).toContain('choose one of mean, robust-mean');
   });
 

@@ -202,10 +202,10 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
   const to = spec.maximum === undefined ? '' : ` up to ${boundText(spec.maximum)}`;
   if (spec.type === 'positive') {
     const words = spec.choices === undefined ? '' : `${spec.choices.join(', ')}, `;
-    return `${words}a positive number${from}${to}, or ${facts.dimension} of them, one per column`;
+    return `${words}a positive number${from}${to}${perColumn(facts)}`;
   }
   if (spec.type === 'range') {
-    return `low..high with low < high${from}${to}, or ${facts.dimension} of them, one per column`;
+    return `low..high with low < high${from}${to}${perColumn(facts)}`;
   }
   if (spec.type === 'numbers') {
     return `1 to ${lengthMaximumOf(spec)} numbers${from}${to}, each above the one before`;
@@ -215,6 +215,10 @@ function ruleOf(spec: ParameterSpec, facts: ParameterFacts): string {
       + `${protocolLimits.parameterText} characters`;
   }
   return `${spec.type === 'integer' ? 'a whole number' : 'a number'}${from}${to}`;
+}
+
+function perColumn({ dimension }: ParameterFacts): string {
+  return dimension === 1 ? '' : `, or ${dimension} of them, one per column`;
 }
 
 function refused(

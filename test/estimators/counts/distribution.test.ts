@@ -176,7 +176,7 @@ describe('distribution', () => {
       .toMatchObject({ kind: 'infeasible', reason: expect.stringContaining('pure') as string });
     const refusal = (raw: Record<string, unknown>) => () =>
       planOf('distribution', raw, factsOf(1, 2_000));
-    expect(refusal({})).toThrow(/give one of them/);
+    expect(refusal({})).toThrow(/give range=low..high/);
     expect(refusal({ low: 0 })).toThrow(/low is now range/);
     expect(refusal({ range: '0..1', edges: [1, 2] })).toThrow(/give one of them/);
     expect(refusal({ edges: [1] })).toThrow(/at least 2/);

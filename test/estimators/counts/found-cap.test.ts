@@ -233,9 +233,9 @@ describe('sum with a cap that is found', () => {
     expect(few.remedy).toContain('a cap that you know');
     expect(planFor(asked, cohortNeeded)().kind).toBe('plan');
     expect(planFor(asked, cohortNeeded - 1)().kind).toBe('infeasible');
-    expect(planFor({ cap: 'auto' })).toThrow(/cap-max is missing: give the largest cap/);
+    expect(planFor({ cap: 'auto' })).toThrow(/cap-max is missing: give cap-max=most, the largest cap/);
     expect(planFor({ ...asked, range: '0..1' })).toThrow(/both given/);
-    expect(planFor({ cap: 3, 'cap-max': 9 })).toThrow(/cap-max is for cap auto: leave it out/);
+    expect(planFor({ cap: 3, 'cap-max': 9 })).toThrow(/cap-max is for cap=auto: leave it out/);
     expect(planFor({ ...asked, 'cap-quantile': 0.9 })).toThrow(/not a parameter/);
     const { assumptions } = planOf('sum', asked, factsOf(1, 5_000, 1)).guarantee;
     const { clusterSeenFrom: seen, clusterMayAdd, interval } =

@@ -143,7 +143,7 @@ function countedBy(values: ParameterValues, columns: number): IsCounted {
     if (optionalNumberOf(values, 'column') === undefined) return () => true;
     throw new InvalidParameterError(
       'parameters.column is given without parameters.threshold: '
-      + 'give a threshold to count by it, or leave column out',
+      + 'give threshold=value to count by it, or leave column out',
       { path: 'parameters.column' },
     );
   }

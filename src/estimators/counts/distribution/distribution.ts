@@ -80,8 +80,11 @@ function edgesOf(values: ParameterValues): readonly number[] {
   const range = optionalNumbersOf(values, 'range');
   if ((range === undefined) === (edges === undefined)) {
     throw new InvalidParameterError(
-      'parameters.range is cut into cells, and parameters.edges are the edges of cells: give one '
-      + 'of them', { path: edges === undefined ? 'parameters.range' : 'parameters.edges' },
+      edges === undefined
+        ? 'neither parameters.range nor parameters.edges is given: give range=low..high, between '
+          + 'which nearly all values lie, or edges=first,second,... of cells'
+        : 'parameters.range and parameters.edges are both given: give one of them',
+      { path: edges === undefined ? 'parameters.range' : 'parameters.edges' },
     );
   }
   if (edges !== undefined && edges.length < 2) {

@@ -77,9 +77,10 @@ function planHistogram(values: ParameterValues, facts: StudyFacts): Plan | Infea
   if ((edges === undefined) === (width === undefined)) {
     const which = edges === undefined
       ? 'neither parameters.edges nor parameters.width is'
-      : 'parameters.edges and width are both';
+      : 'parameters.edges and parameters.width are both';
     throw new InvalidParameterError(
-      `${which} given: give edges for public bins, or width for bins without bounds`,
+      `${which} given: give edges=first,second,... for public bins, or width=size for bins `
+        + 'without bounds',
       { path: 'parameters.edges' },
     );
   }

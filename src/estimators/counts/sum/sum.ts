@@ -101,13 +101,13 @@ function givenBoundsOf(values: ParameterValues): readonly Bounds[] {
   const range = rangeOf(values);
   if (range === null) {
     return optionalNumbersOf(values, 'cap')?.map((high) => boundsOf(0, high)) ?? refuse(
-      'cap', 'neither parameters.cap nor parameters.range is given: give cap, the most that one '
-      + 'contributor counts for, range, such as -50..200, or cap auto with cap-max, the largest '
-      + 'cap that may be found',
+      'cap', 'neither parameters.cap nor parameters.range is given: give cap=most, what one '
+      + 'contributor counts for at most, range=low..high, between which nearly all values lie, or '
+      + 'cap=auto and cap-max=most, the largest cap that may be found',
     );
   }
   if (values['cap'] !== undefined) {
-    refuse('cap', 'parameters.cap and range are both given: give one of them');
+    refuse('cap', 'parameters.cap and parameters.range are both given: give one of them');
   }
   return Array.from(range.low, (low, j) => boundsOf(low, range.high[j]!));
 }
@@ -121,18 +121,18 @@ function foundCapOf(values: ParameterValues): readonly number[] | null {
   const capMax = optionalNumbersOf(values, 'cap-max');
   if (values['cap'] !== 'auto') {
     if (capMax !== undefined) {
-      refuse('cap-max', 'parameters.cap-max is for cap auto: leave it out, or give cap auto in '
+      refuse('cap-max', 'parameters.cap-max is for cap=auto: leave it out, or give cap=auto in '
         + 'place of a cap or range');
     }
     return null;
   }
   if (values['range'] !== undefined) {
-    refuse('cap', 'parameters.cap and range are both given: give one of them');
+    refuse('cap', 'parameters.cap and parameters.range are both given: give one of them');
   }
   if (capMax !== undefined) return capMax;
   return refuse(
-    'cap-max', 'parameters.cap is auto, and parameters.cap-max is missing: give the largest cap '
-    + 'that may be found, such as 10000',
+    'cap-max', 'parameters.cap is auto, and parameters.cap-max is missing: give cap-max=most, '
+    + 'the largest cap that may be found',
   );
 }
 
