@@ -8,9 +8,10 @@ import { epsilonRange, perReleaseTarget } from '../../src/privacy/accounting/tar
 import {
   autoName, checkName, choiceFacts, printChoice, questionArguments, resolveEstimator,
 } from '../estimate/chosen.js';
+import { readsCells } from '../estimate/request.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
-import { numberFlag } from '../base/numbers.js';
+import { listFlag, numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { plannerOf, smallestCohortFor, smallestPlan } from '../../src/plan.js';
@@ -49,8 +50,9 @@ export const plan = defineCommand({
       description: 'contributors per epoch; may be left out with --error',
     },
     columns: {
-      type: 'string', valueHint: 'd',
-      description: 'number of columns of a row; needed but for study files',
+      type: 'string', valueHint: 'a,b',
+      description: 'columns of a row, by name, or how many there are; not for study files or a '
+        + 'count of everybody',
     },
     ...privacyArguments,
     set: {
@@ -99,15 +101,10 @@ export const plan = defineCommand({
       throw new UsageError('--populations is for study files: leave it out');
     }
     checkName(args.name, args.question);
-    if (args.columns === undefined) {
-      throw new UsageError('--columns is missing: give the number of columns');
-    }
-    const dimension = numberFlag(
-      args.columns, '--columns', { atLeast: 1, atMost: protocolLimits.columns, whole: true },
-    );
+    const set = await settingsFlag(repeated['set'] ?? []);
+    const dimension = columnsOf(args, set);
     const { given, error } = sizes(args);
     const hostile = numberFlag(args.corruption, '--corruption', { atLeast: 0, below: 0.5 });
-    const set = await settingsFlag(repeated['set'] ?? []);
     const { target, budget } = targets(args, given);
     const participation = participationOf(args.participation, given !== undefined, 'secret');
     const raw = declared(args.name, hostile, set);
@@ -152,6 +149,28 @@ export const plan = defineCommand({
     return 0;
   },
 });
+
+/**
+ * The number of columns to plan for. A count of everybody needs none, and is planned for one.
+ * @throws UsageError where none are given, and the answer is about some.
+ */
+function columnsOf(
+  { name, question, columns }: {
+    readonly name: string; readonly question?: string | undefined;
+    readonly columns?: string | undefined;
+  },
+  set: Readonly<Record<string, unknown>>,
+): number {
+  if (columns === undefined) {
+    if (!readsCells(name, question, set)) return 1;
+    throw new UsageError('--columns is missing: give the names of the columns, or their number');
+  }
+  const names = listFlag(columns, '--columns')!;
+  const count = Number.isNaN(Number(columns)) ? String(names.length) : columns;
+  return numberFlag(
+    count, '--columns', { atLeast: 1, atMost: protocolLimits.columns, whole: true },
+  );
+}
 
 /** The cohort, or the error to solve for. @throws UsageError for both or none. */
 function sizes(args: {

@@ -73,3 +73,31 @@ describe('a parameter that is missing', () => {
     expect(stdout).toContain('--set corruption=0');
   });
 });
+
+describe('the columns of a plan', () => {
+  const people = ['--cohort', '1000', '--participation', 'secret', ...privacy, '--json'];
+  const planOf = async (...words: readonly string[]): Promise<unknown> => {
+    const { status, stdout, stderr } = await keelson(['plan', ...words, ...people], seeded);
+    expect(status, stderr).toBe(0);
+    return JSON.parse(stdout);
+  };
+  const mean = ['mean', '--set', 'spread=1', '--columns'];
+
+  it('are names or a number', async () => {
+    expect(await planOf(...mean, 'income,owns')).toEqual(await planOf(...mean, '2'));
+    expect(await planOf(...mean, 'income')).toEqual(await planOf(...mean, '1'));
+  });
+
+  it.each([['count', ['count']], ['auto', ['auto', '--question', 'count']]])(
+    'are none for a count of everybody by %s', async (_, words) => {
+      expect(await planOf(...words)).toMatchObject({ estimator: 'count', outcome: 'plan' });
+    });
+
+  it('are asked for where the answer is about some', async () => {
+    for (const words of [['median'], ['count', '--set', 'threshold=1']]) {
+      const { status, stderr } = await keelson(['plan', ...words, ...people], seeded);
+      expect(status).toBe(2);
+      expect(stderr).toContain('--columns is missing: give the names of the columns');
+    }
+  });
+});
