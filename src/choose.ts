@@ -132,7 +132,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     name: 'count', suits: 'How many people take part, or have a value of at least a threshold?',
     needs: 'perhaps a `threshold`', liars: 'each moves the count by at most one',
   }],
-  sum: [{
+  total: [{
     name: 'sum', suits: 'What is the total of each column, such as hours or costs?',
     needs: 'a `cap` or a `range` that nearly all values lie in; or `cap: auto` and a `cap-max`',
     liars: 'each moves the total by at most the cap',
@@ -165,7 +165,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     name: 'median', suits: 'Which value of each column has half the people below it?',
     ...ofRanks,
   }],
-  quantile: [{
+  percentile: [{
     name: 'quantile', suits: 'What is the upper tenth, or several quantiles at once?',
     ...ofRanks,
   }],

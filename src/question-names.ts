@@ -1,6 +1,6 @@
 /** The questions about the contributors that an estimator can be chosen for. */
 export const questionNames = [
-  'mean', 'count', 'sum', 'share', 'ratio', 'median', 'quantile', 'histogram', 'covariance',
+  'mean', 'count', 'total', 'share', 'ratio', 'median', 'percentile', 'histogram', 'covariance',
   'distribution',
 ] as const;
 /** One of `questionNames`. */

@@ -13,7 +13,8 @@ import { printNotes, type AnswerContext } from '../base/answers.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
 import {
-  autoName, checkName, choiceFacts, makesPasses, printChoice, resolveEstimator, type Resolved,
+  autoName, checkName, choiceFacts, estimatorAsked, makesPasses, printChoice, resolveEstimator,
+  withQuestion, type Resolved,
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
 import { checkPagePath, pageOf, writePage } from '../estimate/html.js';
@@ -94,8 +95,8 @@ export const estimate = defineCommand({
     name: {
       type: 'positional', required: false,
       description: 'an estimator; "keelson estimators" lists them; auto chooses one from public '
-        + 'facts: the question, the columns, the cohort, and what --set says; left out, --study '
-        + 'says what is asked',
+        + 'facts: the question, the columns, the cohort, and what --set says; total and percentile '
+        + 'are auto with that question; left out, --study says what is asked',
     },
     file: {
       type: 'positional', required: false,
@@ -158,7 +159,8 @@ export const estimate = defineCommand({
     + '    --participation secret --epsilon 2 --delta 1e-6 --set spread=40,600 \\\n'
     + '    --columns delay,distance',
   ],
-  async run({ args: flags, repeated, io, output, debug }) {
+  async run({ args: typed, repeated, io, output, debug }) {
+    const flags = withQuestion(typed);
     const startedMs = io.monotonicMs();
     if (flags.html !== undefined) checkPagePath(flags.html);
     const { ledger, args } = await withLedger(flags, isStudyAlone(flags));
@@ -185,7 +187,7 @@ export const estimate = defineCommand({
       noteTime([]);
       return status;
     }
-    const asked = name === autoName ? args.question ?? name : name;
+    const asked = estimatorAsked(name, args.question);
     const request = await tableRequest(args, repeated['type'] ?? [], {
       asked, readsCells: readsCells(name, args.question, given),
     }, output);
@@ -284,10 +286,10 @@ function report(
   results: readonly EstimateResult[],
   {
     tables, resolved: { estimator, parameters, choice }, request, notes, randomness, texts, state,
-    args: { html },
+    args: { html, question },
   }: {
     readonly state: LedgerState | undefined;
-    readonly args: Pick<InputFlags, 'html'>;
+    readonly args: Pick<InputFlags, 'html'> & { readonly question?: string | undefined };
     readonly texts: AnswerContext['texts'];
     readonly tables: readonly RowTable[];
     readonly resolved: Resolved;
@@ -306,7 +308,7 @@ function report(
     ...(state === undefined ? {} : { ledger: state }),
     ...(randomness.insecure ? { insecure: true } : {}),
   });
-  if (choice !== null) printChoice(choice, output);
+  if (choice !== null) printChoice(choice, question, output);
   const all = results.map((result, i) => ({ group: groupOf(i), result }));
   printResults(all, { parameters, texts }, output);
   printLedger(state, output);

@@ -26,7 +26,7 @@ export const init = defineCommand({
     + 'unless "keelson plan" accepts the study.',
     'Questions: mean of each column; skewed-mean, the same where some honest values are far out '
     + 'on one side, such as incomes, which needs ranges; median of each column; total of each '
-    + 'column; share of people from some value on; histogram of a column; quantile, such as the '
+    + 'column; share of people from some value on; histogram of a column; percentile, such as the '
     + 'upper tenth, of a column; distribution, the whole '
     + 'spread of a column; covariance of columns. These are about the names in a column, and '
     + '--group-by says which: count-by-group, how many people there are under each name; '
@@ -35,7 +35,7 @@ export const init = defineCommand({
     + 'send, where nobody has a list; several, four such questions from the same rows. '
     + 'Ranges are public guesses: do not take them from the data.',
     'With --server three times the study is sealed: the servers are of three operators, and none '
-    + 'sees a row. They answer mean, histogram, quantile, count-by-group and several.',
+    + 'sees a row. They answer mean, histogram, percentile, count-by-group and several.',
   ],
   args: {
     file: {
@@ -69,7 +69,7 @@ export const init = defineCommand({
   examples: [
     'keelson init',
     'keelson init commutes.yaml --question mean --columns minutes,kilometres --cohort 3000',
-    'keelson init ages.yaml --question quantile --columns age --range 0..120 --cohort 500',
+    'keelson init ages.yaml --question percentile --columns age --range 0..120 --cohort 500',
     'keelson init rides.yaml --question count-by-group --group-by region --groups north,south '
       + '--cohort 2000',
     'keelson init weeks.yaml --question running-total --group-by region --groups north,south '

@@ -6,7 +6,7 @@ import type {
 import { findEstimator } from '../../src/estimators/registry.js';
 import { epsilonRange, perReleaseTarget } from '../../src/privacy/accounting/target.js';
 import {
-  autoName, checkName, choiceFacts, printChoice, questionArguments, resolveEstimator,
+  autoName, checkName, choiceFacts, printChoice, questionArguments, resolveEstimator, withQuestion,
 } from '../estimate/chosen.js';
 import { readsCells } from '../estimate/request.js';
 import { defineCommand } from '../base/command.js';
@@ -42,7 +42,8 @@ export const plan = defineCommand({
       required: true,
       valueHint: 'name...',
       description: 'an estimator ("keelson estimators" lists them), auto to have one chosen from '
-        + 'these numbers, or study files (.yaml)',
+        + 'these numbers (total and percentile are auto with that question), or study files '
+        + '(.yaml)',
     },
     ...questionArguments,
     cohort: {
@@ -90,7 +91,8 @@ export const plan = defineCommand({
     'keelson plan populous-mean --columns 2 --epsilon 2 --delta 1e-6 --set spread=1 --corruption '
       + '0.1 --error 0.3',
   ],
-  async run({ args, repeated, output }) {
+  async run({ args: typed, repeated, output }) {
+    const args = withQuestion(typed);
     if (isStudyFile(args.name)) {
       return planStudies([args.name, ...args._.slice(1)], args, repeated['set'] ?? [], output);
     }
@@ -144,7 +146,7 @@ export const plan = defineCommand({
       ...(budget === undefined ? {} : { budget }),
     };
     output.json(described);
-    if (choice !== null) printChoice(choice, output);
+    if (choice !== null) printChoice(choice, args.question, output);
     print(described, output);
     return 0;
   },

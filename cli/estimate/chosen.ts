@@ -15,6 +15,24 @@ import { formatNumber, type Output } from '../base/output.js';
 /** The name that leaves the choice of an estimator to public facts. */
 export const autoName = 'auto';
 
+/** Estimators of questions whose word is no estimator's name. */
+const answeredBy: Readonly<Record<string, string>> = { total: 'sum', percentile: 'quantile' };
+
+/** The estimator, or for `auto` one whose answer has the numbers of the question. */
+export function estimatorAsked(name: string, question = 'mean'): string {
+  return name === autoName ? answeredBy[question] ?? question : name;
+}
+
+/** A question in place of an estimator, such as `total`, asks `auto` for it. */
+export function withQuestion<
+  A extends { readonly name?: string | undefined; readonly question?: string | undefined },
+>(args: A): A {
+  const { name, question } = args;
+  const isWord = question === undefined && !isEstimator(name ?? '')
+    && questionNames.some((each) => each === name);
+  return isWord ? { ...args, name: autoName, question: name } : args;
+}
+
 /** Estimators whose releases are made of sums and counts alone. */
 const withoutPasses: ReadonlySet<string> = new Set([
   'count', 'sum', 'share', 'ratio', 'histogram', 'median', 'quantile', 'distribution',
@@ -91,8 +109,10 @@ export function choiceFacts({ why, assumes, candidates }: Choice) {
 }
 
 /** Prints which estimator was chosen, why, and the cost of the others. */
-export function printChoice({ estimator, why, candidates }: Choice, output: Output): void {
-  output.text(`chosen: ${estimator.name}`);
+export function printChoice(
+  { estimator, why, candidates }: Choice, question: string | undefined, output: Output,
+): void {
+  output.text(`chosen: ${estimator.name}, for the question ${question ?? 'mean'}`);
   for (const sentence of why) {
     wrap(byFlags(sentence), terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
   }

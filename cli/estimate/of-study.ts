@@ -15,7 +15,7 @@ import { whileReading } from '../base/progress.js';
 import { readStudies } from '../base/study-files.js';
 import { readTypes } from '../input/typed-columns.js';
 import { askedQuestion, rowsOfFile, type AskedFlags } from './asked.js';
-import { autoName } from './chosen.js';
+import { autoName, estimatorAsked } from './chosen.js';
 import { printLedger, printRefusal } from './paying.js';
 import { inputFlags, inputPath, type InputFlags } from './request.js';
 import { checkTimes, notesOnTimes, timeTexts } from './times.js';
@@ -67,7 +67,7 @@ export async function answerFile(
 /** Answers the one question that flags ask. */
 export async function answerFlags(
   name: string,
-  args: InputFlags & AskedFlags,
+  args: InputFlags & AskedFlags & { readonly question?: string | undefined },
   { where, types, given, io, output, ledger }: {
     readonly ledger: Ledger | undefined;
     readonly where: readonly string[];
@@ -78,8 +78,10 @@ export async function answerFlags(
   },
 ): Promise<0 | 1> {
   if (name === autoName || rhoIn(args.epsilon) !== undefined) {
-    const what = name === autoName ? `${autoName} is` : '--epsilon rho=R is';
-    throw new UsageError(`${what} not for --where and --groups-max: give an estimator and epsilon`);
+    const [what, remedy] = name === autoName
+      ? [autoName, `name an estimator, such as ${estimatorAsked(name, args.question)}`]
+      : ['--epsilon rho=R', 'give epsilon'];
+    throw new UsageError(`${what} is not for --where and --groups-max: ${remedy}`);
   }
   const path = inputPath(args);
   const typed = await readTypes(undefined, args.study, types, '--study');

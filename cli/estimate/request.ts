@@ -8,7 +8,7 @@ import { csvFlag } from '../input/csv-flag.js';
 import type { TableRequest } from '../input/table.js';
 import type { TypedColumns } from '../input/study-columns.js';
 import { readTypes, timeOfFlag, type TimeType } from '../input/typed-columns.js';
-import { autoName } from './chosen.js';
+import { estimatorAsked } from './chosen.js';
 
 const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
   + 'treated as public; the guarantee covers what rows contain, not who is present';
@@ -152,7 +152,7 @@ function binOfGroup(column: string, text: string): TimeType | null {
 export function readsCells(
   name: string, question: string | undefined, given: Readonly<Record<string, unknown>>,
 ): boolean {
-  const estimator = name === autoName ? question ?? name : name;
+  const estimator = estimatorAsked(name, question);
   const isCount = describeNumbers({ estimator, parameters: {}, columns: ['value'] })
     .every(({ kind }) => kind === 'count');
   return !isCount || given['threshold'] !== undefined || given['column'] !== undefined;

@@ -39,7 +39,7 @@ const columnsShown = 8;
 const valueRule = { atLeast: -factsLimits.valueMax, atMost: factsLimits.valueMax };
 
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
-  'share', 'histogram', 'quantile', 'distribution', 'median-by-group', 'several',
+  'share', 'histogram', 'percentile', 'distribution', 'median-by-group', 'several',
 ]);
 /** They count people, so no column of numbers is needed. */
 const ofNoColumn: ReadonlySet<Question> = new Set<Question>([
@@ -47,7 +47,7 @@ const ofNoColumn: ReadonlySet<Question> = new Set<Question>([
 ]);
 /** The others need no public range. */
 const needRanges: ReadonlySet<Question> = new Set<Question>([
-  ...[...ofOneColumn].filter((each) => each !== 'quantile'), 'skewed-mean', 'total',
+  ...[...ofOneColumn].filter((each) => each !== 'percentile'), 'skewed-mean', 'total',
 ]);
 
 /**

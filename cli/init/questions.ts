@@ -2,7 +2,7 @@ import type { StudyInput } from '../../server/study-file/study-input.js';
 
 /** The questions that a new study file can ask. */
 export const questions = [
-  'mean', 'skewed-mean', 'median', 'total', 'share', 'histogram', 'quantile', 'distribution',
+  'mean', 'skewed-mean', 'median', 'total', 'share', 'histogram', 'percentile', 'distribution',
   'covariance', 'count-by-group', 'running-total', 'median-by-group', 'unknown-groups', 'several',
 ] as const;
 export type Question = typeof questions[number];
@@ -21,7 +21,7 @@ export function isKeyed(question: Question): question is KeyedQuestion {
 
 /** The questions that three servers answer which see no row. */
 export const sealedQuestions: ReadonlySet<Question> =
-  new Set<Question>(['mean', 'histogram', 'quantile', 'count-by-group', 'several']);
+  new Set<Question>(['mean', 'histogram', 'percentile', 'count-by-group', 'several']);
 
 /** Nearly all honest values lie between these two. */
 export interface Range {
@@ -48,7 +48,7 @@ export interface Answers extends Facts {
   readonly title: string | null;
   readonly question: Question;
   /**
-   * Columns of numbers. Exactly one for share, histogram, quantile, distribution, median-by-group
+   * Columns of numbers. Exactly one for share, histogram, percentile, distribution, median-by-group
    * and several. None for count-by-group, running-total and unknown-groups.
    */
   readonly columns: readonly string[];
@@ -57,7 +57,7 @@ export interface Answers extends Facts {
   /** The public list of these names; null where nobody has one. */
   readonly keys: readonly string[] | null;
   /**
-   * One for each column; null if they are not known, for a mean, a median, a quantile or a
+   * One for each column; null if they are not known, for a mean, a median, a percentile or a
    * covariance.
    */
   readonly ranges: readonly Range[] | null;

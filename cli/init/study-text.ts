@@ -123,7 +123,7 @@ const titles: Readonly<Record<PlainQuestion, string>> = {
   total: 'The total of each column over all people.',
   share: 'The share of people from some value on.',
   histogram: 'How many people are in each bin of values.',
-  quantile: 'Quantiles of a column.',
+  percentile: 'Percentiles of a column.',
   distribution: 'How the values of a column are spread, and any quantile of it.',
   covariance: 'How the columns vary together.',
 };
@@ -169,7 +169,7 @@ function choiceFor(question: PlainQuestion, answers: Answers): Choice {
       remarks: [rangeRemark(answers)],
       parameters: rangesText(answers),
     };
-    case 'quantile': return {
+    case 'percentile': return {
       estimator: 'quantile',
       remarks: [rangeRemark(answers), 'probabilities says which quantiles: 0.5 is the median.'],
       parameters: [rangesText(answers), 'probabilities: [0.25, 0.5, 0.75]']

@@ -49,7 +49,7 @@ export const limits = {
 export type Slider = keyof typeof limits;
 
 const wholeOnes: readonly string[] = ['people', 'columns', 'epochs'];
-const names = ['mean', 'count', 'sum', 'share', 'ratio', 'median', 'quantile', 'histogram',
+const names = ['mean', 'count', 'total', 'share', 'ratio', 'median', 'percentile', 'histogram',
   'distribution', 'covariance'] as const satisfies readonly QuestionName[];
 
 /** Whether a slider may have this value. */
@@ -61,7 +61,8 @@ export function isWithin(name: Slider, value: number): boolean {
 /** The number of columns in every row of the question; null where any number is possible. */
 export function fixedColumns(question: QuestionName): number | null {
   if (question === 'ratio') return 2;
-  return ['count', 'share', 'quantile', 'histogram', 'distribution'].includes(question) ? 1 : null;
+  return ['count', 'share', 'percentile', 'histogram', 'distribution'].includes(question)
+    ? 1 : null;
 }
 
 /** The facts about the values that a question needs. */
@@ -73,7 +74,7 @@ export function takes(
     case 'ratio': return 'cap';
     case 'share': return 'threshold';
     case 'count': return 'nothing';
-    case 'sum': case 'median': case 'quantile': case 'histogram': case 'distribution':
+    case 'total': case 'median': case 'percentile': case 'histogram': case 'distribution':
       return 'range';
   }
 }

@@ -5,9 +5,9 @@ import type { Rating } from './what-if.js';
 
 const titles: Readonly<Record<QuestionName, string>> = {
   mean: 'A mean of each column', count: 'How many people take part',
-  sum: 'The total of each column', share: 'The share of people from some value on',
+  total: 'The total of each column', share: 'The share of people from some value on',
   ratio: 'How much of one column there is for each unit of another',
-  median: 'The median of each column', quantile: 'Quantiles of a column',
+  median: 'The median of each column', percentile: 'Percentiles of a column',
   histogram: 'How many people are in each bin of values',
   distribution: 'How the values of a column are spread',
   covariance: 'How the columns vary together',
@@ -20,7 +20,7 @@ export function studyFileOf(asked: Asked, rating: Rating): string | null {
   if (estimator === undefined || budget === null) return null;
   const { question, people, columns, epsilon, delta, every } = asked;
   const reduce = ['mean', 'covariance'].includes(question) ? 'mean'
-    : ['sum', 'ratio'].includes(question) ? 'sum' : 'one';
+    : ['total', 'ratio'].includes(question) ? 'sum' : 'one';
   const names = Array.from({ length: columns }, (_, i) => `column_${i + 1}`);
   const pure = delta === 0 ? ', rule: pure' : '';
   return `# ${titles[question]}. Made by the what-if page; all of this is public.

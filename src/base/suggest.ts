@@ -43,7 +43,7 @@ export function nearest(word: string, candidates: readonly string[]): string | u
 
 /** Common words for a question, and what to write for them. */
 export const questionWords: Readonly<Record<string, string>> = {
-  percentile: 'quantile', average: 'mean', total: 'sum', proportion: 'share',
+  quantile: 'percentile', average: 'mean', sum: 'total', proportion: 'share',
   variance: 'covariance',
 };
 

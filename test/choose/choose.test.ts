@@ -27,8 +27,8 @@ describe('the choice of an estimator', () => {
   it('answers each question by what is known', () => {
     const one = { columns: 1 };
     expect(nameOf({ question: 'count', ...one, parameters: { threshold: 60 } })).toBe('count');
-    expect(nameOf({ question: 'quantile', ...one })).toBe('quantile');
-    const quantile = chosen({ question: 'quantile', ...one, parameters: { range: '0..240' } });
+    expect(nameOf({ question: 'percentile', ...one })).toBe('quantile');
+    const quantile = chosen({ question: 'percentile', ...one, parameters: { range: '0..240' } });
     expect(quantile.parameters).toMatchObject({ range: [0, 240] });
     const histogram = chosen({ question: 'histogram', ...one, parameters: { range: '-10..10' } });
     expect(histogram.parameters['edges']).toHaveLength(21);
@@ -142,7 +142,7 @@ describe('the choice of an estimator', () => {
     expect(() => found({ parameters: { corruption: 0.6 } })).toThrow(/corruption is a share/);
     expect(() => found({ parameters: { shape: 'round' } })).toThrow(/shape is any or light/);
     expect(() => found({ parameters: { shape: 'normal' } })).toThrow(/normal is now light/);
-    expect(() => found({ question: 'quantile', parameters: { range: '5..1' } }))
+    expect(() => found({ question: 'percentile', parameters: { range: '5..1' } }))
       .toThrow(/range is .*give low..high/);
     expect(() => chooseEstimator({ ...usual, colums: 2 } as never)).toThrow(/colums/);
   });

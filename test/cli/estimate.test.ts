@@ -259,7 +259,7 @@ describe('keelson estimate auto', () => {
     const { stdout } =
       await keelson(['estimate', 'auto', csvPath, ...privacy,
         '--cohort', '2000', '--participation', 'secret'], seeded);
-    expect(stdout).toMatch(/^chosen: robust-mean\n/);
+    expect(stdout).toMatch(/^chosen: robust-mean, for the question mean\n/);
     expect(stdout).toContain('not mean');
   });
 

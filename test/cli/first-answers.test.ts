@@ -74,6 +74,39 @@ describe('a parameter that is missing', () => {
   });
 });
 
+describe('a question in place of an estimator', () => {
+  const income = ['--columns', 'income'];
+  const json = async (...words: readonly string[]): Promise<unknown> => {
+    const { status, stdout, stderr } = await estimate(...words, ...income, '--json');
+    expect(status, stderr).toBe(0);
+    return JSON.parse(stdout);
+  };
+
+  it.each([
+    ['total', 'sum', ['--set', 'cap=70000']], ['percentile', 'quantile', []],
+  ])('%s asks auto, which says what it chose', async (word, estimator, set) => {
+    const answer = await json(word, rows, ...set);
+    expect(answer).toMatchObject({ estimator, outcome: 'value' });
+    expect(answer).toEqual(await json('auto', rows, '--question', word, ...set));
+    const plan = ['plan', word, ...income, '--cohort', '1000', '--participation', 'secret'];
+    const { status, stdout } = await keelson([...plan, ...privacy, ...set], seeded);
+    expect(status).toBe(0);
+    expect(stdout).toMatch(new RegExp(`^chosen: ${estimator}, for the question ${word}\n`));
+  });
+
+  it('adds up the rows of a person for a total', async () => {
+    const { stdout, stderr } = await estimate('total', rows, ...income, '--contributor', 'region',
+      '--set', 'cap=1e9');
+    expect(stdout, stderr).toContain('rows of each contributor become their sum');
+  });
+
+  it('is not for --where, which needs an estimator', async () => {
+    const { stderr } = await estimate('total', rows, ...income, '--where', 'owns=1', '--cohort',
+      '1000', '--participation', 'secret');
+    expect(stderr).toContain('name an estimator, such as sum');
+  });
+});
+
 describe('the columns of a plan', () => {
   const people = ['--cohort', '1000', '--participation', 'secret', ...privacy, '--json'];
   const planOf = async (...words: readonly string[]): Promise<unknown> => {

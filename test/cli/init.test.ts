@@ -110,7 +110,7 @@ describe('keelson init', () => {
     expect(await written('bins.yaml', ...bins)).toMatchObject({
       estimator: 'histogram', parameters: { edges: [-20, -10, 0, 10, 20, 30, 40, 50, 60, 70, 80] },
     });
-    const median = ['--question', 'quantile', '--range', 'age=0..120', ...age];
+    const median = ['--question', 'percentile', '--range', 'age=0..120', ...age];
     expect(await written('median.yaml', ...median)).toMatchObject({
       estimator: 'quantile', parameters: { range: '0..120', probabilities: [0.25, 0.5, 0.75] },
     });
@@ -264,7 +264,7 @@ describe('a study of which a person is not asked all facts', () => {
     ['mean', ['--columns', 'a,b', '--range', 'a=0..9', '--range', 'b=1..2'],
       { estimator: 'mean', columns: { b: { type: 'number', low: 1, high: 2 } } }],
     ['histogram', minutes, { estimator: 'histogram' }],
-    ['quantile', minutes, { estimator: 'quantile' }],
+    ['percentile', minutes, { estimator: 'quantile' }],
     ['count-by-group', region, { questions: { people: { estimator: 'count' } } }],
   ])('has three servers, and asks for a %s', async (question, flags, wanted) => {
     const study = ['--question', question, ...flags, '--cohort', '20000', ...servers];
@@ -336,7 +336,7 @@ describe('the names of a CSV file', () => {
     const csv = csvFile('two.csv', 'minutes,miles\n');
     const wrong = await refused([at('x.yaml'), ...flags, '--csv', csv, '--columns', 'minuts']);
     expect(wrong).toContain('the file has no column "minuts": did you mean "minutes"?');
-    const one = ['--question', 'quantile', ...people, '--csv', csv, '--range', '0..1'];
+    const one = ['--question', 'percentile', ...people, '--csv', csv, '--range', '0..1'];
     expect(await refused([at('x.yaml'), ...one])).toContain('--columns is missing');
     expect(await refused([at('x.yaml'), ...flags, '--csv', folder])).toContain('it is a folder');
     expect(await refused([at('x.yaml'), ...flags, '--csv', at('none.csv')]))

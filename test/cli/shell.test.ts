@@ -36,11 +36,11 @@ describe('the command line', () => {
       ['restore', 'docs/operating/operations.md'], ['keygen', ': write "keys new"'],
       ['backup', ': write "store backup"'],
     ] as const) expect((await keelson([typed])).stderr).toContain(remedy);
-    expect((await keelson(['estimate', 'auto', 'x.csv', '--question', 'percentile'])).stderr)
-      .toContain('not "percentile": write quantile');
+    expect((await keelson(['estimate', 'auto', 'x.csv', '--question', 'quantile'])).stderr)
+      .toContain('not "quantile": write percentile');
     for (const command of ['plan', 'init']) {
-      const { status, stderr } = await keelson([command, 'auto', '--question', 'percentile']);
-      expect([status, stderr]).toEqual([2, expect.stringContaining(': write quantile')]);
+      const { status, stderr } = await keelson([command, 'auto', '--question', 'quantile']);
+      expect([status, stderr]).toEqual([2, expect.stringContaining(': write percentile')]);
     }
     expect((await keelson(['--jsn'])).stderr).toContain('unknown flag --jsn before the command');
     expect((await keelson(['constructor'])).status).toBe(2);

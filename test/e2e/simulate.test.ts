@@ -64,7 +64,7 @@ describe('keelson simulate', () => {
     const one = ['--columns', 'minutes', '--range', '0..240'];
     const names = ['--group-by', 'region', '--groups', 'north,south'];
     const offered: Readonly<Record<Question, readonly string[]>> = {
-      mean: one, 'skewed-mean': one, median: one, total: one, histogram: one, quantile: one,
+      mean: one, 'skewed-mean': one, median: one, total: one, histogram: one, percentile: one,
       distribution: one,
       share: ['--columns', 'minutes', '--threshold', '60'],
       covariance: ['--columns', 'minutes,kilometres'],
