@@ -2,6 +2,7 @@ import { InvalidParameterError } from './base/errors.js';
 import { checkObject, checkOptions } from './base/given.js';
 import { choiceNow, parameterNow } from './base/old-names.js';
 import { didYouMean, questionWords } from './base/suggest.js';
+import { errorUnit } from './error-unit.js';
 import { checkDimension, checkParticipation } from './estimators/contract/given.js';
 import type {
   Estimator, Infeasible, ParameterValues, Plan, StudyFacts,
@@ -38,6 +39,8 @@ export interface Candidate {
   readonly expectedError: number | null;
   /** The unit of `expectedError`: `spreads`, unless the plan names another. */
   readonly errorsAreIn: string;
+  /** Both for people, in a unit of the rows where public facts give one: `50 people`. */
+  readonly errorText: string | null;
   /** Why it is not chosen whatever its error is, in one sentence; null if it could be. */
   readonly excluded: string | null;
   /** The parameters to plan it with; null where it lacks a fact that it needs. */
@@ -399,7 +402,8 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
   const standsIn = contender.standsIn?.(known) ?? false;
   const says = contender.says === undefined ? [] : [contender.says(known)];
   let parameters: ParameterValues | null = null;
-  const none = { estimator, expectedError: null, errorsAreIn: 'spreads', plan: null };
+  const none =
+    { estimator, expectedError: null, errorsAreIn: 'spreads', errorText: null, plan: null };
   const without = (excluded: string, infeasible: Infeasible | null = null): Rated =>
     ({ candidate: { ...none, excluded, parameters }, infeasible, standsIn, says });
   const lacking = contender.lacks?.(known) ?? null;
@@ -432,7 +436,12 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
   const expectedError = isConverted ? contender.inSpreads(total, known) : total;
   const errorsAreIn =
     isConverted ? 'spreads' : String(plan.facts['errorsAreIn'] ?? 'spreads');
-  const candidate = { estimator, expectedError, errorsAreIn, excluded, parameters, plan };
+  const { factor, name } =
+    errorUnit(errorsAreIn, { cohort: facts.cohort, parameters, facts: plan.facts });
+  const errorText = Number.isFinite(expectedError)
+    ? `${Number((factor * expectedError).toPrecision(3))} ${name}` : null;
+  const candidate =
+    { estimator, expectedError, errorsAreIn, errorText, excluded, parameters, plan };
   return { candidate, infeasible: null, standsIn, says };
 }
 
@@ -443,14 +452,14 @@ function percent(share: number): string {
 function reasons(
   { candidate: best, says }: Rated, eligible: number, known: Known,
 ): readonly string[] {
-  const { estimator, expectedError, errorsAreIn } = best;
+  const { estimator, errorText } = best;
   const liars = known.isUnprotected
     ? 'Nothing that takes rows of any shape resists people who lie here. Say shape=light if '
       + 'honest rows are about normal and some people may lie.'
     : known.corruption === 0 ? 'Nobody is expected to lie.'
     : `Up to ${percent(known.corruption)} of the contributors may lie, so only estimators that `
       + 'promise an error under that were considered.';
-  const error = `its expected error is ${Number(expectedError!.toPrecision(3))} ${errorsAreIn}`;
+  const error = `its expected error is ${errorText ?? 'not bounded'}`;
   const compared = eligible > 1
     ? `Of ${eligible} that fit, ${estimator.name} was chosen: ${error}.`
     : `Only ${estimator.name} fits what is known: ${error}.`;

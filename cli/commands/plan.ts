@@ -1,7 +1,7 @@
 import type { BudgetRuleName } from '../../src/base/budget-rules.js';
 import { protocolLimits } from '../../src/base/limits.js';
 import type {
-  ExpectedError, Infeasible, Plan, PrivacyTarget,
+  ExpectedError, Infeasible, ParameterValues, Plan, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { epsilonRange, perReleaseTarget } from '../../src/privacy/accounting/target.js';
@@ -11,9 +11,12 @@ import {
 import { readsCells } from '../estimate/request.js';
 import { defineCommand } from '../base/command.js';
 import { UsageError } from '../base/errors.js';
+import { wrap } from '../base/help.js';
+import { terminalColumns } from '../base/io.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
+import { errorUnit } from '../../src/error-unit.js';
 import { plannerOf, smallestCohortFor, smallestPlan } from '../../src/plan.js';
 import {
   participationArgument, participationOf, privacyArguments, targetOfFlags,
@@ -29,9 +32,10 @@ export const plan = defineCommand({
   name: 'plan',
   summary: 'Sample sizes, noise and expected error from public numbers, without data.',
   details: [
-    'Errors are the root of the expected squared distance from the truth, in units of the spread '
-    + 'unless the plan names other units (errorsAreIn). With --error it finds the smallest cohort '
-    + '(number of people) with at most that error, under --corruption. With --budget-epsilon it '
+    'Errors are the root of the expected squared distance from the truth. They are shown in people '
+    + 'or in units of the column where public numbers say how; --json and --error have spreads, or '
+    + 'the unit that errorsAreIn names. With --error it finds the smallest cohort (number of '
+    + 'people) with at most that error, under --corruption. With --budget-epsilon it '
     + 'says for how many releases a budget lasts. With study files in place of an estimator, it '
     + 'prints the plan of each study from its file. Exit status 1: there is no plan for these '
     + 'numbers, or the budget does not pay for one release; it prints why, and what would help.',
@@ -370,6 +374,7 @@ function unreachable(
 
 type Described = ReturnType<typeof describe> & {
   readonly estimator: string;
+  readonly parameters: ParameterValues;
   readonly cohort: number;
   readonly dimension: number;
   readonly corruption: number;
@@ -380,11 +385,12 @@ type Described = ReturnType<typeof describe> & {
 };
 
 function print(plan: Described, output: Output): void {
-  const { privacy, noise, guarantee } = plan;
+  const { privacy, noise, guarantee, facts: { errorsAreIn = 'spreads', ...facts } } = plan;
+  const { factor, name: unit } = errorUnit(String(errorsAreIn), plan);
   const errorRow = (
     name: string, { total, sampling, noise: part, bias }: ExpectedError,
   ): string[] =>
-    [name, formatNumber(total), formatNumber(sampling), formatNumber(part), formatNumber(bias)];
+    [name, ...[total, sampling, part, bias].map((error) => formatNumber(factor * error))];
   output.table(['', ''], [
     ['estimator', plan.estimator],
     [
@@ -396,7 +402,7 @@ function print(plan: Described, output: Output): void {
     ['corruption', `up to ${formatNumber(guarantee.corruptionMax)}`],
     ['assumes', findEstimator(plan.estimator).assumption],
     ['noise', noiseText(noise, plan.facts['spread'] === 'found privately')],
-    ...Object.entries(plan.facts)
+    ...Object.entries(facts)
       .map(([name, fact]) => [name, typeof fact === 'number' ? formatNumber(fact) : fact]),
     ...(plan.budget === undefined ? [] : [['budget', budgetText(plan.budget)]]),
     ...(plan.honestKeysExcluded === undefined ? [] : [[
@@ -411,7 +417,7 @@ function print(plan: Described, output: Output): void {
       errorRow(`${formatNumber(100 * plan.corruption)} % hostile`, plan.expectedError.corrupted),
     ]),
   ]);
-  if (plan.facts['errorsAreIn'] === undefined) output.text('errors are in spreads');
+  wrap(`errors are in ${unit}`, terminalColumns).forEach((line) => output.text(line));
 }
 
 /** A study that lists its questions. */

@@ -10,7 +10,7 @@ import { didYouMean, questionWords } from '../../src/base/suggest.js';
 import { byFlags, UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
 import { terminalColumns } from '../base/io.js';
-import { formatNumber, type Output } from '../base/output.js';
+import type { Output } from '../base/output.js';
 
 /** The name that leaves the choice of an estimator to public facts. */
 export const autoName = 'auto';
@@ -116,10 +116,9 @@ export function printChoice(
   for (const sentence of why) {
     wrap(byFlags(sentence), terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
   }
-  for (const { estimator: { name }, expectedError, errorsAreIn, excluded } of candidates) {
+  for (const { estimator: { name }, errorText, excluded } of candidates) {
     if (name === estimator.name) continue;
-    const error = expectedError === null || !Number.isFinite(expectedError)
-      ? '' : `, expected error ${formatNumber(expectedError)} ${errorsAreIn}`;
+    const error = errorText === null ? '' : `, expected error ${errorText}`;
     const text = `not ${name}${error}${excluded === null ? '' : `: ${byFlags(excluded)}`}`;
     wrap(text, terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
   }

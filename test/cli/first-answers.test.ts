@@ -134,3 +134,35 @@ describe('the columns of a plan', () => {
     }
   });
 });
+
+describe('errors of a plan', () => {
+  const people = ['--cohort', '1000', '--participation', 'secret', ...privacy];
+  it.each([
+    ['people', ['count'], 1.36],
+    ['people, over all bins', ['histogram', '--set', 'edges=1,2,3'], 5.6],
+    ['units of the column', ['mean', '--set', 'spread=40'], 1.94],
+    ['units of the column', ['mean', '--set', 'range=0..100'], 1.59],
+    ['units of the column', ['sum', '--set', 'cap=100'], 149],
+    ['percentage points', ['share'], 0.141],
+    ['% of the people, by which the ranks of the answers are off', ['median'], 2.03],
+  ])('are in %s: %s', async (unit, words, error) => {
+    const { stdout, stderr } =
+      await keelson(['plan', ...words, '--columns', 'income', ...people], seeded);
+    expect(stdout, stderr).toContain(`errors are in ${unit}\n`);
+    const shown = Number(/nobody hostile +([\d.]+)/.exec(stdout)?.[1]);
+    expect(shown / error).toBeCloseTo(1, 2);
+  });
+
+  it('are in spreads where columns have several', async () => {
+    const { stdout } = await keelson(
+      ['plan', 'mean', '--columns', 'a,b', '--set', 'spread=1,40', ...people], seeded);
+    expect(stdout).toContain('errors are in spreads');
+  });
+
+  it('are in the same unit where auto compares them', async () => {
+    const { stdout } = await keelson(['plan', 'auto', '--columns', 'income', '--set', 'spread=40',
+      ...people], seeded);
+    expect(stdout.replaceAll(/\s+/g, ' ')).toMatch(
+      /robust-mean was .* 8\.88 units of the column\. .*9\.71 units of the column/);
+  });
+});

@@ -213,10 +213,10 @@ describe('the unit of expected errors', () => {
       '--cohort', '3000', '--participation', 'secret', '--columns', '1',
       '--epsilon', '1', '--delta', '1e-6'];
     const mean = await keelson(['plan', 'mean', ...size, '--set', 'spread=1']);
-    expect(mean.stdout).toMatch(/errors are in spreads\n$/);
+    expect(mean.stdout).toMatch(/errors are in units of the column\n$/);
     const count = await keelson(['plan', 'count', ...size]);
-    expect(count.stdout).toContain('errorsAreIn');
-    expect(count.stdout).not.toContain('errors are in spreads');
+    expect(count.stdout).toMatch(/errors are in people\n$/);
+    expect(count.stdout).not.toContain('errorsAreIn');
   });
 });
 
