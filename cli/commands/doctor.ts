@@ -17,7 +17,8 @@ export const doctor = defineCommand({
     + 'is left. It may run beside the server, and changes nothing in it. With --disk it also times '
     + 'durable writes: it writes a small file into the folder and removes it.',
     'Of a server, given by its address, it checks what everybody may ask: health, clock, TLS '
-    + 'certificate, dashboard, studies, and that metrics are closed.',
+    + 'certificate, dashboard, studies, that metrics are closed, and whether rows from here go '
+    + 'encrypted.',
     'Of a study file, whose name ends in .yaml or .yml, it lists names of before the first release '
     + 'with the new ones, and plans the study. --write puts the new names into the file, where all '
     + 'else stays. --servers also asks the three servers of a sealed study: whether each answers, '

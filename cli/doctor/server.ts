@@ -1,5 +1,6 @@
 import { ask, type Answer } from './ask.js';
 import { fail, ok, warn, type Finding } from './finding.js';
+import { wayFinding } from './way.js';
 
 const dayMs = 86_400_000;
 /** The header Date has whole seconds, and an answer takes a moment. */
@@ -31,6 +32,7 @@ export async function serverFindings(address: URL, nowMs: () => number): Promise
     metrics.status === 200
       ? fail('metrics', 'are open to everybody', 'let the proxy pass /metrics to the operator only')
       : ok('metrics', 'are for the operator only'),
+    await wayFinding(address),
     ...studyFindings(studies),
   ];
 }

@@ -41,6 +41,8 @@ export class Contributions {
     private readonly socket: SessionSocket,
     private readonly output: SessionOutput,
     private readonly greeted: Greeted,
+    /** The form of its signed batches, for metrics. */
+    private readonly signedForm: 'signed' | 'http',
   ) {}
 
   get size(): number {
@@ -131,7 +133,7 @@ export class Contributions {
     const channel = this.#channelOf(frame);
     if (channel === undefined) return;
     if (channel.encryption !== null) return this.#refuse(channel, 'malformed', 'malformed');
-    context.metrics.batches.add(1, { form: 'signed' });
+    context.metrics.batches.add(1, { form: this.signedForm });
     if (!this.#mayTake(channel, () => claimedSequence(channel.setup, frame))) return;
     const settle = this.#take(channel, frame.signature, frame.body.length);
     context.checks.check(channel.setup, frame, settle);

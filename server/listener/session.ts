@@ -51,7 +51,7 @@ export class Session implements SessionOutput, Subscriber {
     const { clock, limits } = context;
     this.#liveness = new Liveness(clock, limits);
     this.#controlFrames = new Rate(clock, limits.controlFramesPerSecond, limits.controlFramesBurst);
-    this.#contributions = new Contributions(context, socket, this, this.#greeted);
+    this.#contributions = new Contributions(context, socket, this, this.#greeted, 'signed');
     this.#subscriptions = new Subscriptions(context, socket, this);
   }
 

@@ -47,7 +47,7 @@ export class Upload implements SessionOutput {
     this.#splitter = new FrameSplitter(limits.frameBytes);
     this.#strikes = new Strikes(limits);
     this.#contributions = new Contributions(
-      context, this.#socket(), this, { serverNonce, share: null });
+      context, this.#socket(), this, { serverNonce, share: null }, 'http');
   }
 
   get closed(): boolean {

@@ -20,7 +20,7 @@ export interface Totals {
 export interface ServerMetrics {
   readonly registry: MetricRegistry;
   readonly totals: Totals;
-  /** Received batches by form: over a socket `signed` or `encrypted`, without a channel `once`. */
+  /** Received batches by form: see `batchForms`. */
   readonly batches: Counter;
   /** By study. */
   readonly accepted: Counter;
@@ -50,8 +50,11 @@ const closeReasons: readonly CloseReason[] = [
   'stray', 'text', 'unfinished',
 ];
 
-/** How a batch comes: on a channel, signed or encrypted, or by itself. */
-const batchForms = ['signed', 'encrypted', 'once'] as const;
+/**
+ * How a batch comes: over a socket signed or encrypted, signed on a channel of HTTP requests, or
+ * signed without a channel.
+ */
+const batchForms = ['signed', 'encrypted', 'http', 'once'] as const;
 
 /**
  * Creates the counters. `observeServer` adds the metrics that are read from elsewhere on demand.

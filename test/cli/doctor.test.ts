@@ -11,11 +11,14 @@ import { atLeast, type Finding } from '../../cli/doctor/finding.js';
 import { budgetFinding } from '../../cli/doctor/folder.js';
 import { filesFinding, memoryFinding, nodeFinding } from '../../cli/doctor/machine.js';
 import { serverFindings } from '../../cli/doctor/server.js';
+import { wayFinding } from '../../cli/doctor/way.js';
+import { MeddlingProxy } from '../../cli/conform/meddling-proxy.js';
 import { systemClock } from '../../server/base/clock.js';
 import { openServerKeys } from '../../server/keys/server-keys.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { startRig } from '../listener/harness.js';
 import { keelson } from '../support/command.js';
+import { startRefusingProxy } from '../support/refusing-proxy.js';
 import { balanceOf } from '../support/served-metrics.js';
 import { tlsIdentity } from '../support/tls/identity.js';
 
@@ -108,8 +111,25 @@ describe('doctor, of a server', () => {
     const findings = await serverFindings(new URL(rig.listener.address), Date.now);
     expect(findings.map(({ check, state }) => [check, state])).toEqual([
       ['server', 'ok'], ['clock', 'ok'], ['TLS', 'ok'], ['dashboard', expect.anything()],
-      ['metrics', 'ok'], ['study flight-delays', 'ok'], ['study other-study', 'ok'],
+      ['metrics', 'ok'], ['rows from here', 'ok'],
+      ['study flight-delays', 'ok'], ['study other-study', 'ok'],
     ]);
+  });
+
+  it('says how rows travel through a proxy before it', async () => {
+    const rig = await startRig();
+    const hiding = await MeddlingProxy.to(rig.listener.port);
+    hiding.offers = () => ['keelson.v1'];
+    const refusing = await startRefusingProxy(rig.listener.port);
+    onTestFinished(async () => { await Promise.all([hiding.close(), refusing.close()]); });
+    const told = async (url: string): Promise<string> => {
+      const { state, found, remedy = '' } = await wayFinding(new URL(url));
+      return [state, found, remedy].join('; ');
+    };
+    expect(await told(rig.listener.address)).toMatch(/^ok; go encrypted/);
+    expect(await told(hiding.url)).toMatch(/^warn; go signed: .*Sec-WebSocket-Protocol on/);
+    expect(await told(refusing.url)).toMatch(/^warn; go signed, .*HTTP status 403.*Upgrade/);
+    expect(rig.metrics.totals.channels).toBe(0);
   });
 
   it('compares clocks, and says by how much they differ', async () => {

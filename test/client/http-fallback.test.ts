@@ -64,6 +64,8 @@ describe('a contributor behind a proxy that refuses WebSockets', () => {
       it.contributor.send([[i, 2]])));
     expect(more.every(({ kind }) => kind === 'accepted')).toBe(true);
     expect(accepted(it)).toBe(51);
+    const { batches } = it.rig.metrics;
+    expect(['http', 'signed'].map((form) => batches.total({ form }))).toEqual([51, 0]);
     expect(it.proxy.seen.upgrades).toBe(1);
     expect(it.proxy.seen.requests).toBeLessThan(25);
     expect(await it.contributor.withdraw()).toBe(7n);
