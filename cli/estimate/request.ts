@@ -10,8 +10,7 @@ import type { TypedColumns } from '../input/study-columns.js';
 import { readTypes, timeOfFlag, type TimeType } from '../input/typed-columns.js';
 import { estimatorAsked } from './chosen.js';
 
-const rowsArePublic = 'no --cohort was given, so the number of rows is taken for the size and is '
-  + 'treated as public; the guarantee covers what rows contain, not who is present';
+const rowsArePublic = 'no --cohort was given, so the plan is for as many people as there are rows';
 const rowsMayLack = 'a row counts only if it has a value in each column that is used';
 const groupsArePublic = 'the group of a contributor is treated as public; every contributor is in '
   + 'one group at most, so all groups together cost what one does; rows of other groups are left '

@@ -120,12 +120,12 @@ describe('keelson estimate', () => {
       '--cohort', '2000', '--participation', 'secret'])));
   });
 
-  it('says that the number of rows is treated as public when no cohort is given', async () => {
+  it('says for how many people it plans when no cohort is given', async () => {
     const withCohort = parsed((await run(csvPath, [
       '--cohort', '2000', '--participation', 'secret'])).stdout);
     const without = parsed((await run(csvPath)).stdout);
     expect(without['rows']).toBe(2_000);
-    expect(JSON.stringify(without['notes'])).toContain('treated as public');
+    expect(JSON.stringify(without['notes'])).toContain('as many people as there are rows');
     const neighbours = (result: Result): unknown =>
       (result['privacy'] as { neighbours: string }).neighbours;
     expect(neighbours(without)).not.toBe(neighbours(withCohort));

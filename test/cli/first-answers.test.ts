@@ -166,3 +166,17 @@ describe('errors of a plan', () => {
       /robust-mean was .* 8\.88 units of the column\. .*9\.71 units of the column/);
   });
 });
+
+describe('what is said beside an answer', () => {
+  it('counts one column', async () => {
+    const { stdout, stderr } = await keelson(['plan', 'mean', '--columns', 'income', '--cohort',
+      '100', '--participation', 'secret', ...privacy], seeded);
+    expect(stdout, stderr).toContain('with 100 contributors, 1 column and rho');
+  });
+
+  it('says once that the number of rows is public', async () => {
+    const { stdout } = await estimate('count', rows);
+    expect(stdout).toContain('note: no --cohort was given');
+    expect(stdout.match(/public/g)).toHaveLength(1);
+  });
+});

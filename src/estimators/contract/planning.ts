@@ -74,6 +74,11 @@ export function infeasible(reason: string, remedy: string, cohortNeeded?: number
   return Object.freeze({ kind: 'infeasible', reason, remedy, ...stated });
 }
 
+/** `1 column`, `2 columns`. */
+export function columnsText(dimension: number): string {
+  return dimension === 1 ? '1 column' : `${dimension} columns`;
+}
+
 /** Null unless there are more columns than an estimator takes. */
 export function tooManyColumns(
   dimension: number, columnsMax: number, reason: string, others = '',

@@ -1,5 +1,5 @@
 import type { Infeasible, StudyFacts } from '../contract/estimator.js';
-import { needsCohort, type PlanParts } from '../contract/planning.js';
+import { columnsText, needsCohort, type PlanParts } from '../contract/planning.js';
 
 /** Assumptions behind accurate answers that several plans share. */
 export const assumptions = {
@@ -26,7 +26,7 @@ export function noiseHides(
   { cohort, dimension, target }: StudyFacts, hidden: string, cohortNeeded: number, others: string,
 ): Infeasible {
   return needsCohort(
-    `with ${cohort} contributors, ${dimension} columns and rho ${target.rho.toPrecision(3)} `
+    `with ${cohort} contributors, ${columnsText(dimension)} and rho ${target.rho.toPrecision(3)} `
     + `the noise hides ${hidden}`,
     cohortNeeded, others,
   );

@@ -10,7 +10,7 @@ import { shareOf } from '../../privacy/accounting/target.js';
 import type {
   Infeasible, ParameterValues, PrivacyTarget, StudyFacts,
 } from '../contract/estimator.js';
-import { infeasible } from '../contract/planning.js';
+import { columnsText, infeasible } from '../contract/planning.js';
 import { optionalNumberOf, rangeOf, spreadOf, type ColumnRange } from '../contract/values.js';
 import { countToBeSeen } from './fullest-bin.js';
 import { outsideDesign, withoutOutside, type OutsideDesign } from './outside.js';
@@ -86,7 +86,7 @@ export function chooseSpread(
   if (facts.cohort < cohortNeeded) {
     return {
       kind: 'infeasible',
-      reason: `with ${facts.cohort} contributors, ${dimension} columns and rho `
+      reason: `with ${facts.cohort} contributors, ${columnsText(dimension)} and rho `
         + `${rho.toPrecision(3)} the noise hides the spread`,
       remedy: `give spread, or plan for a cohort of ${cohortNeeded}, fewer columns or a `
         + 'larger epsilon',
