@@ -3,7 +3,7 @@
 import { describedOutcome, describedQuestions } from '../dist/src/answers/describe.js';
 import { fromHex, toHex } from '../dist/src/base/bytes.js';
 import { canonicalJson } from '../dist/src/base/canonical-json.js';
-import { signStatement } from '../dist/src/signing/index.js';
+import { signShare, signStatement } from '../dist/src/signing/index.js';
 import { signing } from '../dist/src/signing/node.js';
 import {
   encodeHeadBody, encodeReleaseBody, encodeStudyDocument, ofShortAnswer, ofShortFacts, studyId,
@@ -115,6 +115,7 @@ export async function scriptedServer({ columns, releases, studies: count = 1 }) 
       admits: () => true, balances: async () => [], progress: async () => null,
       releases: async (id, from, limit) => byId.get(id).log.slice(from, from + limit),
       head: async (id) => byId.get(id).head(),
+      signShare: (share) => signShare(signer, share, signing),
       onEvent: (hear) => { listeners.add(hear); return () => listeners.delete(hear); },
     },
   });
