@@ -22,7 +22,8 @@ export function studyFileOf(asked: Asked, rating: Rating): string | null {
   const reduce = ['mean', 'covariance'].includes(question) ? 'mean'
     : ['total', 'ratio'].includes(question) ? 'sum' : 'one';
   const names = Array.from({ length: columns }, (_, i) => `column_${i + 1}`);
-  const pure = delta === 0 ? ', rule: pure' : '';
+  // The page plans by these rules, and a server may choose another one.
+  const rule = delta === 0 ? 'pure' : 'zcdp';
   return `# ${titles[question]}. Made by the what-if page; all of this is public.
 # Rename the study and its columns, then check it: keelson plan FILE.yaml
 study: my-study
@@ -35,7 +36,7 @@ contribution: { reduce: ${reduce}, rowsMax: 64 }
 estimator: ${estimator}
 parameters: ${parametersText(parameters, asked)}
 privacy: { epsilon: ${epsilon}, delta: ${delta} }
-budget: { epsilon: ${budget.epsilon}, delta: ${budget.delta}${pure}, scope: study }
+budget: { epsilon: ${budget.epsilon}, delta: ${budget.delta}, rule: ${rule}, scope: study }
 retention: release
 `;
 }

@@ -49,6 +49,7 @@ const sections = [
   ]],
   ['Internals', 'internals', [
     ['Extending Keelson', 'extending'],
+    ['Keys of channels', 'channel-keys'],
     ['Simulation', 'simulation'], ['Fuzzing', 'fuzzing'], ['Mixtures', 'mixtures'],
     ['Stabilised relaxations', 'stabilised-relaxations'], ['Papers', 'papers'],
     ['Where values change', 'values'], ['Public names', 'names'],

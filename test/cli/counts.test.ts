@@ -119,7 +119,7 @@ describe('keelson plan: counting queries', () => {
     ];
     const { status, stdout } = await keelson(words);
     expect(status).toBe(0);
-    expect(stdout).toContain('shares of the contributors, by which the ranks of the');
+    expect(stdout).toContain('errors are in % of the people, by which the ranks of the');
   });
 });
 

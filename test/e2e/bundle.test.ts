@@ -135,7 +135,7 @@ describe('the bundle', () => {
     };
     const files = loaded('server/index.js').size;
     expect(files).toBeGreaterThan(4);
-    expect(files).toBeLessThan(40);
+    expect(files).toBeLessThan(43);
     expect([...texts.keys()].filter((path) => loaded(path).has(path))).toEqual([]);
   });
 

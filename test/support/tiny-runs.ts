@@ -51,7 +51,7 @@ export const tinyRuns: readonly TinyRun[] = [
   {
     bench: 'ingest rates',
     lines: [
-      /^accepted per second +\d+ +\d+ +\d+$/, /^contributors; replay rows( +64; 2000){3}$/,
+      /^accepted per second( +\d+){4}$/, /^contributors; replay rows( +64; 2000){4}$/,
       /^ceiling: digest and verify\/s/, /^met +4x2: every ack after/, /^met +4x2t: every ack/,
       /^met +4x2h: every ack/,
     ],
