@@ -46,8 +46,9 @@ export async function main(args: readonly string[]): Promise<number> {
     }).run();
     const { verdict, acknowledged, failovers, frozen, slices, broken } = report;
     const { lost, twice, faults, ...rest } = verdict;
-    console.log(`${JSON.stringify(acknowledged)} acknowledged: ${lost.length} lost, ${twice.length} twice, `
-      + `${faults.length} other faults; ${JSON.stringify(rest)}`);
+    const all = Object.values(acknowledged).reduce((sum, count) => sum + count, 0);
+    console.log(`${all} acknowledged: ${lost.length} lost, ${twice.length} twice, `
+      + `${faults.length} other faults; ${JSON.stringify({ byForm: acknowledged, ...rest })}`);
     const slowest = failovers.length === 0 ? 0 : Math.max(...failovers);
     console.log(`${failovers.length} leaders killed: next epoch after at most `
       + `${slowest.toFixed(1)} s`);
