@@ -240,7 +240,7 @@ describe('histogram of public bins', () => {
   it('takes edges or a width, not both and not neither', () => {
     for (const raw of [{}, { edges: [1], width: 2 }]) {
       expect(() => planOf('histogram', raw, factsOf(1, 50)))
-        .toThrow(/give edges for public bins, or width/);
+        .toThrow(/give edges=first,second,\.\.\. for public bins, or width/);
     }
   });
 });
