@@ -15,6 +15,26 @@ export interface Answer {
   readonly distrust?: string;
 }
 
+/** The part of /v1/studies that is read here. */
+export interface Served {
+  readonly serverKey: string;
+  readonly studies: readonly {
+    readonly id: string; readonly name: string; readonly state: string;
+  }[];
+}
+
+/** The list in an answer of /v1/studies; why there is none where something else answered. */
+export function servedIn({ status, text }: Answer): Served | string {
+  if (status !== 200) return `answers ${status}`;
+  try {
+    const found = JSON.parse(text) as Partial<Served> | null;
+    if (Array.isArray(found?.studies)) return found as Served;
+  } catch {
+    // A page of a proxy, which is no JSON.
+  }
+  return 'answers with something that is not from Keelson';
+}
+
 /** One GET. A certificate that is not trusted is noted, so that the other checks still run. */
 export function ask(url: URL): Promise<Answer> {
   return new Promise((resolve, reject) => {

@@ -1,16 +1,10 @@
 import { signing } from '#signing';
 import { encodeStudyDocument, studyId, type StudyDocument } from '../../src/wire/index.js';
-import { ask, type Answer } from './ask.js';
+import { ask, servedIn, type Answer } from './ask.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 
 /** No epoch opens while the clocks of two servers are further apart. */
 const clocksApartMs = 60_000;
-
-/** The part of /v1/studies that is read here. */
-interface Served {
-  readonly serverKey: string;
-  readonly studies: readonly { readonly id: string; readonly name: string }[];
-}
 
 /**
  * Asks the three servers of a sealed study what everybody may ask: whether each answers, has the
@@ -42,12 +36,13 @@ function serverFinding(
   check: string, url: string, answer: Answer | Error,
   { id, key, study }: { readonly id: string; readonly key: string; readonly study: string },
 ): Finding {
-  if (answer instanceof Error || answer.status !== 200) {
-    const why = answer instanceof Error ? answer.message : `it answers ${answer.status}`;
+  const served = answer instanceof Error ? answer.message : servedIn(answer);
+  if (typeof served === 'string') {
+    const why = answer instanceof Error ? served : `it ${served}`;
     return fail(check, `no answer from ${url}: ${why}`,
       'its operator starts it, or mends the proxy before it; no epoch opens without it');
   }
-  const { serverKey, studies } = JSON.parse(answer.text) as Served;
+  const { serverKey, studies } = served;
   if (serverKey !== key) {
     return fail(check, `has the key ${serverKey}, not the one in the file`,
       'another key is another study: agree on one file, or give the server its data folder back');

@@ -1,4 +1,4 @@
-import { ask, type Answer } from './ask.js';
+import { ask, servedIn, type Answer } from './ask.js';
 import { fail, ok, warn, type Finding } from './finding.js';
 import { wayFinding } from './way.js';
 
@@ -85,13 +85,12 @@ function tlsFinding(address: URL, { validToMs, distrust }: Answer, nowMs: number
   return days < 21 ? warn('TLS', text, renew) : ok('TLS', text);
 }
 
-function studyFindings({ status, text }: Answer): Finding[] {
-  if (status !== 200) {
-    return [warn('studies', `answers ${status}`, 'let the proxy pass /v1/studies on')];
+function studyFindings(answer: Answer): Finding[] {
+  const served = servedIn(answer);
+  if (typeof served === 'string') {
+    return [warn('studies', served, 'let the proxy pass /v1/studies on')];
   }
-  const { studies } = JSON.parse(text) as {
-    readonly studies: readonly { readonly name: string; readonly state: string }[];
-  };
+  const { studies } = served;
   if (studies.length === 0) {
     return [warn('studies', 'none', 'give serve a study file, or look why it left them out')];
   }

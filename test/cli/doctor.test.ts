@@ -10,6 +10,7 @@ import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vit
 import { atLeast, type Finding } from '../../cli/doctor/finding.js';
 import { budgetFinding } from '../../cli/doctor/folder.js';
 import { filesFinding, memoryFinding, nodeFinding } from '../../cli/doctor/machine.js';
+import { servedIn } from '../../cli/doctor/ask.js';
 import { serverFindings } from '../../cli/doctor/server.js';
 import { wayFinding } from '../../cli/doctor/way.js';
 import { MeddlingProxy } from '../../cli/conform/meddling-proxy.js';
@@ -130,6 +131,16 @@ describe('doctor, of a server', () => {
     expect(await told(hiding.url)).toMatch(/^warn; go signed: .*Sec-WebSocket-Protocol on/);
     expect(await told(refusing.url)).toMatch(/^warn; go signed, .*HTTP status 403.*Upgrade/);
     expect(rig.metrics.totals.channels).toBe(0);
+  });
+
+  it('reads a list of studies, and nothing else that answers in its place', async () => {
+    const served = { serverKey: 'ab', studies: [{ id: '1', name: 'commute', state: 'open' }] };
+    const answer = { status: 200, dateMs: 0, text: JSON.stringify(served) };
+    expect(servedIn(answer)).toEqual(served);
+    expect(servedIn({ ...answer, status: 502 })).toBe('answers 502');
+    for (const text of ['<html>', '', 'null', '{}', '{"studies":3}', '[]']) {
+      expect(servedIn({ ...answer, text }), text).toMatch(/not from Keelson/);
+    }
   });
 
   it('compares clocks, and says by how much they differ', async () => {
