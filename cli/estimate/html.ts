@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync, linkSync, rmSync, writeFileSync } from 'node:fs';
-import { svgOf, type Mark } from '../../src/answers/drawing.js';
+import { escaped, svgOf, type Mark } from '../../src/answers/drawing.js';
 import { shownInterval } from '../../src/answers/intervals.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { ifFalseText } from '../../src/base/findings.js';
@@ -22,7 +22,7 @@ export interface PageAnswer extends Pick<AnswerContext, 'parameters' | 'texts'> 
   readonly intervalIfFalse95?: Interval95;
   /** All numbers are in one unit, so that one picture can show them. */
   readonly isOneUnit: boolean;
-  /** What to know before one relies on it, in sentences. */
+  /** Sentences to read before one relies on it. */
   readonly notes: readonly string[];
 }
 
@@ -65,10 +65,6 @@ th, td { text-align: left; padding: .375rem .75rem .375rem 0; border-top: 1px so
   font-weight: 400; }
 thead th { border: 0; color: var(--quiet); }
 @media print { :root { color-scheme: light; } section { break-inside: avoid; } }`;
-
-const escapes: Readonly<Record<string, string>> =
-  { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (each) => escapes[each]!);
 
 /**
  * The answers as one self-contained page, without scripts or anything from elsewhere: light and
@@ -126,9 +122,9 @@ function sectionOf(answer: PageAnswer): string {
   }
   const shown = shownInterval(answer);
   const textOf = (i: number): string =>
-    numberText(estimate[i]!, shown, i, answer.texts?.[i % (answer.texts.length || 1)]);
+    numberText(estimate[i]!, shown, i, answer.texts?.[i]);
   const endsOf = (interval: Interval95 | undefined, i: number): string =>
-    intervalText(interval, i, answer.texts?.[i % (answer.texts.length || 1)]);
+    intervalText(interval, i, answer.texts?.[i]);
   const lies = intervalIfFalse95 !== undefined;
   const rows = names.map((name, i) => [
     lineText(name), textOf(i), endsOf(shown, i), ...(lies ? [endsOf(interval95, i)] : []),

@@ -36,10 +36,16 @@ export interface Drawing {
 
 /** The font of all texts of a drawing. */
 export const family = 'system-ui, sans-serif';
+
 const escapes: Readonly<Record<string, string>> = {
   '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;',
 };
-const escaped = (text: string): string => text.replace(/[&<>"]/g, (each) => escapes[each]!);
+
+/** Text as it stands in HTML and SVG, also between double quotes. */
+export function escaped(text: string): string {
+  return text.replace(/[&<>"]/g, (each) => escapes[each]!);
+}
+
 const rounded = (value: number): string => String(Math.round(value * 100) / 100);
 
 /** The drawing as an SVG file. */
