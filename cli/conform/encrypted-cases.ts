@@ -30,7 +30,7 @@ async function wrongShare(stage: Stage, kind: ShareKind): Promise<void> {
   expect(server.hellos === 0, 'an Open or a Hello was sent for a share that cannot be taken');
 }
 
-/** Whoever got hold of its secret could show it for ever. */
+/** A share whose time is over must not be taken: a stolen secret could be used for ever. */
 async function oldShare(stage: Stage): Promise<void> {
   const server = await stage.server();
   server.shareKind = 'long over';

@@ -6,7 +6,7 @@ import { WebSocket, WebSocketServer } from 'ws';
 /** Which way a message goes: `up` from the contributor to the server. */
 export type Way = 'up' | 'down';
 
-/** What is sent on in place of a message: nothing, it, another, or several. */
+/** The messages that are sent on in place of one: none, itself, another, or several. */
 export type Meddle = (way: Way, message: Uint8Array) => readonly Uint8Array[];
 
 /**

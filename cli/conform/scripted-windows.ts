@@ -20,7 +20,7 @@ export class ScriptedWindows {
     return found;
   }
 
-  /** What Ready says of them. */
+  /** The next sequence of a key and the free ones below it, as Ready states them. */
   free(contributor: string): Pick<Ready, 'nextSequence' | 'holes'> {
     const { settled, contiguous } = this.of(contributor);
     const next = [...settled.keys()].reduce((max, one) => (one > max ? one : max), 0n) + 1n;
@@ -29,7 +29,7 @@ export class ScriptedWindows {
     return { nextSequence: next, holes };
   }
 
-  /** Whether the key has used the sequence for another body. */
+  /** True if the key has used the sequence for another body. */
   isReused(contributor: string, sequence: bigint, digest: string): boolean {
     const name = `${contributor} ${sequence}`;
     const before = this.bodies.get(name) ?? digest;

@@ -6,7 +6,7 @@ import { ok, warn, type Finding } from './finding.js';
 
 const timeoutMs = 10_000;
 
-/** What a WebSocket that offers all subprotocols gets from here: Welcome, or why there is none. */
+/** The Welcome that a WebSocket with all subprotocols gets from here, or why there is none. */
 function welcomeFrom(address: URL): Promise<Welcome | string> {
   return new Promise((resolve) => {
     const url = address.href.replace(/^http/, 'ws');

@@ -50,7 +50,7 @@ export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
 export interface StudyAnswers {
   readonly questions: Readonly<Record<string, QuestionAnswer>>;
   readonly privacy: PrivacyStatement;
-  /** Of the ledger, read after its charge and before anything was drawn. */
+  /** The ledger's state after the charge, read before anything was drawn. */
   readonly ledger?: LedgerState;
   /** Why the ledger did not pay. There are no answers then. */
   readonly refused?: Infeasible;

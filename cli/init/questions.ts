@@ -31,7 +31,7 @@ export interface Range {
 
 export type Server = NonNullable<StudyInput['sealed']>['servers'][number];
 
-/** What the flags say of a study. The study file checks the rest. */
+/** The facts of a study that flags give. The study file checks the rest. */
 export interface Facts {
   /** Columns of which a row may have no value. */
   readonly optional: readonly string[];

@@ -22,7 +22,7 @@ export interface TermFlags {
   readonly contributor?: string | undefined;
 }
 
-/** Whether a path is that of a ledger in a file, or flags ask to make one there. */
+/** True if a path is that of a ledger in a file, or if flags ask to make one there. */
 export function isFileLedger(path: string | undefined, flags: TermFlags): path is string {
   const { data, epsilon, delta, participation, contributor } = flags;
   const makes = [data, epsilon, delta, participation, contributor]

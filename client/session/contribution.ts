@@ -196,7 +196,7 @@ function signedBatch(
   return signedBytes(contribution, encodeBatchBody(body), body, context, renumbered);
 }
 
-/** What a batch on a channel of signed batches carries beside its body. */
+/** The signature that a batch carries where batches are signed. */
 export function signatureOf(
   body: Uint8Array, context: Pick<SigningContext, 'signer' | 'serverKey' | 'studyId'>,
 ): Uint8Array {

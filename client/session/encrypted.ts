@@ -110,8 +110,8 @@ export class Encrypted {
 }
 
 /**
- * Whether somebody on the way changed, dropped or repeated frames of an encrypted channel, by what
- * the server says: one does not open, or an Open came twice. Another socket may get through.
+ * True if a refusal tells that somebody on the way changed, dropped or repeated frames of an
+ * encrypted channel: a frame does not open, or an Open came twice. Another socket may get through.
  */
 export function isInBetween({ code, channel }: Refusal): boolean {
   return code === 'bad-signature' || (code === 'malformed' && channel === 0);

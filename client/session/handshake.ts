@@ -33,7 +33,7 @@ export interface VerifiedWelcome {
   readonly keys: readonly Verifier[];
   /** 32 bytes. */
   readonly serverNonce: Uint8Array;
-  /** What an encrypted channel is opened with; null where the socket has none. */
+  /** The server's half of the key agreement; null where the socket has no encrypted channels. */
   readonly share: KeyShare | null;
   readonly limits: WireLimits;
   readonly studies: readonly VerifiedStudy[];
@@ -53,9 +53,8 @@ const signedBeforeMax = 1024;
 const shareGraceMs = 24 * 3_600_000;
 
 /**
- * The share of a Welcome. Null if it is too old by this machine's clock: whoever once got hold of
- * its secret could show it for ever. The channel is then opened with Hello, as where there is no
- * share.
+ * The share of a Welcome. Null if it is too old by this machine's clock, since a stolen secret
+ * could otherwise be used for ever. The channel is then opened with Hello, as where there is none.
  */
 function shareIn({ share }: Welcome, server: Verifier, unixMs: number): KeyShare | null {
   if (share === undefined) return null;

@@ -49,7 +49,7 @@ type Options struct {
 // What carries batches: a socket, or requests.
 type link interface {
 	sendBatch(c *Contributor, body []byte) error
-	// What a frame of the server says, where somebody may have forged it.
+	// The part of a frame of the server that nobody on the way can have forged.
 	believed(*wire.ServerFrame) *wire.ServerFrame
 	Close() error
 }

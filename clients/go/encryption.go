@@ -29,7 +29,7 @@ const (
 // Somebody changed, dropped or repeated frames. Another connection may get through.
 var errBetween = errors.New("a frame is not from the server: somebody may stand in between")
 
-// What both sides agree on: Z. A share of small order gives zeros, and is refused.
+// Z, on which both sides agree. A share of small order gives zeros, and is refused.
 func agree(secret, share []byte) []byte {
 	agreed, err := curve25519.X25519(secret, share)
 	require(err == nil, "malformed", "the server's key share cannot be used: %v", err)
@@ -88,7 +88,7 @@ func (c *cipher) seal(body []byte) []byte {
 	return c.up.Seal(nil, nonceOf(&c.sent), append(digest(body), body...), []byte{kindBatch})
 }
 
-// What the server sealed as its next frame.
+// The contents of the next frame that the server sealed.
 func (c *cipher) open(kind byte, encrypted []byte) []byte {
 	plain, err := c.down.Open(nil, nonceOf(&c.received), encrypted, []byte{kind})
 	if err != nil {
@@ -109,8 +109,9 @@ func (e *encryptedLink) sendBatch(c *Contributor, body []byte) error {
 		EncryptedBatch: &wire.EncryptedBatch{Channel: e.channel, Encrypted: e.cipher.seal(body)}}})
 }
 
-// What a frame says on this channel. Anybody in between can make one in the clear: an Ack of these
-// says nothing, and a Refusal that a frame did not come as it was sent is no error of this client.
+// The part of a frame that counts on this channel. Anybody in between can make one in the clear: an
+// Ack of these says nothing, and a Refusal that a frame did not come as it was sent is no error of
+// this client.
 func (e *encryptedLink) believed(frame *wire.ServerFrame) *wire.ServerFrame {
 	if refusal := frame.GetRefusal(); refusal != nil && isBetween(refusal) {
 		panic(errBetween)
@@ -124,7 +125,7 @@ func (e *encryptedLink) believed(frame *wire.ServerFrame) *wire.ServerFrame {
 	return frame
 }
 
-// Whether a refusal on an encrypted channel says that frames did not come as they were sent.
+// True if a refusal on an encrypted channel says that frames did not come as they were sent.
 func isBetween(refusal *wire.Refusal) bool {
 	return refusal.Code == wire.Code_CODE_BAD_SIGNATURE || refusal.Code == wire.Code_CODE_STALE_SHARE ||
 		refusal.Code == wire.Code_CODE_MALFORMED && refusal.Channel == 0

@@ -21,7 +21,7 @@ export interface LedgerRecord extends LedgerEntry {
   readonly at: string;
 }
 
-/** What a file holds. */
+/** The contents of a file. */
 export interface LedgerFile {
   readonly terms: LedgerTerms;
   readonly caps: BudgetCaps;

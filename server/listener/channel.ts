@@ -44,7 +44,7 @@ export class Channel {
   /** A Withdraw waits for its answer. There is one at a time. */
   withdrawing = false;
 
-  /** Whether acks may leave. Those of an encrypted channel wait for Opened, which names it. */
+  /** True if acks may leave. Those of an encrypted channel wait for Opened, which names it. */
   isAnnounced: boolean;
 
   /** @param encryption null for a channel of signed batches. */
@@ -52,7 +52,7 @@ export class Channel {
     this.isAnnounced = encryption === null;
   }
 
-  /** Whether an ack would say something. */
+  /** True if an ack would say something. */
   get hasAnswers(): boolean {
     return this.#accepted.length > 0 || this.#rejections.length > 0
       || this.#withdrawn !== undefined;

@@ -96,7 +96,7 @@ export class Connections {
   }
 }
 
-/** Of those that a client offers, which has been judged: it offers one at least. */
+/** The best subprotocol that a client offers. It offers one at least, which was checked before. */
 function bestSubprotocol(offered: ReadonlySet<string>): string {
   return subprotocols.find((name) => offered.has(name))!;
 }

@@ -42,7 +42,7 @@ class Settled(NamedTuple):
 
 
 def is_between(code: str, channel: int) -> bool:
-    """Whether a refusal on an encrypted channel says that frames did not come as they were sent."""
+    """True if a refusal on an encrypted channel says that frames did not come as they were sent."""
     return code in ("bad-signature", "stale-share") or (code == "malformed" and channel == 0)
 
 

@@ -80,7 +80,7 @@ class Cipher:
         return self._sealing.encrypt(nonce_of(number), sha512(body) + body, bytes([BATCH]))
 
     def open(self, kind: int, encrypted: bytes) -> bytes:
-        """What the server sealed as its next frame. Raises Between for anything else."""
+        """The contents of the server's next sealed frame. Raises Between for anything else."""
         number, self._received = self._received, self._received + 1
         try:
             return self._opening.decrypt(nonce_of(number), encrypted, bytes([kind]))
