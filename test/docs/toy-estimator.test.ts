@@ -105,7 +105,7 @@ describe('an estimator that is written as docs/internals/extending.md says', () 
     expect(found.estimate[0]).toBeCloseTo(25, 0);
     const plan = await written('plan', 'clamped-mean', '--columns', '1', '--cohort', '1000',
       '--participation', 'secret', '--epsilon', '1', '--delta', '1e-6', '--set', 'within=0..60');
-    expect(plan).toContain('errors are in spreads');
+    expect(plan).toContain('errors are in units of the column');
     const wrong = await run('plan', 'clamped-mean', '--columns', '1', '--cohort', '1000',
       '--participation', 'secret', '--epsilon', '1', '--delta', '1e-6', '--set', 'witin=0..60');
     expect([wrong.status, wrong.stderr]).toEqual([2, expect.stringContaining('within')]);
