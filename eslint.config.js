@@ -6,6 +6,8 @@ export default tseslint.config(
   {
     ignores: [
       'dist/**', 'client/package/dist/**', 'coverage/**', 'node_modules/**',
+      // It is compiled by test/dashboard/react.test.ts.
+      'examples/react-chart/**',
       'site/**', '.simulation-*/**', '.fuzz-*/**',
       'src/{estimators,estimators/contract,wire}/generated/**',
       'src/numerics/kernels/{assembly,generated}/**',

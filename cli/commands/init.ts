@@ -1,19 +1,21 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import { dirname, relative, resolve } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseStudyText } from '../../server/study-file/index.js';
 import { packageFile } from '../../server/base/place.js';
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
 import { defineCommand } from '../base/command.js';
-import { asInputError } from '../base/errors.js';
+import { asInputError, UsageError } from '../base/errors.js';
 import { askedText } from '../base/questions.js';
 import { askSize, askStudy, type InitFlags } from '../init/answers.js';
+import { refuseAppFolder, writeApp } from '../init/app.js';
 import { createAsker, type Asker } from '../init/asker.js';
 import { questions } from '../init/questions.js';
 import { studyText } from '../init/study-text.js';
 
 const defaultFile = 'study.yaml';
+const defaultFolder = 'survey';
 const text = (valueHint: string, description: string) =>
   ({ type: 'string', valueHint, description }) as const;
 
@@ -34,13 +36,16 @@ export const init = defineCommand({
     + 'the median of another column for each name; unknown-groups, the names that enough people '
     + 'send, where nobody has a list; several, four such questions from the same rows. '
     + 'Ranges are public guesses: do not take them from the data.',
+    'With --app FILE is a folder, which the command makes. Beside study.yaml it gets a web page: a '
+    + 'form for people, live charts of what all of them answered, and a server for both.',
     'With --server three times the study is sealed: the servers are of three operators, and none '
     + 'sees a row. They answer mean, histogram, percentile, count-by-group and several.',
   ],
   args: {
     file: {
       type: 'positional', required: false,
-      description: `the file to write (default ${defaultFile})`,
+      description: `the file to write (default ${defaultFile}); with --app the folder (default `
+        + `${defaultFolder})`,
     },
     question: { type: 'enum', options: [...questions], description: 'what you want to know' },
     title: text('text', 'what pages show in place of the name of the study'),
@@ -63,6 +68,9 @@ export const init = defineCommand({
     optional: text('a,b', 'columns of which a row may have no value'),
     server: text('name=url,key', 'one of the three servers of a sealed study, none of which sees a '
       + 'row; given three times'),
+    app: {
+      type: 'boolean', description: 'write a page with a form and live charts, and its server, too',
+    },
     quarantine: text('x', 'show keys whose rows are more than so many spreads from the answers'),
   },
   repeatable: ['range', 'server'],
@@ -74,18 +82,28 @@ export const init = defineCommand({
       + '--cohort 2000',
     'keelson init weeks.yaml --question running-total --group-by region --groups north,south '
       + '--cohort 2000',
+    'keelson init sleep --app --question mean --columns hours --range 0..24 --cohort 500',
     'keelson init apps.yaml --question unknown-groups --group-by app --cohort 2000',
   ],
   async run({ args, repeated, io, output }) {
-    const file = args.file ?? defaultFile;
-    refuseFile(file);
+    const { app } = args;
+    if (app && (repeated['server'] ?? []).length > 0) {
+      throw new UsageError('--app is not for a sealed study: its page needs the entry '
+        + '@keelson/client/sealing, which docs/guides/sealed-study.md shows');
+    }
+    const place = args.file ?? (app ? defaultFolder : defaultFile);
+    const file = app ? join(place, 'study.yaml') : place;
+    const named = app ? `${place}.yaml` : file;
+    if (app) refuseAppFolder(place);
+    else refuseFile(file);
     const asker = createAsker(io);
     try {
       const flags = {
         ...args, ranges: repeated['range'] ?? [], servers: repeated['server'] ?? [],
       };
-      const { content, definition } = await acceptedStudy(flags, file, asker);
-      write(file, content);
+      const { content, definition } = await acceptedStudy(flags, named, file, asker);
+      if (app) writeApp(place, content, definition.document);
+      else write(file, content);
       const { document, releases } = definition;
       const { study, questions: asked, budget } = document;
       const what = document.wireForm === 'short' ? `the estimator ${asked[0]!.estimator}`
@@ -93,7 +111,8 @@ export const init = defineCommand({
       output.text(`wrote ${file}: the study ${study}, with ${what}`);
       const count = releases === 1 ? '1 release' : `${releases} releases`;
       output.text(`its budget of epsilon ${budget.epsilon} pays for ${count}`);
-      output.text(`next: keelson plan ${file}`);
+      if (app) output.text(`beside it are a page for people and its server: see ${place}/README.md`);
+      output.text(`next: ${app ? `cd ${place} && npm install && npm start` : `keelson plan ${file}`}`);
       output.json({
         file, study, releases,
         questions: asked.map(({ name, estimator }) => ({ name, estimator })),
@@ -113,9 +132,12 @@ interface Accepted {
 /**
  * Asks until the study has a plan. If nobody can be asked, the refusal of the plan ends the
  * command.
+ * @param named - the file after which the study is named.
  */
-async function acceptedStudy(flags: InitFlags, file: string, asker: Asker): Promise<Accepted> {
-  const rest = await askStudy(flags, file, asker);
+async function acceptedStudy(
+  flags: InitFlags, named: string, file: string, asker: Asker,
+): Promise<Accepted> {
+  const rest = await askStudy(flags, named, asker);
   let asked: Parameters<typeof askSize>[0] = flags;
   for (;;) {
     const size = await askSize(asked, asker);

@@ -24,6 +24,18 @@ function sharedSheet(): CSSStyleSheet {
   return sheet;
 }
 
+/** The attributes of the element, for the types of JSX. docs/guides/embed-a-chart.md has them. */
+export interface ChartAttributes {
+  readonly server?: string;
+  readonly study?: string;
+  /** 64 hexadecimal digits. */
+  readonly 'server-key'?: string;
+  readonly chart?: string;
+  readonly last?: number | `${number}`;
+  readonly heading?: string;
+  readonly theme?: 'light' | 'dark';
+}
+
 /** A number, its drawn releases, and all that are kept. */
 interface Shown {
   readonly number: ChartedNumber;
@@ -34,7 +46,7 @@ interface Shown {
 type Box = Readonly<Record<(typeof parts)[number], HTMLElement>>;
 
 /**
- * `<keelson-chart server="https://..." study="NAME" key="64 digits">`: one number of a study over
+ * `<keelson-chart server="https://..." study="NAME" server-key="64 digits">`: one number of a study over
  * time with its 95 % intervals, live. Every release is verified against the pinned server key
  * before it is shown. The docs have the other attributes: docs/guides/embed-a-chart.md.
  *
@@ -44,7 +56,7 @@ type Box = Readonly<Record<(typeof parts)[number], HTMLElement>>;
 export class KeelsonChart extends Base {
   /** A change of one of these is shown at once; the first three begin from the start. */
   static readonly observedAttributes =
-    ['server', 'study', 'key', 'chart', 'last', 'heading', 'theme'];
+    ['server', 'study', 'server-key', 'chart', 'last', 'heading', 'theme'];
 
   readonly #box: Box;
   readonly #canvas = document.createElement('canvas');
@@ -114,7 +126,7 @@ export class KeelsonChart extends Base {
   /** Called by the browser. */
   attributeChangedCallback(name: string, before: string | null, now: string | null): void {
     if (before === now || this.#stop === null) return;
-    if (['server', 'study', 'key'].includes(name)) this.#begin();
+    if (['server', 'study', 'server-key'].includes(name)) this.#begin();
     else this.#drawSoon();
   }
 
@@ -127,7 +139,7 @@ export class KeelsonChart extends Base {
     this.#releases = 0;
     const given = (name: string): string => this.getAttribute(name)?.trim() ?? '';
     const server = given('server') === '' ? location.origin : given('server');
-    void followStudy({ server, study: given('study'), key: given('key') }, {
+    void followStudy({ server, study: given('study'), key: given('server-key') }, {
       onStudy: (study) => {
         this.#document = study;
         this.#answers = answersTo(study);

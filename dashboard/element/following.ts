@@ -36,8 +36,8 @@ export async function followStudy(
   let document: StudyDocument | null = null;
   try {
     if (!/^[0-9a-f]{64}$/i.test(key)) {
-      throw new KeelsonError('invalid-parameter', 'key is not the 64 digits of a server key: '
-        + 'copy the server key that "keelson serve" prints');
+      throw new KeelsonError('invalid-parameter', 'server-key is not 64 digits: copy the server '
+        + 'key that "keelson serve" prints');
     }
     const serverKey = Uint8Array.from(key.match(/../g)!, (pair) => parseInt(pair, 16));
     const releases = subscribe({ url: server, study, serverKey, signal, sliceMs });

@@ -9,12 +9,12 @@
  * const chart = new KeelsonChart();
  * chart.setAttribute('server', 'https://aggregator.example.org');
  * chart.setAttribute('study', 'flight-delays');
- * chart.setAttribute('key', 'ed42'.repeat(16));   // use the key that `keelson serve` prints
+ * chart.setAttribute('server-key', 'ed42'.repeat(16));   // use the key that `keelson serve` prints
  * document.body.append(chart);
  */
 import { KeelsonChart } from './chart-element.js';
 
-export { KeelsonChart } from './chart-element.js';
+export { KeelsonChart, type ChartAttributes } from './chart-element.js';
 export type { ElementState } from './following.js';
 
 declare global {

@@ -38,7 +38,7 @@ async function listed(): Promise<Listed> {
 function chartOf(study: string, key: string, { query, chart }: EmbedRequest): KeelsonChart {
   const element = new KeelsonChart();
   element.setAttribute('study', study);
-  element.setAttribute('key', key);
+  element.setAttribute('server-key', key);
   if (chart !== '' && chart !== 'all') element.setAttribute('chart', chart);
   for (const name of passedOn) {
     const value = query.get(name);

@@ -9,14 +9,14 @@ import { join } from 'node:path';
  */
 export async function ofSurvey({ keelson, newPage, until, take, port, scratch, root, running }) {
   const site = `http://127.0.0.1:${port + 1}`;
-  await keelson(
+  const [, serverKey] = await keelson(
     [
       'serve', join(root, 'examples/survey/study.yaml'), '--data', join(scratch, 'survey'),
       '--port', String(port),
         '--allow-origin', site, '--log-level', 'error', '--json',
-    ], /"address"/);
+    ], /"serverKey":"([0-9a-f]{64})"/);
   const words = [
-    join(root, 'examples/survey/serve.js'), String(port + 1), `ws://127.0.0.1:${port}`,
+    join(root, 'examples/survey/serve.js'), String(port + 1), `ws://127.0.0.1:${port}`, serverKey,
   ];
   const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] });
   running.push(child);

@@ -1,5 +1,5 @@
 // @module-tag slow
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import type { BrowserContext, Page } from 'puppeteer-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
@@ -23,7 +23,7 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
       [`${root}examples/survey/study.yaml`], { flags: ['--allow-origin', address] },
     );
     site =
-      new LiveCommand([String(port), served.url], { command: `${root}examples/survey/serve.js` });
+      new LiveCommand([String(port), served.url, served.serverKey], { command: `${root}examples/survey/serve.js` });
     while (!site.stdout.includes(address)) await site.next();
     chromium = await launchBrowser();
   });
@@ -137,5 +137,46 @@ describe.skipIf(!hasBrowser)('the survey page', () => {
     await says(again, 'From your last visit. Thank you');
     expect(await accepted()).toBe(1);
     await person.close();
+  });
+});
+
+describe.skipIf(!hasBrowser)('a page that keelson init has made', () => {
+  const stage = new Stage();
+  let chromium: LaunchedBrowser;
+  afterAll(async () => {
+    await chromium?.close();
+    await stage.end();
+  });
+
+  it('takes an answer, and shows what all have answered', async () => {
+    const folder = stage.path('lunch');
+    const made = await stage.run([
+      'init', folder, '--app', '--title', 'Where do you eat?', '--question', 'count-by-group',
+      '--group-by', 'place', '--groups', 'canteen,home', '--cohort', '500', '--every', '1s',
+    ]);
+    expect([made.status, made.stderr]).toEqual([0, '']);
+    // As `npm install` does in the folder.
+    mkdirSync(`${folder}/node_modules/@keelson`, { recursive: true });
+    symlinkSync(root, `${folder}/node_modules/keelson`);
+    symlinkSync(`${root}client/package`, `${folder}/node_modules/@keelson/client`);
+    const address = `http://127.0.0.1:${await freePort()}`;
+    const { port } = new URL(address);
+    const site = stage.start([port], { command: `${folder}/serve.js`, directory: folder });
+    while (!site.stdout.includes(address)) await site.next();
+    chromium = await launchBrowser();
+    const page = await openPage(await chromium.browser.createBrowserContext());
+    await page.goto(address);
+    await page.waitForSelector('html[data-ready]');
+    expect(await page.$eval('h1', ({ textContent }) => textContent)).toBe('Where do you eat?');
+    await page.select('select[name=place]', 'canteen');
+    await page.click('#send');
+    await page.waitForFunction(() =>
+      document.querySelector('#status')!.textContent.includes('Thank you'));
+    // Canteen, home and other: each has an answer that this page has verified.
+    await page.waitForFunction(() => [...document.querySelectorAll('keelson-chart')]
+      .filter(({ shadowRoot }) => /verified/.test(shadowRoot!.textContent)
+        && !/No answer/.test(shadowRoot!.textContent)).length === 3);
+    const again = await stage.run(['init', folder, '--app']);
+    expect([again.status, again.stderr]).toEqual([2, expect.stringContaining('not overwritten')]);
   });
 });

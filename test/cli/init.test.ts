@@ -52,6 +52,22 @@ async function refused(flags: readonly string[], status = 2): Promise<string> {
 const people = ['--cohort', '5000'];
 
 describe('keelson init', () => {
+  it('makes a page with a field for each column, and refuses one that it cannot make', async () => {
+    const flags = ['--app', '--question', 'several', '--columns', 'age', '--range', 'age=0..99',
+      '--group-by', 'region', '--groups', 'north,"<b>"', '--optional', 'region', ...people];
+    expect(await keelson(['init', at('asked'), ...flags])).toMatchObject({ status: 0, stderr: '' });
+    expect(await keelson(['plan', at('asked/study.yaml')])).toMatchObject({ status: 0 });
+    const page = readFileSync(at('asked/index.html'), 'utf8');
+    expect(page).toContain('<input name="age" type="number" step="any" required>');
+    expect(page).toMatch(/<select name="region"><option><\/option><option>north<\/option>/);
+    expect(page).toContain('&lt;b&gt;');
+    expect(JSON.parse(readFileSync(at('asked/package.json'), 'utf8')))
+      .toMatchObject({ name: 'asked', scripts: { start: 'node serve.js' } });
+    expect(await refused([at('asked'), ...flags])).toContain('is not overwritten');
+    expect(await refused([at('sealed'), ...flags, '--server', 'a=ws://b,c']))
+      .toContain('not for a sealed study');
+  });
+
   it('writes a title for people, if one is given', async () => {
     const flags = ['--question', 'mean', '--columns', 'minutes', ...people];
     const title = 'How long: "commutes"';

@@ -64,7 +64,7 @@ describe.skipIf(!hasBrowser)('charts on pages of other people', () => {
 
   const chartOf = (stage: Stage, key = toHex(stage.hub.serverKey), more = ''): string =>
     `<!doctype html><script type="module" src="/keelson-chart.js"></script>\n<keelson-chart server="${
-      stage.address}" study="flight-delays"\nkey="${key}" ${more}></keelson-chart>`;
+      stage.address}" study="flight-delays"\nserver-key="${key}" ${more}></keelson-chart>`;
 
   /** A server that lets the other site's pages connect. */
   async function stageFor(allowed: readonly string[]): Promise<Stage> {
@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('charts on pages of other people', () => {
     await says(second, 'state', 'does not verify');
     expect(await textOf(second, 'value')).toContain('8.3');
     const { page: third } = await show(chartOf(stage, ''));
-    await says(third, 'state', '64 digits of a server key');
+    await says(third, 'state', 'server-key is not 64 digits');
   });
 
   it('reaches no server that does not list the origin', async () => {

@@ -254,6 +254,12 @@ describe('an installation of the package', () => {
       '--cohort', '1000',
     ], own);
     expect([made.stderr, made.status]).toEqual(['', 0]);
+    const app = await stage.run([
+      'init', 'page', '--app', '--question', 'mean', '--columns', 'a', '--range', 'a=0..1',
+      '--cohort', '1000',
+    ], own);
+    expect([app.stderr, app.status]).toEqual(['', 0]);
+    expect(readdirSync(`${place}/page`)).toContain('serve.js');
     const [, schema] = /\$schema=(\S+)/.exec(readFileSync(`${place}/asked.yaml`, 'utf8'))!;
     expect(existsSync(join(place, schema!))).toBe(true);
     const planned = await stage.run(

@@ -51,7 +51,7 @@ export const embedScenes: Scenes = {
     await page.goto(`${stage.address}/embed/flights`);
     await waitFor(page, '.live');
     await page.evaluate((key) => {
-      document.querySelector('keelson-chart')!.setAttribute('key', key);
+      document.querySelector('keelson-chart')!.setAttribute('server-key', key);
     }, toHex(stage.hub.serverKey.map((byte) => byte ^ 1)));
     await waitFor(page, '.bad');
     await camera.take(page, name);
