@@ -86,7 +86,7 @@ export function askedQuestion(
     epoch: { every: epochLength.most }, privacy,
     columns: Object.fromEntries(names.map((column) => [column, typeOf(column)])),
     contribution: { rowsMax: rowsOfFile(flags.contributor) },
-    budget: { ...budget, scope: 'study', ...(delta === 0 && { rule: 'pure' }) },
+    budget: { ...budget, scope: 'study', ...(delta === 0 ? { rule: 'pure' } : { releases: 1 }) },
     questions: { [name]: {
       estimator: name, columns: own, parameters,
       where: whereOf(tests),

@@ -28,6 +28,7 @@ const asked = [...shared, '--cohort', String(people), '--participation', 'secret
 interface Answer {
   readonly estimate: readonly number[];
   readonly groups?: readonly string[];
+  readonly uncertainty: object;
   readonly interval95: { readonly low: readonly number[]; readonly high: readonly number[] };
 }
 
@@ -83,7 +84,7 @@ questions:
   mean: { estimator: mean, columns: [minutes], where: { late: true },
           by: { column: region, groupsMax: 1, groups: [north, south] }, parameters: { range: 0..100 } }
 privacy: { epsilon: 1, delta: 1e-6 }
-budget: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 1, delta: 1e-6, releases: 1 }
 `);
     const fromFlags = await answer([
       'mean', rows, ...asked, '--columns', 'minutes', '--where', 'late=true', '--type',
@@ -95,6 +96,11 @@ budget: { epsilon: 1, delta: 1e-6 }
     expect(fromFlags.groups).toEqual(['north', 'south']);
     expect(fromFlags.interval95.low[0]).toBeLessThan(49.5);
     expect(fromFlags.interval95.high[0]).toBeGreaterThan(49.5);
+  });
+
+  it('has as little noise as the same answer about everybody', async () => {
+    const { uncertainty } = await answer(['count', rows, ...asked, '--where', 'minutes>=20']);
+    expect(uncertainty).toEqual({ kind: 'laplace', scale: [1] });
   });
 
   it('takes the range of a mean by keys from low and high of the column', async () => {
