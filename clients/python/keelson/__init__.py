@@ -1,6 +1,6 @@
 """Keelson: answers about data at hand; contribute to a study, follow its releases, verify them."""
 from . import analysis
-from .analysis import Answer, Session, estimate
+from .analysis import Answer, Plan, Session, choose, estimate, plan
 from .contributor import AsyncContributor, Settled
 from .errors import KeelsonError
 from .numbers import Number, choices_of
@@ -12,6 +12,6 @@ from .sync import Contributor, OnceContributor, subscribe
 
 __all__ = [
     "Answer", "AsyncContributor", "AsyncOnceContributor", "Chain", "Contributor", "KeelsonError",
-    "Number", "OnceContributor", "Release", "Session", "Settled", "analysis", "choices_of",
-    "estimate", "open_seed", "subscribe", "subscribe_async", "verify_log",
+    "Number", "OnceContributor", "Plan", "Release", "Session", "Settled", "analysis", "choices_of",
+    "choose", "estimate", "open_seed", "plan", "subscribe", "subscribe_async", "verify_log",
 ]

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import tempfile
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import KeelsonError
 
@@ -80,9 +80,11 @@ class Answer:
 def estimate(
     data: Any, estimator: str, *, epsilon: float, participation: str,
     delta: Optional[float] = None, columns: Optional[Sequence[str]] = None,
-    cohort: Optional[int] = None, contributor: Optional[str] = None,
-    parameters: Optional[Mapping[str, Any]] = None, ledger: Optional[str] = None,
-    timeout: Optional[float] = None,
+    where: Sequence[str] = (), group_by: Optional[str] = None,
+    groups: Optional[Union[str, Sequence[str]]] = None, groups_max: Optional[int] = None,
+    types: Optional[Mapping[str, str]] = None, cohort: Optional[int] = None,
+    contributor: Optional[str] = None, parameters: Optional[Mapping[str, Any]] = None,
+    ledger: Optional[str] = None, timeout: Optional[float] = None,
 ) -> Answer:
     """Runs one private estimator on a table. Each call spends the privacy that it asks for.
 
@@ -92,29 +94,92 @@ def estimate(
     without a value that is used does not count. `participation` is "secret",
     which needs the public number of people as `cohort`, or "public". `ledger` is a file of
     `keelson ledger`, which pays. The rows go through a pipe and never to a disk.
+
+    `where` are tests that rows must pass, such as `["minutes>=60", "region!=north"]`. `group_by`
+    names a column: there is an answer for each of the public list `groups`, or, with
+    `groups="discover"`, for each that enough people have. A person counts in `groups_max` of them;
+    without it the group of a person is public. `types` gives columns other types than numbers, such
+    as `{"late": "boolean", "day": "week"}`.
     Raises KeelsonError: command-missing, invalid-rows, invalid-parameter or transport-failed.
     """
     words = ["estimate", estimator, "-", "--json", "--csv",
-             "header=yes,separator=comma,decimal=point,missing=null", "--epsilon", repr(epsilon),
-             "--participation", participation]
-    options = {"--delta": delta, "--cohort": cohort, "--contributor": contributor,
-               "--ledger": ledger}
+             "header=yes,separator=comma,decimal=point,missing=null",
+             *_asked(epsilon=epsilon, delta=delta, participation=participation, cohort=cohort,
+                     parameters=parameters)]
+    options = {"--contributor": contributor, "--ledger": ledger, "--group-by": group_by,
+               "--groups": groups, "--groups-max": groups_max}
     for flag, value in options.items():
         if value is not None:
-            words += [flag, str(value)]
-    for name, value in (parameters or {}).items():
-        words += ["--set", f"{name}={_setting(value)}"]
+            words += [flag, _setting(value)]
+    for test in where:
+        words += ["--where", test]
+    for name, kind in (types or {}).items():
+        words += ["--type", f"{name}={kind}"]
     table = _columns(data)
-    used = list(table) if columns is None else list(columns)
-    if columns is not None:
-        words += ["--columns", ",".join(used)]
-    if contributor is not None and contributor not in used:
-        used.append(contributor)
-    missing = [name for name in used if name not in table]
+    needed = [*([] if columns is None else columns),
+              *(name for name in (contributor, group_by) if name is not None)]
+    missing = [name for name in needed if name not in table]
     if missing:
         raise KeelsonError("invalid-parameter",
                            f"the data have no column {missing[0]}: there are {', '.join(table)}")
-    return _answer(json.loads(_run(words, _text({name: table[name] for name in used}), timeout)))
+    if columns is not None:
+        words += ["--columns", ",".join(columns)]
+    if columns is not None and not where:
+        table = {name: table[name] for name in dict.fromkeys(needed)}
+    return _answer(json.loads(_run(words, _text(table), timeout)))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The error of an answer and the people that it needs, from public numbers alone."""
+
+    kind: str
+    """`plan`, or `infeasible`."""
+    estimator: str
+    error: Optional[float]
+    """The expected error, as a standard deviation in `unit`, where everybody is honest."""
+    error_if_false: Optional[float]
+    """The same if the share of false rows lies that the plan allows for."""
+    unit: str
+    least_cohort: Optional[int]
+    """The fewest people with an answer."""
+    reason: Optional[str]
+    """Why there is no plan, and what would help."""
+    why: List[str]
+    """The reasons for the estimator, where it was chosen."""
+    facts: Mapping[str, Any]
+    """All that `keelson plan --json` says."""
+
+
+def plan(
+    estimator: str, *, epsilon: float, participation: str, cohort: int,
+    delta: Optional[float] = None, columns: Union[int, Sequence[str]] = 1,
+    parameters: Optional[Mapping[str, Any]] = None, corruption: Optional[float] = None,
+    timeout: Optional[float] = None,
+) -> Plan:
+    """The expected error of `estimate`, without data: it spends nothing.
+
+    `columns` are names, or how many there are. `corruption` is the share of false rows to plan for.
+    Raises KeelsonError: command-missing, invalid-parameter or transport-failed.
+    """
+    return _plan([estimator], epsilon=epsilon, participation=participation, cohort=cohort,
+                 delta=delta, columns=columns, parameters=parameters, corruption=corruption,
+                 timeout=timeout)
+
+
+def choose(
+    question: str, *, epsilon: float, participation: str, cohort: int,
+    delta: Optional[float] = None, columns: Union[int, Sequence[str]] = 1,
+    parameters: Optional[Mapping[str, Any]] = None, corruption: Optional[float] = None,
+    timeout: Optional[float] = None,
+) -> Plan:
+    """The estimator that answers a question best by public facts, with its plan and the reasons.
+
+    `question` is what you want to know: "mean", "median", "total", "percentile", "share" ...
+    """
+    return _plan(["auto", "--question", question], epsilon=epsilon, participation=participation,
+                 cohort=cohort, delta=delta, columns=columns, parameters=parameters,
+                 corruption=corruption, timeout=timeout)
 
 
 class Session:
@@ -157,12 +222,15 @@ class Session:
 
     def estimate(
         self, estimator: str, *, epsilon: float, delta: Optional[float] = None,
-        columns: Optional[Sequence[str]] = None, parameters: Optional[Mapping[str, Any]] = None,
-        timeout: Optional[float] = None,
+        columns: Optional[Sequence[str]] = None, where: Sequence[str] = (),
+        group_by: Optional[str] = None, groups: Optional[Union[str, Sequence[str]]] = None,
+        groups_max: Optional[int] = None, types: Optional[Mapping[str, str]] = None,
+        parameters: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
     ) -> Answer:
         """As `estimate`. An answer that the budget does not pay for is `infeasible`."""
         return estimate(
-            self._data, estimator, epsilon=epsilon, delta=delta, columns=columns,
+            self._data, estimator, epsilon=epsilon, delta=delta, columns=columns, where=where,
+            group_by=group_by, groups=groups, groups_max=groups_max, types=types,
             parameters=parameters, timeout=timeout, participation=self._participation,
             cohort=self._cohort, contributor=self._contributor, ledger=self._ledger)
 
@@ -176,6 +244,45 @@ class Session:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _asked(
+    *, epsilon: float, participation: str, cohort: Optional[int], delta: Optional[float],
+    parameters: Optional[Mapping[str, Any]],
+) -> List[str]:
+    words = ["--epsilon", repr(epsilon), "--participation", participation]
+    for flag, value in {"--delta": delta, "--cohort": cohort}.items():
+        if value is not None:
+            words += [flag, str(value)]
+    for name, value in (parameters or {}).items():
+        words += ["--set", f"{name}={_setting(value)}"]
+    return words
+
+
+def _plan(
+    words: Sequence[str], *, epsilon: float, participation: str, cohort: int,
+    delta: Optional[float], columns: Union[int, Sequence[str]],
+    parameters: Optional[Mapping[str, Any]], corruption: Optional[float],
+    timeout: Optional[float],
+) -> Plan:
+    named = [] if columns == 0 else ["--columns", _setting(columns)]
+    hostile = [] if corruption is None else ["--corruption", repr(corruption)]
+    asked = _asked(epsilon=epsilon, participation=participation, cohort=cohort, delta=delta,
+                   parameters=parameters)
+    facts = json.loads(_run(["plan", *words, "--json", *named, *hostile, *asked], b"", timeout))
+    errors = facts.get("expectedError", {})
+    return Plan(
+        kind=str(facts["outcome"]), estimator=str(facts["estimator"]),
+        error=errors.get("clean", {}).get("total"),
+        error_if_false=errors.get("corrupted", {}).get("total"),
+        unit=str(facts.get("facts", {}).get("errorsAreIn", "spreads")),
+        least_cohort=facts.get("minimumCohort"), reason=_reason(facts),
+        why=[str(each) for each in facts.get("choice", {}).get("why", [])], facts=facts)
+
+
+def _reason(facts: Mapping[str, Any]) -> Optional[str]:
+    said = ": ".join(str(facts[name]) for name in ("reason", "text", "remedy") if name in facts)
+    return said or None
 
 
 def _setting(value: Any) -> str:
@@ -259,19 +366,51 @@ def _run(words: Sequence[str], rows: bytes = b"", timeout: Optional[float] = Non
 
 
 def _answer(facts: Dict[str, Any]) -> Answer:
-    kind = str(facts["outcome"])
-    if kind == "refused" and not facts["charged"]:
+    parts = _parts(facts)
+    answered = [part for part in parts if part["outcome"] == "value"]
+    said = answered[0] if answered else parts[0]
+    kind = str(said["outcome"])
+    if kind == "refused" and not any(part["charged"] for part in parts):
         kind = "infeasible"
-    # The interval that false rows cannot break, where there is one.
-    interval = facts.get("intervalIfFalse95") or facts.get("interval95") or {}
-    numbers: List[Optional[float]] = facts.get("estimate", [])
-    names = [str(name) for name in facts.get("labels") or facts.get("columns") or []]
-    if len(names) != len(numbers):
-        names = [str(place) for place in range(len(numbers))]
-    reason = ": ".join(str(facts[name]) for name in ("reason", "text", "remedy") if name in facts)
+    names: List[str] = []
+    estimate: List[Optional[float]] = []
+    low: List[Optional[float]] = []
+    high: List[Optional[float]] = []
+    width = len(answered[0]["estimate"]) if answered else 0
+    for part in parts if answered else []:
+        numbers = part["estimate"] if part["outcome"] == "value" else [None] * width
+        names += _names(part, len(numbers))
+        estimate += numbers
+        # The interval that false rows cannot break, where there is one.
+        interval = part.get("intervalIfFalse95") or part.get("interval95")
+        none = [None] * len(numbers) if any("interval95" in each for each in answered) else []
+        low += none if interval is None else interval["low"]
+        high += none if interval is None else interval["high"]
+    privacy: Mapping[str, Any] = facts.get("privacy") or said.get("privacy") or {}
     return Answer(
-        kind=kind, names=names, estimate=numbers, low=interval.get("low", []),
-        high=interval.get("high", []),
-        findings=[str(finding["text"]) for finding in facts.get("findings", [])],
-        reason=reason or None, privacy=facts.get("privacy", {}) if kind != "infeasible" else {},
+        kind=kind, names=names, estimate=estimate, low=low, high=high,
+        findings=[str(finding["text"]) for part in answered
+                  for finding in part.get("findings", [])],
+        reason=_reason(said), privacy={} if kind == "infeasible" else privacy,
         ledger=facts.get("ledger"), facts=facts)
+
+
+def _parts(facts: Mapping[str, Any]) -> List[Mapping[str, Any]]:
+    """The answers of the groups, where each is one of its own; else the one answer."""
+    groups = facts.get("groups")
+    if groups is not None:
+        return list(groups)
+    return list(facts["questions"].values()) if facts.get("questions") else [facts]
+
+
+def _names(part: Mapping[str, Any], count: int) -> List[str]:
+    own = [str(name) for name in part.get("labels") or part.get("columns") or []]
+    if "group" in part:
+        return [part["group"]] if count == 1 else [f"{part['group']} {name}" for name in own]
+    groups = [" ".join([group] if isinstance(group, str) else group)
+              for group in part.get("groups", [])]
+    if groups:
+        each = count // len(groups)
+        own = groups if each == 1 or len(own) != each \
+            else [f"{group} {name}" for group in groups for name in own]
+    return own if len(own) == count else [str(place) for place in range(count)]

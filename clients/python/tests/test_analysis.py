@@ -55,6 +55,53 @@ class Analysis(unittest.TestCase):
         with self.assertRaisesRegex(keelson.KeelsonError, "no column hours"):
             keelson.estimate(table, "mean", columns=["hours"], **self.asked)
 
+    table = {"region": ["north", "south", "south"] * 400, "late": [True, False] * 600,
+             "minutes": [20.0, 40.0, 40.5] * 400}
+
+    def test_groups(self):
+        shared = {"columns": ["minutes"], "group_by": "region", "groups": ["north", "south", "x"],
+                  "parameters": {"range": "0..60"}, "epsilon": 2}
+        public = keelson.estimate(self.table, "mean", participation="public", **shared)
+        secret = keelson.estimate(self.table, "mean", participation="secret", cohort=1200,
+                                  groups_max=1, **shared)
+        for answer in (public, secret):
+            self.assertEqual(answer.names, ["north", "south", "x"])
+            self.assertAlmostEqual(answer.estimate[0], 20, delta=2)
+            self.assertAlmostEqual(answer.estimate[1], 40.25, delta=2)
+            self.assertLess(answer.low[1], answer.high[1])
+            ends = (answer.low[2], answer.estimate[2], answer.high[2])
+            self.assertEqual(ends, (None, None, None))
+        found = keelson.estimate(self.table, "count", epsilon=2, participation="secret",
+                                 cohort=1200, group_by="region", groups="discover", groups_max=1)
+        self.assertEqual(sorted(found.names), ["north", "south"])
+
+    def test_rows_that_count(self):
+        asked = {"epsilon": 2, "participation": "secret", "cohort": 1200}
+        some = keelson.estimate(self.table, "count", where=["minutes>=40", "late=true"],
+                                types={"late": "boolean"}, **asked)
+        self.assertAlmostEqual(some.estimate[0], 400, delta=20)
+        with keelson.Session(self.table, 2, participation="secret", cohort=1200) as session:
+            paid = session.estimate("count", epsilon=2, where=["minutes<30"])
+            self.assertAlmostEqual(paid.estimate[0], 400, delta=20)
+            spent = session.estimate("count", epsilon=2, where=["minutes<30"])
+            self.assertEqual((spent.kind, spent.estimate, spent.low), ("infeasible", [], []))
+
+    def test_plan_and_choose(self):
+        asked = {"epsilon": 1, "participation": "secret", "cohort": 3000}
+        count = keelson.plan("count", columns=0, **asked)
+        self.assertEqual((count.kind, count.estimator), ("plan", "count"))
+        self.assertLess(count.error * 3000, 1.5)
+        self.assertIn("cohort", count.unit)
+        few = keelson.plan("robust-mean", columns=["a", "b"], corruption=0.1,
+                           **{**asked, "cohort": 300})
+        self.assertEqual((few.kind, few.error), ("infeasible", None))
+        self.assertGreater(few.least_cohort, 300)
+        self.assertIn("cohort of", few.reason)
+        chosen = keelson.choose("mean", columns=["minutes"], **asked)
+        self.assertEqual(chosen.estimator, "robust-mean")
+        self.assertTrue(chosen.why)
+        self.assertGreater(chosen.error_if_false, chosen.error)
+
     def test_session(self):
         with keelson.Session({"x": [1.0] * 500}, 2, participation="public") as session:
             answer = session.estimate("count", epsilon=1)
