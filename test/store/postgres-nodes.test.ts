@@ -40,6 +40,15 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
   const standing = async (store: SharedStore): Promise<StudyStanding> =>
     (await store.standings()).studies[0]!;
   const lost = { name: 'PostgresFailure', code: 'lease-lost' };
+  /** Statements that end when others of so many kinds wait for what this transaction locks. */
+  const untilWaited = (kinds = 1): string => `do $$ begin
+    while (select count(distinct query) from pg_stat_activity
+      where wait_event_type = 'Lock' and datname = current_database()) < ${kinds} loop
+      perform pg_sleep(0.01), pg_stat_clear_snapshot();
+    end loop;
+  end $$`;
+  const isLocked = async (): Promise<boolean> =>
+    await sql("select count(*) from pg_locks where locktype = 'advisory' and objid = 7") === '1';
 
   it('have one leader of a study, and another one when its lease is over', async () => {
     const first = await lead(one);
@@ -179,10 +188,9 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     await expire();
     // A transaction that has checked its token, and is not committed yet.
     const open = sql(`begin; select lead_write('${s}', ${first.token});
-      select pg_advisory_xact_lock(7); select pg_sleep(0.5);
+      select pg_advisory_xact_lock(7); ${untilWaited()};
       update studies set last_digest = 'marked'; commit`);
-    const locked = "select count(*) from pg_locks where locktype = 'advisory' and objid = 7";
-    await until(async () => await sql(locked) === '1');
+    await until(isLocked);
     await lead(two);
     expect((await two.study(s))!.lastDigest).toBe('marked');
     await open;
@@ -255,9 +263,8 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     await verdicts(one, names.map((name) => batch(name, 1, 1)));
     // No statement of either node ends before both wait, so that each finds the other under way.
     const gate = sql(`begin; select lock_studies('{${s}}', null);
-      select pg_advisory_xact_lock(7); select pg_sleep(0.2); commit`);
-    await until(async () =>
-      await sql("select count(*) from pg_locks where locktype = 'advisory' and objid = 7") === '1');
+      select pg_advisory_xact_lock(7); ${untilWaited(2)}; commit`);
+    await until(isLocked);
     const taken = names.map((name) => withdraw(two, name));
     const sent = names.map((name) => verdicts(one, [batch(name, 2, 1)]));
     expect((await Promise.all(taken)).map((result) => result.kind))
@@ -275,9 +282,8 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     await verdicts(one, [batch('a', 1, 1)]);
     const closing = sql(`begin; select lock_studies('{${s}}', null);
       update epochs set state = 'closing'; select pg_advisory_xact_lock(7);
-      select pg_sleep(0.3); commit`);
-    await until(async () =>
-      await sql("select count(*) from pg_locks where locktype = 'advisory' and objid = 7") === '1');
+      ${untilWaited()}; commit`);
+    await until(isLocked);
     expect(await withdraw(two, 'a')).toEqual({ kind: 'refused', code: 'too-late' });
     await closing;
   });
