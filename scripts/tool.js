@@ -1,7 +1,7 @@
 // Installs tools: packages that neither the build nor the demonstration needs. Each has a folder in
 // tools/ with a lock file of its own, and is installed when something first needs it:
 // node scripts/tool.js NAME...
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync,
@@ -25,12 +25,8 @@ const usable = {
   },
 };
 
-/**
- * Installs `tools/NAME` unless it is there in the version of its lock file (then 1 ms), and links
- * its packages into node_modules, where everything finds them.
- * @throws Error with the end of npm's output
- */
-export function useTool(name) {
+/** The folder of a tool, what marks it as installed, and whether it is. */
+function stateOf(name) {
   // A copy of the project may link to the packages of another: then so it does to its tools.
   mkdirSync(join(root, 'node_modules'), { recursive: true });
   const packages = realpathSync(join(root, 'node_modules'));
@@ -40,14 +36,24 @@ export function useTool(name) {
   const key = createHash('sha256').update(lock).digest('base64url');
   // npm removes the folder first, so an installation that was interrupted has no such file.
   const mark = join(folder, '.keelson-installed');
-  const isCurrent = existsSync(mark) && readFileSync(mark, 'utf8') === key;
-  if (!isCurrent || usable[name]?.(folder) === false) {
+  const isCurrent = existsSync(mark) && readFileSync(mark, 'utf8') === key
+    && usable[name]?.(folder) !== false;
+  const names = Object.keys(JSON.parse(lock).packages[''].dependencies);
+  return { packages, place, folder, names, key, mark, isCurrent };
+}
+
+/**
+ * Installs `tools/NAME` unless it is there in the version of its lock file (then 1 ms), and links
+ * its packages into node_modules, where everything finds them.
+ * @throws Error with the end of npm's output
+ */
+export function useTool(name) {
+  const { packages, place, folder, names, key, mark, isCurrent } = stateOf(name);
+  if (!isCurrent) {
     install(place);
     writeFileSync(mark, key);
   }
-  for (const each of Object.keys(JSON.parse(lock).packages[''].dependencies)) {
-    link(join(packages, each), join(folder, each));
-  }
+  for (const each of names) link(join(packages, each), join(folder, each));
 }
 
 function install(place) {
@@ -76,9 +82,18 @@ function link(from, to) {
   symlinkSync(relative(dirname(from), to), from, 'junction');
 }
 
+/** In a process of its own: an installation waits for the registry more than it computes. */
+function useBeside(name) {
+  const child = spawn(process.execPath, [process.argv[1], name], { stdio: 'inherit' });
+  child.once('close', (status) => { process.exitCode ||= status ?? 1; });
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const names = process.argv.slice(2);
+  const missing = names.filter((name) => !stateOf(name).isCurrent);
   try {
-    for (const name of process.argv.slice(2)) useTool(name);
+    names.filter((name) => missing.length < 2 || !missing.includes(name)).forEach(useTool);
+    if (missing.length > 1) missing.forEach(useBeside);
   } catch (error) {
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;

@@ -96,14 +96,14 @@ describe('the preparation of a clone', () => {
     expect(existsSync(`${native}/package.json`)).toBe(true);
   });
 
-  it('installs it again after a change of its version', ({ skip }) => {
+  it('installs it again after a change of its version', { tags: ['slow'] }, ({ skip }) => {
     if (hasSqlite) skip('this Node has SQLite');
     prepare();
     writeFileSync(lockFile, locked('12.0.1'));
     expect(prepare().asked).toBe(installs + installs);
   });
 
-  it('installs it again where this Node cannot load it', ({ skip }) => {
+  it('installs it again where this Node cannot load it', { tags: ['slow'] }, ({ skip }) => {
     if (hasSqlite) skip('this Node has SQLite');
     prepare();
     rmSync(`${place}/tools/sqlite/node_modules/better-sqlite3/build`, { recursive: true });
@@ -123,9 +123,9 @@ describe('the preparation of a clone', () => {
 describe('a tool', () => {
   const tool = (environment: Readonly<Record<string, string>> = {}): ReturnType<typeof run> =>
     run(['tool.js', 'browser'], environment);
-  const lock = (name: string): void => {
-    mkdirSync(`${place}/tools/browser`, { recursive: true });
-    writeFileSync(`${place}/tools/browser/package-lock.json`, JSON.stringify({
+  const lock = (name: string, of = 'browser'): void => {
+    mkdirSync(`${place}/tools/${of}`, { recursive: true });
+    writeFileSync(`${place}/tools/${of}/package-lock.json`, JSON.stringify({
       packages: { '': { dependencies: { [name]: '1.0.0' } } },
     }));
   };
@@ -145,6 +145,21 @@ describe('a tool', () => {
     expect(tool().asked).toBe(asks + asks);
     expect(readlinkSync(`${place}/node_modules/@owner/driver`)).toBe(join(
       '..', '..', 'tools', 'browser', 'node_modules', '@owner', 'driver'));
+  });
+
+  it('is installed beside others, each once, and one that cannot be fails them all', () => {
+    lock('driver');
+    lock('packer', 'package');
+    const both = (environment = {}): ReturnType<typeof run> =>
+      run(['tool.js', 'browser', 'package'], environment);
+    expect(both({ BROKEN: '1' }).status).toBe(1);
+    rmSync(`${place}/asked`);
+    const asked = ['browser', 'package'].map((name) => `ci --prefix ${place}/tools/${name}`);
+    expect(both().asked.trim().split('\n').sort()).toEqual(asked);
+    expect(both().asked.trim().split('\n')).toHaveLength(2);
+    for (const name of ['driver', 'packer']) {
+      expect(readlinkSync(`${place}/node_modules/${name}`)).toContain('tools');
+    }
   });
 
   it('takes the place of a package that an older lock file brought', () => {
