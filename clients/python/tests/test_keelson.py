@@ -7,8 +7,10 @@ import json
 import logging
 import math
 import os
+import re
 import socket
 import sqlite3
+import struct
 import tempfile
 import threading
 import unittest
@@ -24,9 +26,11 @@ from keelson._wire import CODES, SCHEMA, Message, decode, encode, kind_of
 from keelson.connection import Reach, socket_url
 from keelson.numbers import names_of, stated_by
 from keelson.outbox import Batch, Outbox
-from keelson.releases import check_form, keys_of_value
+from keelson.releases import check_form, keys_of_value, numbers_of_value
 from keelson.rows import checked_rows, contents_of, plain_rows, text_form
-from keelson.signing import NO_KEY, Signer, check_key, message_of, sha512, study_id_of, verify
+from keelson.signing import (
+    NO_KEY, Signer, check_key, keys_of, message_of, sha512, study_id_of, verify,
+)
 
 VECTORS = os.path.join(os.path.dirname(__file__), "..", "..", "..", "test", "vectors")
 BODIES = {
@@ -34,6 +38,10 @@ BODIES = {
     "release": "ReleaseBody", "release-of-parts": "ReleaseBody",
     "release-with-findings": "ReleaseBody", "release-of-answers": "ReleaseBody",
     "head": "HeadBody",
+}
+ENUMS = {
+    "data_type": [None, "float32", "float64"], "code": CODES,
+    "state": [None, "open", "exhausted", "ended"],
 }
 
 
@@ -72,13 +80,86 @@ class Vectors(unittest.TestCase):
         for name, one in named:
             data = bytes.fromhex(one["bytes"])
             message = decode(name, data)
-            if "kind" in one["message"] and name.endswith("Frame"):
-                self.assertEqual(kind_of(message), one["message"]["kind"])
+            expected = dict(one["message"])
+            if name.endswith("Frame"):
+                self.assertEqual(kind_of(message), expected.pop("kind"))
+                self.compare(getattr(message, kind_of(message)), expected)
+            else:
+                self.compare(message, expected)
             if name in ("ClientFrame", "BatchBody", "Once"):
                 self.assertEqual(encode(name, plain(message)), data)
             for wrong in (data + bytes.fromhex("fa0700"), data[:-1]):
                 with self.assertRaises(KeelsonError):
                     decode(name, wrong)
+
+    def compare(self, found, expected):
+        """Bytes are hexadecimal in the vectors, large numbers are texts, and codes are names."""
+        for camel, value in expected.items():
+            name = re.sub("[A-Z]", lambda letter: "_" + letter.group().lower(), camel)
+            if name not in found.__dict__:  # The vectors have outcomes and costs in other words.
+                self.assertIn(name, ("outcome", "cost", "ledger", "answers"))
+                continue
+            ours = getattr(found, name)
+            if name in ("outcome", "cost", "ledger", "answers") or value is None:
+                continue
+            for one, wanted in zip(ours, value) if isinstance(value, list) else [(ours, value)]:
+                if isinstance(one, Message):
+                    self.compare(one, wanted)
+                elif name in ENUMS:
+                    self.assertEqual(ENUMS[name][one], wanted)
+                else:
+                    plain = one.hex() if isinstance(one, bytes) else one
+                    self.assertEqual(plain if plain == wanted else str(plain), wanted, name)
+            if isinstance(value, list):
+                self.assertEqual(len(ours), len(value), name)
+
+    def test_findings(self):
+        one = load("frames.json")["bodies"]["release-with-findings"]
+        value = decode("ReleaseBody", bytes.fromhex(one["bytes"])).outcome.value
+        expected = one["message"]["outcome"]
+        self.assertEqual(value.spread, expected["spread"])
+        self.assertEqual(value.radius_if_false, expected["radiusIfFalse95"])
+        for name, low, high in (
+            ("interval95", value.interval_low, value.interval_high),
+            ("intervalIfFalse95", value.interval_if_false_low, value.interval_if_false_high),
+        ):
+            ends = expected[name]  # JSON has null for an infinite end.
+            self.assertEqual(low, [-math.inf if end is None else end for end in ends["low"]])
+            self.assertEqual(high, [math.inf if end is None else end for end in ends["high"]])
+        findings = [{"reason": finding.reason, "columns": finding.columns, "amounts": finding.amounts}
+                    for finding in value.findings]
+        self.assertEqual(findings, expected["findings"])
+
+    def test_answers(self):
+        one = load("frames.json")["bodies"]["release-of-answers"]
+        data = bytes.fromhex(one["bytes"])
+        for answer, expected in zip(decode("ReleaseBody", data).answers, one["message"]["answers"]):
+            self.assertEqual(answer.question, expected["question"])
+            groups = expected["outcome"].get("groups", [])
+            self.assertEqual(keys_of_value(answer.outcome.value), groups)
+            answered = expected["outcome"].get("answered", [True] * len(groups))
+            if groups:
+                shown = numbers_of_value(answer.outcome.value)
+                size = len(shown) // len(groups)
+                self.assertEqual([number is not None for number in shown[::size]], answered)
+        for number, text in ((6, b"x"), (7, b"x"), (9, bytes.fromhex("1200"))):
+            with self.assertRaises(KeelsonError):  # An answer beside a list of answers.
+                check_form(decode("ReleaseBody", data + bytes([number << 3 | 2, len(text)]) + text))
+        for field, wrong in (
+            ("answered", b"\xff"), ("answered", b"\x3f"), ("groups", ["a"] * 5), ("groups", []),
+        ):
+            release = decode("ReleaseBody", data)
+            setattr(release.answers[1].outcome.value, field, wrong)
+            with self.assertRaises(KeelsonError, msg=f"{field} {wrong!r}"):
+                check_form(release)
+
+    def test_rotations(self):
+        one = load("frames.json")["serverFrames"]["welcomeAfterRotation"]
+        welcome = decode("ServerFrame", bytes.fromhex(one["bytes"])).welcome
+        keys = keys_of(welcome.server_key, welcome.rotations)
+        self.assertEqual(len(keys), len(welcome.rotations) + 1)
+        with self.assertRaises(KeelsonError):
+            keys_of(welcome.server_key, [record[:-1] + b"\0" for record in welcome.rotations])
 
     def test_facts(self):
         file = load("frames.json")
@@ -186,6 +267,23 @@ class Rows(unittest.TestCase):
         cells = contents_of(rows, facts)["cells"]
         self.assertEqual(cells[0], {"codes": b"\1\0", "dictionary": b"\4mail\4maps"})
         self.assertEqual(cells[3], {"present": b"\1", "codes": b"\1"})
+
+    def test_vectors(self):
+        """The vectors have numbers of 32 bits, and this client sends 64."""
+        file = load("frames.json")
+        for name, rows in (
+            ("typed", [[12.5, 3, True, "north"], [-4, 0, False, "other"]]),
+            ("text", [["maps", "Z\u00fcrich", 3, True, "south"],
+                      ["mail", "Z\u00fcrich", None, False, None], ["maps"] + [None] * 4]),
+        ):
+            cells = contents_of(rows, json.loads(file[name + "Facts"]))["cells"]
+            body = decode("BatchBody", bytes.fromhex(file["bodies"][name + "-batch"]["bytes"]))
+            for ours, theirs in zip(cells, body.cells):
+                for field in ("present", "codes", "dictionary"):
+                    self.assertEqual(ours.get(field, b""), getattr(theirs, field), name)
+                numbers = ours.get("numbers", b"")
+                wide = struct.unpack(f"<{len(numbers) // 8}d", numbers)
+                self.assertEqual(struct.pack(f"<{len(wide)}f", *wide), theirs.numbers, name)
 
     def test_refused(self):
         facts = json.loads(load("frames.json")["typedFacts"])
