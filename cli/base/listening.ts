@@ -1,3 +1,4 @@
+import { codeOf } from '../../src/base/errors.js';
 import { UsageError } from './errors.js';
 
 /** Starts a server. @throws UsageError when it cannot listen there, with what to do. */
@@ -7,7 +8,6 @@ export async function listening<Running>(
   try {
     return await start();
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
     const remedies: Readonly<Record<string, string>> = {
       EADDRINUSE: `port ${port} of ${host} is in use: stop what listens there, or choose another `
         + '--port',
@@ -16,7 +16,7 @@ export async function listening<Running>(
         + 'its own',
       ENOTFOUND: `--host ${host} is not a name that this machine can find: give an address`,
     };
-    const remedy = remedies[code ?? ''];
+    const remedy = remedies[codeOf(error)];
     throw remedy === undefined ? error : new UsageError(remedy);
   }
 }

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { InvalidInputError, KeelsonError } from '../../src/base/errors.js';
+import { codeOf, InvalidInputError, KeelsonError } from '../../src/base/errors.js';
 import { didYouMean } from '../../src/base/suggest.js';
 import { connect } from '../../server/store/sqlite/driver.js';
 import { CellRows, type CellColumn, type TypedCell } from './cells.js';
@@ -123,7 +123,7 @@ function duckDb(source: string): DuckDb {
   try {
     return require('@duckdb/node-api') as DuckDb;
   } catch (cause) {
-    const isMissing = (cause as { code?: unknown }).code === 'MODULE_NOT_FOUND';
+    const isMissing = codeOf(cause) === 'MODULE_NOT_FOUND';
     throw new InvalidInputError(`${source}: it is read by DuckDB, and its package @duckdb/node-api `
       + `${isMissing ? 'is not installed' : 'does not load here'}: run \`npm install `
       + '@duckdb/node-api` where Keelson is installed, or save the rows as Parquet or CSV',
@@ -237,7 +237,7 @@ function duckDbCell(cell: unknown, kind: TimeKind | null): TypedCell {
   const [name, value] = parts.find(([each]) => each in lengthsMs)!;
   const ms = Math.floor(Number(value) * lengthsMs[name as keyof typeof lengthsMs]);
   // DuckDB has dates before and after those of a calendar with four digits, and infinite ones.
-  return Math.abs(ms) <= 8.64e15 ? timeCell(ms, kind) : 'no date';
+  return timeCell(ms, kind) ?? 'no date';
 }
 
 /** DuckDB's messages about rows may hold cells, and those about the query do not. */

@@ -1,7 +1,7 @@
 import { pipeline, Readable, type Transform } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { utf8 } from '../../src/base/bytes.js';
-import { InvalidInputError } from '../../src/base/errors.js';
+import { codeOf, InvalidInputError } from '../../src/base/errors.js';
 import { damaged } from './damage.js';
 
 const packings = {
@@ -136,7 +136,7 @@ export async function* unpack(
     if (own.error === error || error instanceof InvalidInputError) throw error;
     const { name } = packings[packing];
     const at = unpacker.bytesWritten;
-    const isCut = (error as NodeJS.ErrnoException).code === 'Z_BUF_ERROR';
+    const isCut = codeOf(error) === 'Z_BUF_ERROR';
     throw damaged(
       source, `byte ${at} of the compressed file`,
       isCut ? `the ${name} data is cut short` : `the ${name} data is not valid`,

@@ -1,7 +1,7 @@
 import { open, readFile, realpath, rename, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { concatBytes } from '../../src/base/bytes.js';
-import { KeelsonError } from '../../src/base/errors.js';
+import { codeOf, KeelsonError } from '../../src/base/errors.js';
 import type { Outbox, OutboxBatch, OutboxContents, OutboxItem, OutboxPin } from './contract.js';
 import { encodeFrame, fileMagic, scanFrames } from './frames.js';
 import { syncFolder } from './folder.js';
@@ -270,7 +270,6 @@ function asOutboxError(error: unknown, path: string): KeelsonError {
     const details = { ...error.details, path };
     return new KeelsonError('outbox-failed', `${path}: ${error.message}`, { details });
   }
-  const { code } = error as NodeJS.ErrnoException;
   const reasons: Readonly<Record<string, string>> = {
     ENOENT: 'its folder does not exist: make it, or name another file',
     ENOTDIR: 'a part of the path is not a folder: name another file',
@@ -278,7 +277,7 @@ function asOutboxError(error: unknown, path: string): KeelsonError {
     EACCES: 'permission denied: name a file that you may write',
     ENOSPC: 'the disk is full: make room and try again',
   };
-  const why = reasons[code ?? ''] ?? (error instanceof Error ? error.message : String(error));
+  const why = reasons[codeOf(error)] ?? (error instanceof Error ? error.message : String(error));
   const text = `the outbox ${path} cannot be used: ${why}`;
   return new KeelsonError('outbox-failed', text, { cause: error, details: { path } });
 }

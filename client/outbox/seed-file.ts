@@ -3,7 +3,7 @@ import { link, open, readFile, stat, unlink } from 'node:fs/promises';
 import { platform } from 'node:os';
 import { resolve } from 'node:path';
 import { toHex } from '../../src/base/bytes.js';
-import { InvalidInputError } from '../../src/base/errors.js';
+import { codeOf, InvalidInputError } from '../../src/base/errors.js';
 import { readSeed } from '../base/seed.js';
 import { syncFolder } from './folder.js';
 
@@ -19,7 +19,7 @@ export async function openSeed(location: string): Promise<Uint8Array> {
   try {
     return await readKey(path);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw asKeyError(error, path);
+    if (codeOf(error) !== 'ENOENT') throw asKeyError(error, path);
   }
   try {
     await createKey(path);

@@ -1,6 +1,6 @@
 import { closeSync, fsyncSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { InvalidInputError } from '../../src/base/errors.js';
+import { codeOf, InvalidInputError } from '../../src/base/errors.js';
 import { createDraft } from './owned-files.js';
 import { syncFolder } from './secret-files.js';
 
@@ -109,9 +109,9 @@ function readRecords(path: string): Records {
   try {
     text = readFileSync(path, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
+    const code = codeOf(error);
     if (code === 'ENOENT') return fresh();
-    throw unreadable(path, `it cannot be read (${code ?? 'unknown'})`);
+    throw unreadable(path, `it cannot be read (${code})`);
   }
   if (text.length > bytesMost) throw unreadable(path, 'it is too large');
   const read = parsed(text);

@@ -4,6 +4,7 @@ import {
 import { platform } from 'node:os';
 import { dirname } from 'node:path';
 import process from 'node:process';
+import { codeOf } from '../../src/base/errors.js';
 
 /*
  * Who owns the files of a folder. A service runs as a user of its own, who owns its data folder. A
@@ -41,7 +42,7 @@ export function ensureOwned(path: string): void {
   try {
     closeSync(createOwned(path));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    if (codeOf(error) !== 'EEXIST') throw error;
   }
 }
 
@@ -69,6 +70,6 @@ export function keepOwner(file: number, path: string): void {
   try {
     fchownSync(file, uid, gid);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM') throw error;
+    if (codeOf(error) !== 'EPERM') throw error;
   }
 }

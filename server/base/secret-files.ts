@@ -6,7 +6,7 @@ import { platform } from 'node:os';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { fromHex, toHex } from '../../src/base/bytes.js';
-import { InvalidInputError } from '../../src/base/errors.js';
+import { codeOf, InvalidInputError } from '../../src/base/errors.js';
 import { createOwned } from './owned-files.js';
 
 /** Windows has no file modes, and cannot open folders. */
@@ -154,7 +154,7 @@ function openDraft(draft: string, path: string): number {
     return createOwned(draft);
   } catch (error) {
     const why = codeOf(error) === 'ENOENT'
-      ? 'there is no such folder' : `${codeOf(error) ?? 'unknown'}`;
+      ? 'there is no such folder' : codeOf(error);
     throw new InvalidInputError(
       `${path} cannot be made (${why}): check its folder, and who may write there`, { path },
     );
@@ -179,11 +179,7 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 function unreadable(path: string, cause: unknown): InvalidInputError {
-  const code = codeOf(cause) ?? 'unknown';
+  const code = codeOf(cause);
   const why = causes[code] ?? `the system answered ${code}: check its owner and mode 0600`;
   return new InvalidInputError(`${path} cannot be read: ${why}`, { path });
-}
-
-function codeOf(error: unknown): string | undefined {
-  return (error as NodeJS.ErrnoException | undefined)?.code;
 }

@@ -3,7 +3,7 @@ import {
 } from 'node:fs';
 import { signing } from '#signing';
 import { toHex } from '../../src/base/bytes.js';
-import { InvalidInputError, StorageError } from '../../src/base/errors.js';
+import { codeOf, InvalidInputError, StorageError } from '../../src/base/errors.js';
 import {
   countingEntries, ledgerCaps, type Ledger, type LedgerEntry, type LedgerTerms,
 } from '../../src/ledger.js';
@@ -145,6 +145,3 @@ function notWritten(path: string, cause: unknown): StorageError {
       + remedy,
     'storage-failed', { details: { path, reason }, cause });
 }
-
-const codeOf = (error: unknown): string =>
-  (error as NodeJS.ErrnoException | undefined)?.code ?? String(error);

@@ -1,6 +1,6 @@
 import { fromHex } from '../../src/base/bytes.js';
 import type { ColumnType } from '../../src/base/columns.js';
-import { InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
+import { codeOf, InvalidParameterError, KeelsonError } from '../../src/base/errors.js';
 import type { ColumnsInput } from '../../src/base/row-types.js';
 import { mostAwaited, usualPeopleMax } from '../../src/base/people.js';
 import { findEstimator as findRegistered } from '../../src/estimators/registry.js';
@@ -391,11 +391,11 @@ class StudyReader {
     try {
       text = readText(file);
     } catch (cause) {
-      const why = (cause as NodeJS.ErrnoException).code ?? 'unreadable';
       throw studyError(this.options.name, {
         path: 'admission.contributorKeys', value: shown(file),
           line: this.#line('admission.contributorKeys'),
-        rule: `the file cannot be read (${why})`, remedy: 'name it relative to the study file',
+        rule: `the file cannot be read (${cause instanceof KeelsonError ? cause.message : codeOf(cause)})`,
+        remedy: 'name it relative to the study file',
       }, cause);
     }
     return parseKeyList(text, file);

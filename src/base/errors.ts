@@ -75,3 +75,9 @@ export class InvariantError extends KeelsonError {
     super('invariant', message, options);
   }
 }
+
+/** The code of an error of the system or of Node, such as `ENOENT`; without one, its text. */
+export function codeOf(error: unknown): string {
+  const { code } = (error ?? {}) as { readonly code?: unknown };
+  return typeof code === 'string' ? code : String(error);
+}

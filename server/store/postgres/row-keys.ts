@@ -3,7 +3,7 @@ import { accessSync, constants, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { signing } from '#signing';
 import { fromHex, toHex } from '../../../src/base/bytes.js';
-import { InvalidInputError } from '../../../src/base/errors.js';
+import { codeOf, InvalidInputError } from '../../../src/base/errors.js';
 import { makeOwnedFolder } from '../../base/owned-files.js';
 import { createSecret, eraseSecret, isSecretThere, readSecret } from '../../base/secret-files.js';
 import { PostgresFailure } from './failures.js';
@@ -27,7 +27,7 @@ export class RowKeys {
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
     } catch (error) {
       throw new InvalidInputError(`the folder of encryption keys ${folder} cannot be used `
-        + `(${(error as NodeJS.ErrnoException).code ?? 'unknown'}): give one that this user may `
+        + `(${codeOf(error)}): give one that this user may `
         + 'write (--encryption-keys)', { path: folder });
     }
     return new RowKeys(folder);

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
-import { StorageError } from '../../../src/base/errors.js';
+import { codeOf, StorageError } from '../../../src/base/errors.js';
 import { toHex } from '../../../src/base/bytes.js';
 import { keepOwner } from '../../base/owned-files.js';
 import { syncFolder } from '../../base/secret-files.js';
@@ -193,7 +193,7 @@ async function readPositions(path: string): Promise<Positions> {
   try {
     text = await readFile(path, 'utf8');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return new Map();
+    if (codeOf(cause) === 'ENOENT') return new Map();
     throw fileFailure(path, cause);
   }
   try {
@@ -212,7 +212,7 @@ async function readPositions(path: string): Promise<Positions> {
 }
 
 function fileFailure(path: string, cause: unknown): StorageError {
-  const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+  const reason = codeOf(cause);
   return new StorageError(`${path} cannot be read or written (${reason}): check its disk and who `
     + 'may write there', 'storage-failed', { details: { reason }, cause });
 }

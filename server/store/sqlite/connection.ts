@@ -1,7 +1,7 @@
 import { accessSync, constants, mkdirSync, statSync } from 'node:fs';
 import { platform } from 'node:os';
 import { join } from 'node:path';
-import { StorageError } from '../../../src/base/errors.js';
+import { codeOf, StorageError } from '../../../src/base/errors.js';
 import { ensureOwned } from '../../base/owned-files.js';
 import { connect, pragma, transaction, type Connection } from './driver.js';
 import { asStoreError } from './failures.js';
@@ -62,7 +62,7 @@ export function openDataFolder(
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     makeDatabaseFile(databaseFile(directory));
   } catch (cause) {
-    const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+    const reason = codeOf(cause);
     const remedy = remedies[reason] ?? 'choose another or fix its permissions';
     throw new StorageError(
       `the data folder ${directory} cannot be created or written (${reason}); ${remedy}`,
@@ -128,7 +128,7 @@ function isThere(path: string): boolean {
   try {
     return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code !== 'EACCES') return false;
+    if (codeOf(cause) !== 'EACCES') return false;
     throw new StorageError(
       `${path} cannot be read: permission denied; run this as the user that runs the server`,
       'storage-failed', { details: { path }, cause },

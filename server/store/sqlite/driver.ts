@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import process from 'node:process';
 import type BetterSqlite from 'better-sqlite3';
-import { StorageError } from '../../../src/base/errors.js';
+import { codeOf, StorageError } from '../../../src/base/errors.js';
 
 /*
  * Newer versions of Node come with SQLite (`node:sqlite`: 22.16, 24 and later), so no compiler is
@@ -81,7 +81,7 @@ function betterSqlite(): Open {
     // Only this loads the compiled code.
     new Database(':memory:').close();
   } catch (cause) {
-    const isMissing = (cause as { code?: unknown }).code === 'MODULE_NOT_FOUND';
+    const isMissing = codeOf(cause) === 'MODULE_NOT_FOUND';
     throw new StorageError(
       `Node ${process.versions.node} has no SQLite of its own that Keelson can use, and `
       + `better-sqlite3 ${isMissing ? 'is not installed' : 'does not load in it'}: use Node 24, or `

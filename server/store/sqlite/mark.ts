@@ -2,7 +2,7 @@ import type { Charge } from '../../../src/privacy/accounting/budget.js';
 import { createHash } from 'node:crypto';
 import { closeSync, fsyncSync, readFileSync, renameSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
-import { StorageError } from '../../../src/base/errors.js';
+import { codeOf, StorageError } from '../../../src/base/errors.js';
 import { parseAmount, parsePure } from '../../../src/privacy/accounting/amount.js';
 import { createDraft } from '../../base/owned-files.js';
 import { syncFolder } from '../../base/secret-files.js';
@@ -106,14 +106,14 @@ export function readMark(directory: string): Mark | null {
   try {
     text = readFileSync(markFile(directory), 'utf8');
   } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    if (codeOf(cause) === 'ENOENT') return null;
     throw markFailure(directory, cause);
   }
   return decodeMark(text, markFile(directory));
 }
 
 function markFailure(directory: string, cause: unknown, mayRepeat = true): StorageError {
-  const reason = (cause as NodeJS.ErrnoException).code ?? String(cause);
+  const reason = codeOf(cause);
   const remedy = reason === 'ENOSPC'
     ? 'free space on the disk of the data folder' : 'check its disk and who may write there';
   return new StorageError(`${markFile(directory)} cannot be read or written (${reason}): ${remedy}`,
