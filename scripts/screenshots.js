@@ -1,18 +1,15 @@
-// Pictures of every page and state, at both widths and in both themes:
-//   npm run screenshots [-- FOLDER [server,states,survey,lab,demo,questions]]
-// Those of the README and the guides are written into docs/images; all of them go into FOLDER
-// (default: screenshots, which git ignores).
+// The pictures of the README and the guides, from real servers with simulated people:
+//   npm run screenshots [-- FOLDER [survey,lab,demo,questions]]
+// They are written into docs/images, and into FOLDER (default: screenshots, which git ignores) at
+// both widths and in both themes. `npm run gallery` has every state of the pages.
 /* global document, fetch */
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import {
-  copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync,
-} from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ofQuestions } from './screenshots/questions.js';
-import { ofStates } from './screenshots/states.js';
 import { ofSurvey } from './screenshots/survey.js';
 import { useTool } from './tool.js';
 
@@ -97,68 +94,6 @@ async function take(page, name, height = 900, widthsTaken = widths) {
   }
 }
 
-/** A server with several studies and people: its dashboard and its operator's page. */
-async function ofServer(browser) {
-  const studies = ['flights-mean', 'flights-robust'].map((name) => {
-    const path = join(scratch, `${name}.yaml`);
-    // A mean promises nothing against liars, so nobody is left out by it.
-    const quarantine =
-      name === 'flights-robust' ? '\nquarantine: { beyond: 30, automatic: true }\n' : '';
-    writeFileSync(path, readFileSync(`${root}studies/${name}.yaml`, 'utf8') + quarantine);
-    return path;
-  });
-  const [, address] = await keelson(
-    [
-      'serve', ...studies, '--data', join(scratch, 'data'), '--port', String(port), '--log-level',
-      'error', '--json',
-    ],
-    /"address":"(http:[^"]+)"/,
-  );
-  await keelson(
-    [
-      'simulate', address.replace('http', 'ws'), '--study', 'flights-mean,flights-robust',
-      '--contributors', '2000',
-        '--liars', '0.1', '--epochs', '40',
-    ],
-    /./,
-  ).catch((error) => console.error(error.message));
-  const page = await newPage(browser);
-  const { studies: listed } = await (await fetch(`${address}/v1/studies`)).json();
-  await page.goto(`${address}/#/study/${listed[1].id}`);
-  await until(page, () => document.querySelectorAll('.releases tbody tr').length >= 6);
-  await take(page, 'study-with-quarantine');
-  await page.goto(`${address}/#/`);
-  await until(page, () => document.querySelectorAll('.newest dd').length >= 4);
-  await take(page, 'dashboard');
-  // A person a hundred spreads away, for the operator to measure.
-  const liar = join(scratch, 'liar.key');
-  const [, key] = await keelson(['keys', 'new', liar, '--json'], /"publicKey":\s*"(\w+)"/);
-  writeFileSync(join(scratch, 'far.csv'), 'delay_minutes,distance_miles\n2000,500\n');
-  await keelson(
-    [
-      'contribute', address.replace('http', 'ws'), '--study', 'flights-robust', '--key', liar,
-      '--input',
-        join(scratch, 'far.csv'),
-    ], /accepted/,
-  );
-  await page.goto(`${address}/operator`);
-  await page.waitForSelector('input[name=token]');
-  await take(page, 'operator-sign-in');
-  await page.type(
-    'input[name=token]', readFileSync(join(scratch, 'data/operator.token'), 'utf8').trim(),
-  );
-  await page.click('form button');
-  await page.waitForSelector('.study');
-  await until(page, () => [...document.querySelectorAll('.meters [role=meter]')]
-    .some((meter) => Number(meter.ariaValueNow) > 0.3));
-  await page.select('.evidence select', listed.find(({ name }) => name === 'flights-robust').id);
-  await page.type('input[name=contributor]', key);
-  await page.click('.evidence form button');
-  await page.waitForSelector('.evidence table');
-  await take(page, 'operator');
-  await page.close();
-}
-
 async function ofLab(browser) {
   const [, address] = await keelson(
     [
@@ -227,9 +162,9 @@ const browser = await launch({
 const shared = {
   keelson, newPage: () => newPage(browser), take, until, scratch, root, running, port, folder,
 };
-const makers = { server: ofServer, states: () =>
-  ofStates(shared), survey: () => ofSurvey(shared), lab: ofLab, demo: ofDemo,
-  questions: () => ofQuestions(shared) };
+const makers = {
+  survey: () => ofSurvey(shared), lab: ofLab, demo: ofDemo, questions: () => ofQuestions(shared),
+};
 const parts = (process.argv[3] ?? Object.keys(makers).join()).split(',');
 try {
   for (const part of parts) {
