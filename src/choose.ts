@@ -15,7 +15,7 @@ import {
 import { normalQuantile } from './numerics/normal.js';
 import { hasInterval, planWithin, type PlanOptions } from './plan.js';
 import { targetAlone } from './privacy/accounting/target.js';
-import { questionNames, type QuestionName } from './question-names.js';
+import { plainAnswers, questionNames, type QuestionName } from './question-names.js';
 
 /** Options of `chooseEstimator`. All of them are public: it never sees a row. */
 export interface ChooseOptions extends Omit<PlanOptions, 'estimator'> {
@@ -136,7 +136,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     needs: 'perhaps a `threshold`', liars: 'each moves the count by at most one',
   }],
   total: [{
-    name: 'sum', suits: 'What is the total of each column, such as hours or costs?',
+    name: plainAnswers.total, suits: 'What is the total of each column, such as hours or costs?',
     needs: 'a `cap` or a `range` that nearly all values lie in; or `cap: auto` and a `cap-max`',
     liars: 'each moves the total by at most the cap',
     lacks: ({ given }) => ('range' in given || 'cap' in given
@@ -169,7 +169,7 @@ export const decisions: Readonly<Record<QuestionName, readonly Contender[]>> = {
     ...ofRanks,
   }],
   percentile: [{
-    name: 'quantile', suits: 'What is the upper tenth, or several quantiles at once?',
+    name: plainAnswers.percentile, suits: 'What is the upper tenth, or several quantiles at once?',
     ...ofRanks,
   }],
   mean: [

@@ -131,7 +131,7 @@ function describe(
 function head(output: Output): void {
   output.text();
   output.text(line('epoch', 'study', 'release', 'honest mean', 'error', 'naive', 'epsilon'));
-  output.text(line('', '', 'min, miles', 'min, miles', 'spreads', 'spreads', 'spent'));
+  output.text(line('', '', 'min, miles', 'min, miles', 'in', 'spreads', 'spent'));
   output.text(rule);
 }
 

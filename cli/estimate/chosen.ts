@@ -5,7 +5,7 @@ import type {
 } from '../../src/estimators/contract/estimator.js';
 import { parseParameters } from '../../src/estimators/contract/parameters.js';
 import { isEstimator, loadEstimator, unknownEstimator } from '../../src/estimators/by-name.js';
-import { questionNames, type QuestionName } from '../../src/question-names.js';
+import { plainAnswers, questionNames, type QuestionName } from '../../src/question-names.js';
 import { didYouMean, questionWords } from '../../src/base/suggest.js';
 import { byFlags, UsageError } from '../base/errors.js';
 import { wrap } from '../base/help.js';
@@ -15,12 +15,9 @@ import type { Output } from '../base/output.js';
 /** The name that leaves the choice of an estimator to public facts. */
 export const autoName = 'auto';
 
-/** Estimators of questions whose word is no estimator's name. */
-const answeredBy: Readonly<Record<string, string>> = { total: 'sum', percentile: 'quantile' };
-
 /** The estimator, or for `auto` one whose answer has the numbers of the question. */
 export function estimatorAsked(name: string, question = 'mean'): string {
-  return name === autoName ? answeredBy[question] ?? question : name;
+  return name === autoName ? plainAnswers[question as QuestionName] : name;
 }
 
 /** A question in place of an estimator, such as `total`, asks `auto` for it. */

@@ -78,8 +78,8 @@ export function cellsOf(batch: Batch<unknown>, from: number, source: string): Ce
 
 /** The library gives milliseconds. */
 function timeIn(cell: TypedCell, kind: TimeKind, source: string): TypedCell {
-  const ms = Math.floor(Number(cell));
-  if (Math.abs(ms) <= 8.64e15) return timeCell(ms, kind);
+  const text = timeCell(Math.floor(Number(cell)), kind);
+  if (text !== null) return text;
   throw damaged(source, 'a record batch', 'a value is no date or time');
 }
 

@@ -229,8 +229,8 @@ class GroupColumns {
 
   private timeIn(cell: unknown, where: string, kind: TimeKind): TypedCell {
     if (cell === null) return null;
-    const ms = cell instanceof Date ? cell.getTime() : NaN;
-    if (!Number.isNaN(ms)) return timeCell(ms, kind);
+    const text = cell instanceof Date ? timeCell(cell.getTime(), kind) : null;
+    if (text !== null) return text;
     throw damaged(this.of.source, where, 'a value is no date or time');
   }
 

@@ -73,8 +73,12 @@ export function orderIn(cell: string): 'dmy' | 'mdy' | undefined {
  */
 export type TimeKind = 'day' | 'utc' | 'local';
 
-/** The text by which a CSV file would have a date or time. */
-export function timeCell(wallMs: number, kind: TimeKind): string {
+/** True from the first to the last date that the calendar of programs has. */
+const isTime = (ms: number): boolean => Math.abs(ms) <= 8.64e15;
+
+/** The text by which a CSV file would have a date or time; null where there is no such date. */
+export function timeCell(wallMs: number, kind: TimeKind): string | null {
+  if (!isTime(wallMs)) return null;
   const text = new Date(wallMs).toISOString();
   return kind === 'utc' ? text : text.slice(0, kind === 'day' ? lengths.day : -1);
 }
@@ -262,7 +266,7 @@ export class Times {
    * @param half - half of its 95 % interval in milliseconds; null where there is none.
    */
   textOf(timeMs: number, half: number | null): string {
-    if (!(Math.abs(timeMs) <= 8.64e15)) return timeMs < 0 ? 'before any date' : 'after any date';
+    if (!isTime(timeMs)) return timeMs < 0 ? 'before any date' : 'after any date';
     const text = new Date(timeMs + this.#aheadAt(timeMs)).toISOString().replace('T', ' ');
     const digits = half === null || half < minuteMs ? 'xx:xx:xx'.length
       : half < dayMs ? 'xx:xx'.length : -1;

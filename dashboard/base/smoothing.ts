@@ -1,4 +1,5 @@
 import { smoothedLevels, type Measured } from '../../client/index.js';
+import { within95 } from '../../src/answers/intervals.js';
 import type { History, Series } from './model.js';
 
 /** With fewer answers than this, smoothing adds nothing to the published numbers. */
@@ -21,7 +22,10 @@ export function smoothedSeries(history: History, slot: number): Series | null {
   if (!canSmooth(history, slot)) return null;
   const { epochs, times, refusals } = history.series(slot);
   const levels = smoothedLevels(history.measured(slot));
-  const end = (side: number): readonly (number | null)[] =>
-    levels.map((level) => (level === null ? null : level.value + side * 1.96 * level.deviation));
-  return { epochs, times, refusals, values: end(0), lows: end(-1), highs: end(1) };
+  const bands = levels.map((level) =>
+    (level === null ? null : within95(level.value, level.deviation)));
+  return {
+    epochs, times, refusals, values: levels.map((level) => level?.value ?? null),
+    lows: bands.map((band) => band?.[0] ?? null), highs: bands.map((band) => band?.[1] ?? null),
+  };
 }

@@ -31,7 +31,12 @@ export function intervalOf(outcome: ValueOutcome, place: number): readonly [numb
   if (interval !== undefined) return endsOf(interval, place);
   const deviation = deviationsAsNormal(uncertainty)?.[place];
   if (deviation === undefined) return null;
-  return [value - 1.96 * deviation, value + 1.96 * deviation];
+  return within95(value, deviation);
+}
+
+/** The ends between which 95 % of normal numbers of this mean and standard deviation lie. */
+export function within95(mean: number, deviation: number): readonly [number, number] {
+  return [mean - 1.96 * deviation, mean + 1.96 * deviation];
 }
 
 /**
