@@ -122,9 +122,9 @@ const kinds = [{
 }];
 if (postgres !== '') {
   await migrateSchema({ url: postgres, schema });
-  const rowKeys = join(directory, 'row-keys');
+  const encryptionKeys = join(directory, 'row-keys');
   kinds.push({
-    name: 'PostgreSQL', open: () => openPostgresStore({ url: postgres, schema, rowKeys }),
+    name: 'PostgreSQL', open: () => openPostgresStore({ url: postgres, schema, encryptionKeys }),
   });
 }
 

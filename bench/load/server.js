@@ -60,7 +60,7 @@ async function openStore(directory, clock) {
   store = url === undefined
     ? await openSqliteStore({ directory, clock })
     : await openPostgresStore({
-      url, clock, pool: 8, leaseMs, rowKeys: join(directory, 'row-keys'),
+      url, clock, pool: 8, leaseMs, encryptionKeys: join(directory, 'row-keys'),
     });
   if (url === undefined) return { ...store, turnEpoch: timed(store.turnEpoch) };
   return {

@@ -24,8 +24,8 @@ function batch(index, sequence, bodyBytes) {
   };
 }
 
-async function openStore(url, rowKeys) {
-  const store = await openPostgresStore({ url, rowKeys });
+async function openStore(url, encryptionKeys) {
+  const store = await openPostgresStore({ url, encryptionKeys });
   await store.registerStudy({
     studyId, name: 'bench', document: '{}', nowMs: 0,
     budget: {
@@ -38,12 +38,12 @@ async function openStore(url, rowKeys) {
 
 /**
  * @param database from `startDatabase`.
- * @param rowKeys a folder for the encryption keys.
+ * @param encryptionKeys a folder for the encryption keys.
  * @returns lines of the measurements, for people who come once and again, and for reading back.
  */
-export async function measureSpace(database, people, bodyBytes, rowKeys) {
+export async function measureSpace(database, people, bodyBytes, encryptionKeys) {
   const url = await database.create();
-  const store = await openStore(url, rowKeys);
+  const store = await openStore(url, encryptionKeys);
   const sql = async (text) => Number(await psql(url, `set search_path = keelson; ${text}`));
   const walBytes = () => sql("select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')");
   const timed = async (action, count = people) => {

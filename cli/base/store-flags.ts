@@ -85,7 +85,7 @@ export function dataOf(
       const seenFile = join(directory, 'seen.json');
       return openPostgresStore({
         ...place, pool, clock, leaseMs, seenFile, leads,
-        rowKeys: flags['encryption-keys'] ?? rowKeysIn(directory),
+        encryptionKeys: flags['encryption-keys'] ?? encryptionKeysIn(directory),
       });
     },
   };
@@ -103,7 +103,7 @@ function rolesOf(text: string | undefined): ReadonlySet<Role> {
 }
 
 /** The default place of the encryption keys. @param secrets the folder of the keys. */
-export const rowKeysIn = (secrets: string): string => join(secrets, 'row-keys');
+export const encryptionKeysIn = (secrets: string): string => join(secrets, 'row-keys');
 
 /**
  * The place that an address and the settings name.

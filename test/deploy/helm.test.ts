@@ -63,9 +63,9 @@ const more = {
   flags: ['--log-level=warn', '--roles=ingest'], replicas: 2,
   settings: { store: { schema: 'other' } },
   keys: { files: ['server.key', 'operator.token', 'series.key'] },
-  rowKeys: { claim: 'shared-keys' },
+  encryptionKeys: { claim: 'shared-keys' },
 };
-const classed = { ...withStudy, rowKeys: { storageClass: 'nfs', size: '2Gi' } };
+const classed = { ...withStudy, encryptionKeys: { storageClass: 'nfs', size: '2Gi' } };
 
 const documentsWith = (overrides: object): Document[] =>
   rendered({ ...overrides }).documents as Document[];
@@ -186,7 +186,7 @@ describe('the Helm chart', () => {
   it('names only what is there, with its own claim and with an existing one', () => {
     expect(faults(documents)).toEqual([]);
     expect(faults(documentsWith(classed))).toEqual([]);
-    expect(faults(documentsWith(more), more.rowKeys.claim)).toEqual([]);
+    expect(faults(documentsWith(more), more.encryptionKeys.claim)).toEqual([]);
   });
 
   it.each([

@@ -154,7 +154,7 @@ describe.skipIf(!mountable)(title('a small disk'), () => {
 describePrivatePostgres(title('a small disk under PostgreSQL'), (server) => {
   const judged = async (url: string, loads: readonly Load[]): Promise<Verdict> => {
     const secrets = stage.path('secrets');
-    const store = await openPostgresStore({ url, rowKeys: join(secrets, 'row-keys') });
+    const store = await openPostgresStore({ url, encryptionKeys: join(secrets, 'row-keys') });
     try {
       const { publicKey } = signing.createSigner(openServerKeys(secrets).seed);
       return await judgeStore(store, loads.flatMap(({ acknowledged }) => acknowledged),

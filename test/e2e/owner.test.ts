@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openOperatorRecords } from '../../server/base/operator-records.js';
 import { systemClock } from '../../server/base/clock.js';
-import { RowKeys } from '../../server/store/postgres/row-keys.js';
+import { EncryptionKeys } from '../../server/store/postgres/encryption-keys.js';
 import { openServerKeys } from '../../server/keys/server-keys.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { keelson } from '../support/command.js';
@@ -61,7 +61,7 @@ describe.runIf(isRoot)('root, in the data folder of a service', () => {
     openServerKeys(folder);
     await store.close();
     openOperatorRecords(folder).paused.set('a'.repeat(64), true);
-    RowKeys.open(join(folder, 'row-keys')).make('2030-01-31');
+    EncryptionKeys.open(join(folder, 'row-keys')).make('2030-01-31');
     expect(readdirSync(folder)).toEqual(expect.arrayContaining(['operator.json', 'row-keys']));
     expect(others()).toEqual([]);
   });

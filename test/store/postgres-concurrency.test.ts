@@ -5,7 +5,7 @@ import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { describePrivatePostgres, psql } from '../support/postgres.js';
 import { until } from '../support/until.js';
 import { amount, batch, budget, epochOf, idOf, registration } from '../support/store-fixtures.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 const senders = 8;
 
@@ -18,7 +18,7 @@ interface Told {
 
 async function openedStore(url: string): Promise<Store> {
   await migrateSchema({ url });
-  const store = await openPostgresStore({ rowKeys, url, pool: 8, leaseMs: 1_000 });
+  const store = await openPostgresStore({ encryptionKeys, url, pool: 8, leaseMs: 1_000 });
   const wide = budget({ rhoCap: amount(10n ** 9n), deltaCap: amount(10n ** 9n) });
   await store.registerStudy(registration({ budget: wide }));
   await store.openEpoch(epochOf(1, { rowsMax: 1_000_000 }));

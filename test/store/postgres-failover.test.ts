@@ -12,7 +12,7 @@ import {
   describePrivatePostgres, psql, startPrivatePostgres, type PrivatePostgres,
 } from '../support/postgres.js';
 import { until } from '../support/until.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 const s = idOf('s');
 const wentBack = { code: 'store-went-back', retryable: false };
@@ -42,7 +42,7 @@ describePrivatePostgres('a standby that takes over', () => {
   });
 
   const open = async (address = url, file = seenFile): Promise<SharedStore> => {
-    const store = await openPostgresStore({ rowKeys, url: address, seenFile: file });
+    const store = await openPostgresStore({ encryptionKeys, url: address, seenFile: file });
     stores.push(store);
     return store;
   };
@@ -131,7 +131,8 @@ describePrivatePostgres('what a server has seen', (server) => {
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it('is compared on each new connection of a running server', async () => {
-    const store = await openPostgresStore({ rowKeys, url, seenFile: join(folder, 'seen.json') });
+    const seenFile = join(folder, 'seen.json');
+    const store = await openPostgresStore({ encryptionKeys, url, seenFile });
     try {
       await store.registerStudy(registration());
       await store.openEpoch(epochOf(1));
@@ -155,8 +156,8 @@ describePrivatePostgres('what a server has seen', (server) => {
   it('is kept for several servers of one machine, and refused when damaged', async () => {
     const seenFile = join(folder, 'seen.json');
     const [one, two] = [
-      await openPostgresStore({ rowKeys, url, seenFile }),
-      await openPostgresStore({ rowKeys, url, seenFile }),
+      await openPostgresStore({ encryptionKeys, url, seenFile }),
+      await openPostgresStore({ encryptionKeys, url, seenFile }),
     ];
     try {
       await one.registerStudy(registration());
@@ -174,6 +175,6 @@ describePrivatePostgres('what a server has seen', (server) => {
       await Promise.all([one.close(), two.close()]);
     }
     writeFileSync(seenFile, '{}');
-    await expect(openPostgresStore({ rowKeys, url, seenFile })).rejects.toThrow(/is damaged/);
+    await expect(openPostgresStore({ encryptionKeys, url, seenFile })).rejects.toThrow(/is damaged/);
   });
 });

@@ -15,7 +15,7 @@ import {
   describePrivatePostgres, psql, startPrivatePostgres,
 } from '../support/postgres.js';
 import { until } from '../support/until.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 /** Longer than any test, so that no renewal comes in between. */
 const leaseMs = 600_000;
@@ -34,7 +34,7 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     const started = await MeddlingProxy.start(direct);
     url = direct;
     proxy = started.proxy;
-    store = await openPostgresStore({ rowKeys, url: started.url, leaseMs });
+    store = await openPostgresStore({ encryptionKeys, url: started.url, leaseMs });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
   });
@@ -178,7 +178,7 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
     async () => {
       let aheadMs = 0;
       const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
-      const patient = await openPostgresStore({ rowKeys, url, leaseMs, clock });
+      const patient = await openPostgresStore({ encryptionKeys, url, leaseMs, clock });
       await server().crash();
       const writing = verdicts(patient, [batch('a', 1, 1)]);
       const reading = patient.studies();
@@ -233,7 +233,7 @@ describePrivatePostgres('connections that are silent', (server) => {
 
 describePrivatePostgres('opening a PostgreSQL store', (server) => {
   const refusal = (url: string, schema = 'keelson') =>
-    expect(openPostgresStore({ rowKeys, url, schema })).rejects;
+    expect(openPostgresStore({ encryptionKeys, url, schema })).rejects;
 
   it('refuses what is not there, each with its remedy', async () => {
     const url = await server().createDatabase();

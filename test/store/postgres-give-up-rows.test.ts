@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { giveUpRows, lostRows } from '../../server/store/postgres/give-up-rows.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
-import { RowKeys } from '../../server/store/postgres/row-keys.js';
+import { EncryptionKeys } from '../../server/store/postgres/encryption-keys.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import type { SharedStore } from '../../server/store/shared.js';
 import { keelson } from '../support/command.js';
@@ -24,7 +24,7 @@ describePostgres('giving up rows whose key is lost', (server) => {
   let lostKey = '';
   const opened: SharedStore[] = [];
   const open = async (): Promise<SharedStore> => {
-    const store = await openPostgresStore({ url, rowKeys: folder, leaseMs: 600_000 });
+    const store = await openPostgresStore({ url, encryptionKeys: folder, leaseMs: 600_000 });
     opened.push(store);
     return store;
   };
@@ -69,7 +69,7 @@ describePostgres('giving up rows whose key is lost', (server) => {
     await store.close();
     opened.length = 0;
     lostKey = (await sql('select name from row_keys order by row_key limit 1'));
-    rmSync(RowKeys.open(folder).pathOf(lostKey));
+    rmSync(EncryptionKeys.open(folder).pathOf(lostKey));
   });
   afterEach(async () => {
     for (const each of opened.splice(0)) await each.close();
@@ -140,17 +140,17 @@ describePostgres('giving up rows whose key is lost', (server) => {
   });
 
   it('deletes the file of a lost key that comes back', async () => {
-    const other = RowKeys.open(folder).names()[0]!;
+    const other = EncryptionKeys.open(folder).names()[0]!;
     await giveUp();
-    const path = RowKeys.open(folder).pathOf(lostKey);
-    copyFileSync(RowKeys.open(folder).pathOf(other), path);
+    const path = EncryptionKeys.open(folder).pathOf(lostKey);
+    copyFileSync(EncryptionKeys.open(folder).pathOf(other), path);
     await open();
     expect(readdirSync(folder)).toEqual([`${other}.key`]);
   });
 
   it('refuses when a server runs, nothing is missing, or the folder looks wrong', async () => {
-    const path = RowKeys.open(folder).pathOf(lostKey);
-    const [other] = RowKeys.open(folder).names();
+    const path = EncryptionKeys.open(folder).pathOf(lostKey);
+    const [other] = EncryptionKeys.open(folder).names();
     const before = await states();
     await sql("insert into nodes (name, last, seen_at) values ('host 1', 0, now())");
     await expect(giveUp()).rejects.toThrow(/servers run on this store: host 1\. Stop them/);
@@ -165,7 +165,7 @@ describePostgres('giving up rows whose key is lost', (server) => {
     expect(await states()).toBe(before);
     // A file with another key counts as missing.
     await sql('update row_keys set erased_at = null');
-    copyFileSync(RowKeys.open(folder).pathOf(other!), path);
+    copyFileSync(EncryptionKeys.open(folder).pathOf(other!), path);
     expect((await lostRows({ url }, folder)).keys).toEqual([lostKey]);
     expect((await giveUpRows({ url }, elsewhere, true)).isAll).toBe(true);
     expect(await states()).toMatch(/^kept 1 lapsed 2/);

@@ -17,7 +17,7 @@ import { describePostgres, psql, type PostgresServer } from '../support/postgres
 import {
   batch, epochOf, finishEpoch, idOf, registration, verdicts,
 } from '../support/store-fixtures.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 const s = idOf('s');
 let folder = '';
@@ -76,11 +76,14 @@ describePostgres('the store of a data folder that is moved into PostgreSQL', (se
         clock, stores: [await inFolder(here, clock), await inFolder(data(), clock)],
         async reopen() {
           for (const store of pair.stores) await store.close();
-          if (!isMoved) expect((await importFolder(data(), { url }, rowKeys)).rows).not.toBeNull();
+          if (!isMoved) {
+            const { rows } = await importFolder(data(), { url }, encryptionKeys);
+            expect(rows).not.toBeNull();
+          }
           isMoved = true;
           pair.stores = [
             await inFolder(here, clock),
-            await openPostgresStore({ rowKeys, url, nowMs: () => clock.nowMs() }),
+            await openPostgresStore({ encryptionKeys, url, nowMs: () => clock.nowMs() }),
           ];
         },
       };
@@ -100,9 +103,9 @@ describePostgres('the store of a data folder that is moved into PostgreSQL', (se
   it('goes on with its open epoch, and is not opened in the folder any more', async () => {
     await filled();
     const url = await emptyStore(server());
-    const { store: name, rows } = await importFolder(data(), { url }, rowKeys);
+    const { store: name, rows } = await importFolder(data(), { url }, encryptionKeys);
     expect(rows).toMatchObject({ studies: 1, epochs: 2, contributors: 3, releases: 1, ledger: 3 });
-    const store = await openPostgresStore({ rowKeys, url });
+    const store = await openPostgresStore({ encryptionKeys, url });
     expect(await store.tally(s, 2n)).toEqual({ contributors: 2, complete: 1 });
     expect(await verdicts(store, [batch('a', 2, 2), batch('a', 3, 2), batch('d', 1, 2)]))
       .toEqual(['duplicate@2', 'accepted@2', 'accepted@2']);
@@ -114,8 +117,10 @@ describePostgres('the store of a data folder that is moved into PostgreSQL', (se
     await store.close();
     await expect(inFolder()).rejects
       .toThrow(new RegExp(`moved to the PostgreSQL store ${name}: serve`));
-    expect(await importFolder(data(), { url }, rowKeys)).toEqual({ store: name, rows: null });
-    await expect(importFolder(data(), { url: await emptyStore(server()) }, rowKeys)).rejects
+    const into = async (address: string): Promise<unknown> =>
+      importFolder(data(), { url: address }, encryptionKeys);
+    expect(await into(url)).toEqual({ store: name, rows: null });
+    await expect(into(await emptyStore(server()))).rejects
       .toThrow(new RegExp(`were moved to the store ${name}, and this is`));
   });
 
@@ -126,8 +131,8 @@ describePostgres('the store of a data folder that is moved into PostgreSQL', (se
     await before.withdraw({ ...withdrawal, contributor: idOf('c') });
     await before.close();
     const url = await emptyStore(server());
-    await importFolder(data(), { url }, rowKeys);
-    const store = await openPostgresStore({ rowKeys, url });
+    await importFolder(data(), { url }, encryptionKeys);
+    const store = await openPostgresStore({ encryptionKeys, url });
     expect(await store.tally(s, 2n)).toEqual({ contributors: 1, complete: 0 });
     await store.withdraw({ ...withdrawal, contributor: idOf('a') });
     expect(await store.tally(s, 2n)).toEqual({ contributors: 0, complete: 0 });
@@ -137,18 +142,19 @@ describePostgres('the store of a data folder that is moved into PostgreSQL', (se
 
   it('is refused where there is none, it is in use, or the tables are not empty', async () => {
     const url = await emptyStore(server());
-    await expect(importFolder(data(), { url }, rowKeys)).rejects.toThrow(/there is no store in/);
+    await expect(importFolder(data(), { url }, encryptionKeys)).rejects.toThrow(/there is no store in/);
     await filled();
     const open = await inFolder();
-    await expect(importFolder(data(), { url }, rowKeys)).rejects
+    await expect(importFolder(data(), { url }, encryptionKeys)).rejects
       .toMatchObject({ code: 'data-folder-in-use' });
     await open.close();
-    const other = await openPostgresStore({ rowKeys, url });
+    const other = await openPostgresStore({ encryptionKeys, url });
     await other.registerStudy(registration());
     await other.close();
-    await expect(importFolder(data(), { url }, rowKeys)).rejects
+    await expect(importFolder(data(), { url }, encryptionKeys)).rejects
       .toThrow(/a store with studies.*an empty one/);
-    await expect(importFolder(data(), { url: await server().createDatabase() }, rowKeys)).rejects
+    const empty = await server().createDatabase();
+    await expect(importFolder(data(), { url: empty }, encryptionKeys)).rejects
       .toThrow(/no store yet: run keelson store init/);
     await (await inFolder()).close();
   });
@@ -162,12 +168,12 @@ describePostgres('the store of a data folder that is moved into PostgreSQL', (se
       language plpgsql as $$ begin ${body}; end $$;
       create trigger meddle before insert on ledger for each row when (new.kind = 'charged')
       execute function meddle()`);
-    await expect(importFolder(data(), { url }, rowKeys)).rejects
+    await expect(importFolder(data(), { url }, encryptionKeys)).rejects
       .toThrow(/the row entry_id \d of ledger is not the same.*nothing was moved/);
     expect(await psql(url, 'select count(*) from keelson.studies')).toBe('0');
     await (await inFolder()).close();
     await psql(url, 'drop trigger meddle on keelson.ledger');
-    expect((await importFolder(data(), { url }, rowKeys)).rows).not.toBeNull();
+    expect((await importFolder(data(), { url }, encryptionKeys)).rows).not.toBeNull();
   });
 
   it.each([['before', 1], ['after', 0]] as const)('is moved once when the connection is cut %s the '
@@ -177,14 +183,15 @@ describePostgres('the store of a data folder that is moved into PostgreSQL', (se
     const { proxy, url: through } = await MeddlingProxy.start(url);
     try {
       proxy.planned.push({ marker: 'COMMIT', cut });
-      await expect(importFolder(data(), { url: through }, rowKeys)).rejects
+      await expect(importFolder(data(), { url: through }, encryptionKeys)).rejects
         .toThrow(/It is not known whether all was moved: run the same command again/);
       expect(proxy.planned).toEqual([]);
     } finally {
       await proxy.stop();
     }
     await expect(inFolder()).rejects.toThrow(/run it again first/);
-    expect((await importFolder(data(), { url }, rowKeys)).rows?.['studies'] ?? 0).toBe(again);
+    const { rows } = await importFolder(data(), { url }, encryptionKeys);
+    expect(rows?.['studies'] ?? 0).toBe(again);
     expect(await psql(url, 'select count(*) from keelson.ledger')).toBe('3');
   });
 }, ['long']);

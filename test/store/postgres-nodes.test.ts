@@ -9,7 +9,7 @@ import { describePostgres, psql } from '../support/postgres.js';
 import { HandClock } from '../listener/hand-clock.js';
 import { MeddlingProxy } from '../support/postgres/meddling-proxy.js';
 import { until } from '../support/until.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 /** Longer than any test, so that no lease ends by itself. */
 const leaseMs = 600_000;
@@ -23,8 +23,8 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
   beforeEach(async () => {
     url = await server().createDatabase();
     await migrateSchema({ url });
-    one = await openPostgresStore({ rowKeys, url, leaseMs });
-    two = await openPostgresStore({ rowKeys, url, leaseMs });
+    one = await openPostgresStore({ encryptionKeys, url, leaseMs });
+    two = await openPostgresStore({ encryptionKeys, url, leaseMs });
     await one.registerStudy(registration());
   });
   afterEach(async () => {
@@ -63,7 +63,7 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
 
   it('lead nothing, and take batches, when they were told not to lead', async () => {
     await (await lead(one)).openEpoch(epochOf(1));
-    const front = await openPostgresStore({ rowKeys, url, leaseMs, leads: false });
+    const front = await openPostgresStore({ encryptionKeys, url, leaseMs, leads: false });
     try {
       expect(await verdicts(front, [batch('a', 1, 1)])).toEqual(['accepted@1']);
       await expire();
@@ -198,8 +198,8 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
 
   it('keep a lease that is over until somebody takes it, and notice that', async () => {
     await Promise.all([one.close(), two.close()]);
-    one = await openPostgresStore({ rowKeys, url, leaseMs: 150 });
-    two = await openPostgresStore({ rowKeys, url, leaseMs });
+    one = await openPostgresStore({ encryptionKeys, url, leaseMs: 150 });
+    two = await openPostgresStore({ encryptionKeys, url, leaseMs });
     const first = await lead(one);
     await expire();
     // Its next renewal comes first here, since nobody else asks.
@@ -317,7 +317,7 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
     proxy.dropsNews = dropsNews;
     const clock = new HandClock();
     const node = await openPostgresStore({
-      rowKeys, url: through, leaseMs, clock, ...(hearsDirectly && { direct: url }),
+      encryptionKeys, url: through, leaseMs, clock, ...(hearsDirectly && { direct: url }),
     });
     try {
       let told = 0;
@@ -348,7 +348,7 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
 
   it('tell how far the clock of the database is ahead', async () => {
     const nowMs = (): number => Date.now() - 60_000;
-    const slow = await openPostgresStore({ rowKeys, url, leaseMs, nowMs });
+    const slow = await openPostgresStore({ encryptionKeys, url, leaseMs, nowMs });
     expect((await slow.standings()).clockAheadMs).toBeGreaterThan(55_000);
     expect(Math.abs((await one.standings()).clockAheadMs)).toBeLessThan(5_000);
     await slow.close();
@@ -362,9 +362,9 @@ describePostgres('nodes on one PostgreSQL store', (server) => {
         insert into studies values (7, '${idOf('old')}', 'old', '{}', 7, 'open', 0, '', 1, 1);
         insert into epochs values (7, 7, 1, 'open', 1, 0, 1, 1, 4, 'next', 0, 0, 0, 0);
         insert into epoch_tallies values (7, 2, 3, 0);`);
-    await expect(openPostgresStore({ rowKeys, url: old })).rejects.toThrow(/run keelson store migrate/);
+    await expect(openPostgresStore({ encryptionKeys, url: old })).rejects.toThrow(/run keelson store migrate/);
     expect(await migrateSchema({ url: old })).toMatchObject({ version: migrations.length });
-    const store = await openPostgresStore({ rowKeys, url: old });
+    const store = await openPostgresStore({ encryptionKeys, url: old });
     await store.registerStudy(registration());
     await store.openEpoch(epochOf(1));
     expect(await verdicts(store, [batch('a', 1, 1)])).toEqual(['accepted@1']);

@@ -11,7 +11,7 @@ import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { createStudyHub } from '../../server/studies/hub/hub.js';
 import { define } from '../support/hub-bench.js';
 import { describePostgres } from '../support/postgres.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 import { until } from '../support/until.js';
 
 describePostgres('a server on one PostgreSQL store', (server) => {
@@ -23,7 +23,7 @@ describePostgres('a server on one PostgreSQL store', (server) => {
   ) => {
     const url = await server().createDatabase();
     await migrateSchema({ url });
-    const store = await openPostgresStore({ url, rowKeys, leaseMs: 600_000 });
+    const store = await openPostgresStore({ url, encryptionKeys, leaseMs: 600_000 });
     const lines = readFileSync(new URL(`../log/before/${log}.log`, import.meta.url), 'utf8');
     const { facts } = decodeLogLine(lines.slice(0, lines.indexOf('\n'))) as
       { readonly facts: Uint8Array };

@@ -20,7 +20,7 @@ import { batchOf, questionsDocument } from '../support/hub-bench.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { batch, epochOf, idOf, registration } from '../support/store-fixtures.js';
 import { until } from '../support/until.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 const s = idOf('s');
 const peopleMax = 12;
@@ -32,7 +32,7 @@ describePostgres('the people of an epoch, on two nodes', (server) => {
   beforeEach(async () => {
     url = await server().createDatabase();
     await migrateSchema({ url });
-    const open = () => openPostgresStore({ rowKeys, url, leaseMs: 600_000 });
+    const open = () => openPostgresStore({ encryptionKeys, url, leaseMs: 600_000 });
     stores = [await open(), await open()];
   });
   afterEach(async () => {

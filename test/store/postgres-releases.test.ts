@@ -35,7 +35,7 @@ import { describePostgres, psql } from '../support/postgres.js';
 import { batch, budget, epochOf, idOf, registration } from '../support/store-fixtures.js';
 import { root } from '../support/sources.js';
 import { until } from '../support/until.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 const people = Math.max(...Object.values(samples).map(({ cohort }) => cohort));
 const perList = 256;
@@ -158,7 +158,7 @@ describePostgres('releases of rows that several servers took', (server) => {
       await migrateSchema({ url });
       shared = url;
       const opened = await Promise.all(Array.from({ length: count }, () =>
-        openPostgresStore({ rowKeys, url, leaseMs: 600_000 })));
+        openPostgresStore({ encryptionKeys, url, leaseMs: 600_000 })));
       stores.push(...opened);
       return opened;
     };
@@ -246,7 +246,7 @@ describePostgres('releases of rows that several servers took', (server) => {
     await charged(nodes, name, sample);
     const leader = summarised(nodeOf(name, nodes[0], people));
     const reader = new LiveCommand(
-      [shared, rowKeys, studyId, fromUtf8(encodeStudyDocument(definition.document))],
+      [shared, encryptionKeys, studyId, fromUtf8(encodeStudyDocument(definition.document))],
       { command: `${root}test/support/children/slice-reader.js` });
     let worker: SliceWorker | undefined;
     try {

@@ -172,7 +172,7 @@ describePostgres('keelson serve --store', (server) => {
       const url = await server().createDatabase();
       const study = stage.write('mean.yaml', meanStudy('mean'));
       expect((await keelson(['store', 'init', url])).status).toBe(0);
-      const store = await openPostgresStore({ url, rowKeys: stage.path('rows') });
+      const store = await openPostgresStore({ url, encryptionKeys: stage.path('rows') });
       await store.registerStudy(registration());
       await store.openEpoch(epochOf(1));
       await store.close();

@@ -12,7 +12,7 @@ import { signing } from '../../src/signing/node.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import { batchOf, define } from '../support/hub-bench.js';
 import { describePostgres, psql } from '../support/postgres.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 import { until } from '../support/until.js';
 
 const people = 40;
@@ -45,7 +45,7 @@ describePostgres('servers that summarise an epoch together', (server) => {
   async function start(
     changed: (slices: EpochSlices) => Partial<EpochSlices>, runner = new InlineEpochRunner(),
   ): Promise<{ readonly hub: RunningHub; readonly store: SharedStore }> {
-    const store = await openPostgresStore({ url, rowKeys, leaseMs: 600_000 });
+    const store = await openPostgresStore({ url, encryptionKeys, leaseMs: 600_000 });
     stores.push(store);
     const log = (_: object, text: string): void => { logs.push(text); };
     const slices = store.slices!;

@@ -5,7 +5,7 @@ import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { batch, epochOf, idOf, registration, release } from '../support/store-fixtures.js';
 import { describePostgres, psql } from '../support/postgres.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 const s = idOf('s');
 const plan = 'the plan';
@@ -22,7 +22,7 @@ describePostgres('slices of an epoch on a PostgreSQL store', (server) => {
   beforeEach(async () => {
     url = await server().createDatabase();
     await migrateSchema({ url });
-    const open = () => openPostgresStore({ url, rowKeys, leaseMs: 600_000 });
+    const open = () => openPostgresStore({ url, encryptionKeys, leaseMs: 600_000 });
     stores = [await open(), await open()];
     [one, two] = stores.map(({ slices }) => slices!) as [EpochSlices, EpochSlices];
     await stores[0]!.registerStudy(registration());

@@ -7,7 +7,7 @@ import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { postgresStatus } from '../../server/store/postgres/status.js';
 import type { SharedStore } from '../../server/store/shared.js';
 import { keelson } from '../support/command.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 import { describePostgres, psql } from '../support/postgres.js';
 import { until } from '../support/until.js';
 import {
@@ -26,7 +26,7 @@ describePostgres('upgrades of a PostgreSQL store', (server) => {
   let url = '';
   const opened: SharedStore[] = [];
   const open = async (): Promise<SharedStore> => {
-    const store = await openPostgresStore({ url, rowKeys, leaseMs: 600_000, pool: 8 });
+    const store = await openPostgresStore({ url, encryptionKeys, leaseMs: 600_000, pool: 8 });
     opened.push(store);
     return store;
   };

@@ -5,7 +5,7 @@ import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
 import { describePostgres } from '../support/postgres.js';
 import { storeSuite } from '../support/store-suite.js';
-import { rowKeys } from '../support/postgres/row-keys.js';
+import { encryptionKeys } from '../support/postgres/encryption-keys.js';
 
 describePostgres('PostgreSQL store', (server) => {
   let url = '';
@@ -16,7 +16,7 @@ describePostgres('PostgreSQL store', (server) => {
     const name = createHash('sha256').update(directory).digest('hex').slice(0, 16);
     const place = { url, schema: `t_${name}` };
     await migrateSchema(place);
-    return openPostgresStore({ rowKeys, ...place, leaseMs: 2_000 });
+    return openPostgresStore({ encryptionKeys, ...place, leaseMs: 2_000 });
   };
   storeSuite('the contract', open, [], { erases: false, isExclusive: false });
 });

@@ -3,7 +3,7 @@ import { bindSecrets } from '../../../server/keys/bound-secrets.js';
 import { importFolder } from '../../../server/store/moving/import-folder.js';
 import { defineCommand } from '../../base/command.js';
 import { readSettings } from '../../base/settings-file.js';
-import { placeOf, rowKeysIn } from '../../base/store-flags.js';
+import { placeOf, encryptionKeysIn } from '../../base/store-flags.js';
 import { passwordDetails, tableArguments } from './tables.js';
 
 const { url, ...flags } = tableArguments;
@@ -31,7 +31,7 @@ export const importStore = defineCommand({
     const { folder } = args;
     const place = placeOf(args.url, readSettings(args.settings));
     const { store: name, rows } =
-      await importFolder(folder, place, args['encryption-keys'] ?? rowKeysIn(folder));
+      await importFolder(folder, place, args['encryption-keys'] ?? encryptionKeysIn(folder));
     bindSecrets(folder, name);
     output.json({ store: name, rows });
     if (rows === null) {

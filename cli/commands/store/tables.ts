@@ -24,11 +24,11 @@ export const passwordDetails = 'The password comes from the address, PGPASSWORD 
 
 /** Makes the tables of this version, or brings older ones up to it, and shows the result. */
 export async function bringUpToDate(
-  place: PostgresPlace, before: number, rowKeys: string | undefined, output: Output,
+  place: PostgresPlace, before: number, encryptionKeys: string | undefined, output: Output,
 ): Promise<0> {
-  await migrateSchema(place, rowKeys);
+  await migrateSchema(place, encryptionKeys);
   await namePostgresStore(place);
-  const status = await postgresStatus(place, rowKeys);
+  const status = await postgresStatus(place, encryptionKeys);
   output.json({ before, ...status });
   output.text(before === status.version
     ? 'nothing changed: the tables are there' : 'the tables are made');
@@ -45,7 +45,7 @@ function programText(program: number, { version, needed }: PostgresStatus): stri
 
 /** The versions, servers, encryption keys and warnings of a store, one line each. */
 export function printStatus(status: PostgresStatus, output: Output): void {
-  const { nodes, rowKeys, warnings } = status;
+  const { nodes, encryptionKeys, warnings } = status;
   output.text(`PostgreSQL   ${status.server}`);
   output.text(`schema       ${status.schema}, `
     + (status.version === 0 ? 'without tables: run "keelson store init"'
@@ -56,7 +56,7 @@ export function printStatus(status: PostgresStatus, output: Output): void {
     output.text(`server       ${name}: leads ${studies} ${studies === 1 ? 'study' : 'studies'}, `
       + `seen ${secondsAgo} s ago${programText(program, status)}`);
   }
-  for (const { name, epochs } of rowKeys) {
+  for (const { name, epochs } of encryptionKeys) {
     output.text(`encryption key ${name}: ${epochs === '' ? 'no epoch needs it now' : epochs}`);
   }
   for (const warning of warnings) output.text(`warning      ${warning}`);

@@ -7,7 +7,7 @@ import { migrateSchema } from '../../../server/store/postgres/schema.js';
 import { namePostgresStore } from '../../../server/store/postgres/status.js';
 import { UsageError } from '../../base/errors.js';
 import type { Io } from '../../base/io.js';
-import { rowKeysIn } from '../../base/store-flags.js';
+import { encryptionKeysIn } from '../../base/store-flags.js';
 import { loadFlights } from '../../data/flights.js';
 import { accountOf, type Account } from './account.js';
 import { Balancer } from './balancer.js';
@@ -82,8 +82,8 @@ class ClusterDemo {
       await this.#perform(crowd);
       await crowd.end();
       await this.stop();
-      const rowKeys = rowKeysIn(join(folder, 'secrets'));
-      const store = await openPostgresStore({ url, rowKeys });
+      const encryptionKeys = encryptionKeysIn(join(folder, 'secrets'));
+      const store = await openPostgresStore({ url, encryptionKeys });
       try {
         const account = await accountOf(store, crowd);
         this.page.account(account);

@@ -3,8 +3,8 @@ import { StorageError } from '../../../src/base/errors.js';
 import { Connections } from '../postgres/connection.js';
 import { createJournal } from '../postgres/epoch-tables.js';
 import type { PostgresPlace } from '../postgres/place.js';
-import { keyOfToday } from '../postgres/row-key-turns.js';
-import { RowKeys } from '../postgres/row-keys.js';
+import { keyOfToday } from '../postgres/encryption-key-turns.js';
+import { EncryptionKeys } from '../postgres/encryption-keys.js';
 import type { Session } from '../postgres/session.js';
 import { namePostgresStore } from '../postgres/status.js';
 import { openDataFolder, openForReading } from '../sqlite/connection.js';
@@ -47,7 +47,7 @@ const blockNumbers = 2n ** 26n;
  * that this transaction holds.
  *
  * Time: some 30 us for each row of a table, and 10 ms for each MB of rows of contributors.
- * @param rowKeys see `PostgresStoreOptions`.
+ * @param encryptionKeys see `PostgresStoreOptions`.
  * @throws StorageError data-folder-in-use when a server has the folder open; storage-failed when
  *   there is no store in it, it was moved into another store, the database has a store with
  *   studies, or cannot be used.
@@ -56,9 +56,9 @@ const blockNumbers = 2n ** 26n;
  * const { rows } = await importFolder('keelson-data', place, 'keelson-data/row-keys');
  */
 export async function importFolder(
-  directory: string, place: PostgresPlace, rowKeys: string,
+  directory: string, place: PostgresPlace, encryptionKeys: string,
 ): Promise<Import> {
-  const keys = RowKeys.open(rowKeys);
+  const keys = EncryptionKeys.open(encryptionKeys);
   const before = movedBefore(directory);
   const store = await namePostgresStore(place);
   // The checks of a start: the ledger, and that the folder was not set back.
@@ -117,10 +117,11 @@ async function isImported(session: Session, wasTried: boolean): Promise<boolean>
 }
 
 async function copyAll(
-  session: Session, database: Connection, keys: RowKeys,
+  session: Session, database: Connection, keys: EncryptionKeys,
 ): Promise<Readonly<Record<string, number>>> {
-  const { row_key: rowKey, name } = await keyOfToday(session, keys);
-  const tables = sealedTables(movedTables(database), database, { rowKey, key: keys.read(name) });
+  const { row_key: encryptionKey, name } = await keyOfToday(session, keys);
+  const key = keys.read(name);
+  const tables = sealedTables(movedTables(database), database, { encryptionKey, key });
   const counts: Record<string, number> = {};
   for (const table of tables) {
     await createIfJournal(session, table);

@@ -8,7 +8,7 @@ import type { MovedTable, Row } from './moved-tables.js';
 
 /** The key under which everything is sealed that is moved. */
 export interface MovingKey {
-  readonly rowKey: bigint;
+  readonly encryptionKey: bigint;
   readonly key: KeyObject;
 }
 
@@ -41,7 +41,7 @@ interface EpochRow {
 }
 
 function withSealedSecrets(
-  table: MovedTable, studies: ReadonlyMap<bigint, string>, { rowKey, key }: MovingKey,
+  table: MovedTable, studies: ReadonlyMap<bigint, string>, { encryptionKey, key }: MovingKey,
 ): MovedTable {
   const changed = (
     place: Row, row: Row, change: typeof sealSecret | typeof openSecret,
@@ -53,7 +53,7 @@ function withSealedSecrets(
   });
   return {
     ...table,
-    seal: (row) => ({ ...changed(row, row, sealSecret), row_key: rowKey }),
+    seal: (row) => ({ ...changed(row, row, sealSecret), row_key: encryptionKey }),
     open: (row, there) => changed(row, there, openSecret),
   };
 }

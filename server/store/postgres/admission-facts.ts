@@ -5,7 +5,7 @@ import type { OwnBudget } from '../rules/own-budget.js';
 import type { AmountRow } from '../rules/spend.js';
 import { all, first, sql, type Steps } from '../rules/steps.js';
 import { FingerprintKeys } from './epoch-tables.js';
-import type { RowKeys } from './row-keys.js';
+import type { EncryptionKeys } from './encryption-keys.js';
 import type { Session } from './session.js';
 
 /** A charge of a budget, with its stamp. */
@@ -18,7 +18,7 @@ export interface PostgresFacts extends StoredFacts {
   readonly revision: bigint;
   readonly keys: FingerprintKeys;
   /** The key that seals the rows of the open epoch; null when none is open. */
-  readonly rowKey: KeyObject | null;
+  readonly encryptionKey: KeyObject | null;
   /** Charges of the study's own budget that may count, and those of an accepted rollback. */
   readonly charges: readonly Charge[];
   readonly lost: readonly Charge[];
@@ -26,13 +26,13 @@ export interface PostgresFacts extends StoredFacts {
 
 /** Reads the facts of one state of the database. Undefined for an unknown study. */
 export function readAdmissionFacts(
-  session: Session, studyId: StudyId, keys: RowKeys,
+  session: Session, studyId: StudyId, keys: EncryptionKeys,
 ): Promise<PostgresFacts | undefined> {
   return session.transaction('ISOLATION LEVEL REPEATABLE READ READ ONLY',
     () => session.perform(factsOf(studyId, keys)));
 }
 
-function* factsOf(studyId: StudyId, keys: RowKeys): Steps<PostgresFacts | undefined> {
+function* factsOf(studyId: StudyId, keys: EncryptionKeys): Steps<PostgresFacts | undefined> {
   const facts = yield* readFacts(studyId);
   if (facts === undefined) return undefined;
   const row = yield* first(sql.selectFrom('studies').select('revision')
@@ -41,7 +41,7 @@ function* factsOf(studyId: StudyId, keys: RowKeys): Steps<PostgresFacts | undefi
   const fingerprints = yield* FingerprintKeys.of(keys, studyKey, studyId);
   return {
     ...facts, revision: row!.revision!, keys: fingerprints,
-    rowKey: open === null ? null : fingerprints.rowKey(open.epoch),
+    encryptionKey: open === null ? null : fingerprints.encryptionKey(open.epoch),
     charges: own === null ? [] : yield* chargesOf(own),
     lost: own === null ? [] : yield* lostOf(own),
   };

@@ -10,7 +10,7 @@ import { holesOf } from '../rules/replay-window.js';
 import { readAdmissionFacts, type PostgresFacts } from './admission-facts.js';
 import { int8Array } from './arrays.js';
 import type { Connections } from './connection.js';
-import type { RowKeys } from './row-keys.js';
+import type { EncryptionKeys } from './encryption-keys.js';
 import { moved, PostgresFailure } from './failures.js';
 import { readExtras } from './list-extras.js';
 import { readWindows } from './list-reads.js';
@@ -39,7 +39,7 @@ export class Admission {
   constructor(
     private readonly connections: Connections, private readonly writer: Writer,
     private readonly clock: Clock, private readonly latencies: Latencies,
-    private readonly keys: RowKeys,
+    private readonly keys: EncryptionKeys,
   ) {}
 
   /**

@@ -7,8 +7,8 @@ import {
 } from '../rules/epoch-tables.js';
 import type { ReadSecrets } from '../rules/epochs.js';
 import { all, first, plainBytes, run, sql, type Steps } from '../rules/steps.js';
-import { newestRowKey } from './row-key-turns.js';
-import type { RowKeys } from './row-keys.js';
+import { newestEncryptionKey } from './encryption-key-turns.js';
+import type { EncryptionKeys } from './encryption-keys.js';
 import { openSecret, sealSecret, type SecretName } from './row-seal.js';
 import { statement } from './session.js';
 
@@ -27,16 +27,16 @@ export const journalTable = (epochKey: bigint): string => `journal_${epochKey}`;
 const keyBytes = 32;
 
 /** The part of this store that keeps the rows and the secrets of epochs. */
-export const epochTables = (keys: RowKeys): EpochTables => ({
+export const epochTables = (keys: EncryptionKeys): EpochTables => ({
   createJournal,
   *createSecrets(studyKey, epoch, secrets = noSecrets) {
-    const { row_key: rowKey, name } = yield* newestRowKey();
+    const { row_key: encryptionKey, name } = yield* newestEncryptionKey();
     const studyId = yield* studyIdOf(studyKey);
     const key = keys.read(name);
     const seal = (which: SecretName, secret: Uint8Array): Uint8Array =>
       sealSecret(key, studyId, epoch, which, secret);
     yield* run(sql.insertInto('epoch_secrets').values({
-      study_key: studyKey, epoch, row_key: rowKey,
+      study_key: studyKey, epoch, row_key: encryptionKey,
       assignment_key: seal('assignment', secrets.assignmentKey),
       work_seed: seal('seed', secrets.workSeed),
       fingerprint_key: seal('fingerprint', signing.randomBytes(keyBytes)),
@@ -67,7 +67,7 @@ export function* dropJournal(epochKey: bigint): Steps<void> {
 }
 
 /** Empty arrays once the epoch was purged. */
-export const readSecrets = (keys: RowKeys): ReadSecrets =>
+export const readSecrets = (keys: EncryptionKeys): ReadSecrets =>
   function* opened(studyKey, epoch): Steps<GroupSecrets> {
     const row = yield* first(secretsQuery().select(['assignment_key', 'work_seed'])
       .where('studies.study_key', '=', studyKey).where('epoch', '=', epoch));
@@ -86,7 +86,7 @@ const secretsQuery = () => sql.selectFrom('epoch_secrets')
   .select(['study_id', 'row_keys.name', 'epoch']);
 
 /** The name of the key under which the rows of an epoch are sealed. */
-export function* rowKeyOf(studyKey: bigint, epoch: bigint): Steps<string> {
+export function* encryptionKeyOf(studyKey: bigint, epoch: bigint): Steps<string> {
   const row = yield* first(secretsQuery().where('studies.study_key', '=', studyKey)
     .where('epoch', '=', epoch));
   return row!.name;
@@ -128,11 +128,11 @@ export class FingerprintKeys {
   readonly #opened = new Map<bigint, Uint8Array>();
 
   private constructor(
-    private readonly keys: RowKeys, private readonly studyId: StudyId,
+    private readonly keys: EncryptionKeys, private readonly studyId: StudyId,
     private readonly sealed: ReadonlyMap<bigint, SealedKey>,
   ) {}
 
-  static * of(keys: RowKeys, studyKey: bigint, studyId: StudyId): Steps<FingerprintKeys> {
+  static * of(keys: EncryptionKeys, studyKey: bigint, studyId: StudyId): Steps<FingerprintKeys> {
     const rows = yield* all(secretsQuery().select('fingerprint_key')
       .where('studies.study_key', '=', studyKey).where('fingerprint_key', '!=', empty));
     return new FingerprintKeys(keys, studyId, new Map(rows.map((row) =>
@@ -144,7 +144,7 @@ export class FingerprintKeys {
   }
 
   /** The encryption key of an epoch whose fingerprint key is there, as that of the open one. */
-  rowKey(epoch: bigint): KeyObject {
+  encryptionKey(epoch: bigint): KeyObject {
     return this.keys.read(this.sealed.get(epoch)!.name);
   }
 

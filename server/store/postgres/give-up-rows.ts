@@ -9,7 +9,7 @@ import { connected } from './connection.js';
 import { deleteRows } from './journal.js';
 import type { PostgresPlace } from './place.js';
 import { refund } from './refunds.js';
-import { RowKeys } from './row-keys.js';
+import { EncryptionKeys } from './encryption-keys.js';
 import { checkDatabase } from './schema.js';
 import type { Session } from './session.js';
 import { keepNodesOut } from './versions.js';
@@ -110,7 +110,8 @@ function refuseUnlikely({ keys, isAll }: LostRows, folder: string, mayBeAll: boo
 async function findLost(session: Session, folder: string): Promise<LostRows> {
   const needed = await session.text<{ readonly name: string }>(
     'SELECT name FROM row_keys WHERE erased_at IS NULL ORDER BY row_key');
-  const keys = needed.map(({ name }) => name).filter((name) => !RowKeys.canRead(folder, name));
+  const keys = needed.map(({ name }) => name)
+    .filter((name) => !EncryptionKeys.canRead(folder, name));
   const epochs = await session.text<{
     readonly study_id: StudyId; readonly name: string; readonly epoch: bigint;
     readonly state: EpochState;

@@ -10,9 +10,9 @@ import { plainBytes, run, sql, type Steps } from '../rules/steps.js';
 import { existingStudy, studyRow, type StudyRow } from '../rules/studies.js';
 import { forgetWithdrawals } from '../rules/withdrawals.js';
 import {
-  dropJournal, forgetFingerprints, forgetGroups, journalTable, rowKeyOf,
+  dropJournal, forgetFingerprints, forgetGroups, journalTable, encryptionKeyOf,
 } from './epoch-tables.js';
-import type { RowKeys } from './row-keys.js';
+import type { EncryptionKeys } from './encryption-keys.js';
 import { openRow, rowExtraBytes } from './row-seal.js';
 import { statement, type Session } from './session.js';
 
@@ -49,14 +49,14 @@ const ofSlice = `AND ${mixed} * $6::bigint >= $5::bigint << 16
 
 /** See `Store.journal`. @param of whose entries. Default: those of all contributors. */
 export async function readJournal(
-  session: Session, keys: RowKeys, studyId: StudyId, epoch: bigint, afterPosition: bigint,
+  session: Session, keys: EncryptionKeys, studyId: StudyId, epoch: bigint, afterPosition: bigint,
   limit: number, bytesMost?: number, of?: Slice,
 ): Promise<JournalEntry[]> {
   const study = await session.perform(studyRow(studyId));
   const row = study === undefined
     ? undefined : await session.perform(epochRow(study.study_key, epoch));
   if (row === undefined || row.purged !== kept) return [];
-  const key = keys.read(await session.perform(rowKeyOf(row.study_key, epoch)));
+  const key = keys.read(await session.perform(encryptionKeyOf(row.study_key, epoch)));
   // The bodies outside the bound are not read: their lengths are stored before them.
   const entries = await session.text<EntryRow>(
     `SELECT position, c.public_key, sequence, complete, sealed FROM (

@@ -97,9 +97,9 @@ function sealedRow(
   list: LoadedList, { position, batch, complete }: LoadedList['journalled'][number],
 ): Uint8Array {
   const { studyId, contributor, sequence, signature, body } = batch;
-  const { open, rowKey } = list.study(studyId)!;
+  const { open, encryptionKey } = list.study(studyId)!;
   const place = { studyId, epoch: open!.epoch, position, contributor, sequence, complete };
-  return sealRow(rowKey!, place, signature, body);
+  return sealRow(encryptionKey!, place, signature, body);
 }
 
 function spendParameters({ spends, debits, entered }: LoadedList): Buffer[] {

@@ -29,8 +29,10 @@ import { PostgresFailure } from './failures.js';
 import { Seen } from './seen.js';
 import { cutWhenSilent, pause, throughOutage } from './outage.js';
 import { refund } from './refunds.js';
-import { checkRowKeys, eraseIdleRowKeys, renewRowKey } from './row-key-turns.js';
-import { RowKeys } from './row-keys.js';
+import {
+  checkEncryptionKeys, eraseIdleEncryptionKeys, renewEncryptionKey,
+} from './encryption-key-turns.js';
+import { EncryptionKeys } from './encryption-keys.js';
 import { checkDatabase } from './schema.js';
 import { sealedSlices, slicesOf } from './slices.js';
 import { statement, type Session } from './session.js';
@@ -64,7 +66,7 @@ export interface PostgresStoreOptions extends PostgresPlace {
    * A copy of the database can be read only with this folder. The store makes its keys, and
    * erases them.
    */
-  readonly rowKeys: string;
+  readonly encryptionKeys: string;
 }
 
 /**
@@ -80,7 +82,7 @@ export interface PostgresStoreOptions extends PostgresPlace {
  *   encrypted under a key that is not in the folder; storage-failed when pg is not installed, the
  *   database cannot be reached, has no schema or an older one, or may lose what it commits.
  * @example
- * const store = await openPostgresStore({ url, rowKeys: 'keelson-secrets/row-keys' });
+ * const store = await openPostgresStore({ url, encryptionKeys: 'keelson-secrets/row-keys' });
  */
 export async function openPostgresStore(options: PostgresStoreOptions): Promise<SharedStore> {
   const { leaseMs = 10_000, pool = 4, clock: timers = systemClock, leads = true } = options;
@@ -93,7 +95,7 @@ export async function openPostgresStore(options: PostgresStoreOptions): Promise<
   try {
     await connections.use(checkDatabase);
     const { seenFile } = options;
-    const keys = RowKeys.open(options.rowKeys);
+    const keys = EncryptionKeys.open(options.encryptionKeys);
     const seen = seenFile === undefined ? null : await Seen.open(seenFile);
     if (seen !== null) connections.checkEach((session) => seen.check(session));
     const name = `${hostname()} ${toHex(signing.randomBytes(4))}`;
@@ -129,7 +131,7 @@ class PostgresStore {
     private readonly connections: Connections, private readonly node: StoreNode,
     private readonly clock: Clock,
     private readonly settings: {
-      readonly leaseMs: number; readonly seen: Seen | null; readonly keys: RowKeys;
+      readonly leaseMs: number; readonly seen: Seen | null; readonly keys: EncryptionKeys;
       readonly leads: boolean;
     },
   ) {
@@ -138,7 +140,7 @@ class PostgresStore {
       isClosing: () => this.#closing !== undefined, endsSoon: () => this.#endsSoon,
     };
     this.#writer =
-      new Writer(connections, node, clock, stops, (session) => renewRowKey(session, keys));
+      new Writer(connections, node, clock, stops, (session) => renewEncryptionKey(session, keys));
     this.#leases = new Leases(connections, this.#writer, node, clock, settings.leaseMs);
     this.#news = new News(connections, clock);
     this.#admission = new Admission(connections, this.#writer, clock, this.#latencies, keys);
@@ -150,8 +152,8 @@ class PostgresStore {
   }
 
   async start(): Promise<void> {
-    await this.#session((session) => checkRowKeys(session, this.settings.keys));
-    await this.#session((session) => eraseIdleRowKeys(session, this.settings.keys));
+    await this.#session((session) => checkEncryptionKeys(session, this.settings.keys));
+    await this.#session((session) => eraseIdleEncryptionKeys(session, this.settings.keys));
     await this.#read(verifyLedger);
   }
 
@@ -352,8 +354,8 @@ class PostgresStore {
     await this.settings.seen?.note(session);
     this.#admission.keepOpen(standings);
     try {
-      await checkRowKeys(session, this.settings.keys);
-      await eraseIdleRowKeys(session, this.settings.keys);
+      await checkEncryptionKeys(session, this.settings.keys);
+      await eraseIdleEncryptionKeys(session, this.settings.keys);
       return { ...standings, lacksKey: null };
     } catch (error) {
       if ((error as { code?: unknown }).code !== 'encryption-key-missing') throw error;

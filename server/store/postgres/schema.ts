@@ -6,7 +6,7 @@ import { pause } from './outage.js';
 import type { PostgresPlace } from './place.js';
 import { functions } from './migrations/functions.js';
 import { migrations, ownVersion, type Migration } from './migrations/index.js';
-import { RowKeys } from './row-keys.js';
+import { EncryptionKeys } from './encryption-keys.js';
 import { fillPure } from '../rules/pure-charges.js';
 import { sealOlder } from './seal-older.js';
 import type { Session } from './session.js';
@@ -43,16 +43,16 @@ export interface SchemaStatus {
  * newer schema that this program may use is left alone. Servers of older programs may run on the
  * store if they may use the result, and then go on. While they run it waits for each table for a
  * moment only, and tries again, so they go on meanwhile.
- * @param rowKeys the folder of encryption keys, see `PostgresStoreOptions`. Only a store with rows
- *   from before version 5 needs it: they are sealed.
+ * @param encryptionKeys a folder, see `PostgresStoreOptions`. Only a store with rows from before
+ *   version 5 needs it: they are sealed.
  * @param steps the migrations.
  * @throws StorageError when the database cannot be reached, its schema is too new, servers run on
  *   it that may not use the result, or rows are to be sealed and no folder is given.
  */
 export async function migrateSchema(
-  place: PostgresPlace, rowKeys?: string, steps: readonly Migration[] = migrations,
+  place: PostgresPlace, encryptionKeys?: string, steps: readonly Migration[] = migrations,
 ): Promise<SchemaStatus> {
-  const keys = rowKeys === undefined ? undefined : RowKeys.open(rowKeys);
+  const keys = encryptionKeys === undefined ? undefined : EncryptionKeys.open(encryptionKeys);
   return connected(place, ({ session, schema }) =>
     untilFree(() => session.transaction('', async () => {
       await session.text('SELECT pg_advisory_xact_lock(hashtext($1), -1)',

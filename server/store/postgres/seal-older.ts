@@ -3,8 +3,8 @@ import { StorageError } from '../../../src/base/errors.js';
 import type { StudyId } from '../contract.js';
 import { byteaArray, int8Array } from './arrays.js';
 import { journalTable } from './epoch-tables.js';
-import { keyOfToday } from './row-key-turns.js';
-import type { RowKeys } from './row-keys.js';
+import { keyOfToday } from './encryption-key-turns.js';
+import type { EncryptionKeys } from './encryption-keys.js';
 import { sealRow, sealSecret } from './row-seal.js';
 import type { Session } from './session.js';
 
@@ -38,7 +38,7 @@ interface PlainRow {
  * @param keys undefined without a folder of keys.
  * @throws StorageError when there is something to seal and no key.
  */
-export async function sealOlder(session: Session, keys: RowKeys | undefined): Promise<void> {
+export async function sealOlder(session: Session, keys: EncryptionKeys | undefined): Promise<void> {
   const plain = await session.text<SecretsRow>(`SELECT s.*, study_id, e.epoch_key
     FROM epoch_secrets AS s JOIN studies USING (study_key) LEFT JOIN epochs AS e
       ON e.study_key = s.study_key AND e.epoch = s.epoch AND e.purged = 0`);
@@ -46,13 +46,13 @@ export async function sealOlder(session: Session, keys: RowKeys | undefined): Pr
     if (keys === undefined) throw new StorageError('this version seals the rows of contributors '
       + 'before the database gets them, and those of this store are not sealed yet: give the '
       + 'folder for the keys with --encryption-keys');
-    const { row_key: rowKey, name } = await keyOfToday(session, keys);
+    const { row_key: encryptionKey, name } = await keyOfToday(session, keys);
     const key = keys.read(name);
     for (const secrets of plain) {
       const { study_id: studyId, epoch } = secrets;
       await session.text(`UPDATE epoch_secrets SET row_key = $3, assignment_key = $4,
         work_seed = $5, fingerprint_key = $6 WHERE study_key = $1 AND epoch = $2`, [
-        secrets.study_key, epoch, rowKey,
+        secrets.study_key, epoch, encryptionKey,
         sealSecret(key, studyId, epoch, 'assignment', secrets.assignment_key),
         sealSecret(key, studyId, epoch, 'seed', secrets.work_seed),
         sealSecret(key, studyId, epoch, 'fingerprint', secrets.fingerprint_key),

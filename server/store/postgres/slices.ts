@@ -4,10 +4,10 @@ import type { JournalEntry, StudyId } from '../contract.js';
 import type { ClaimedSlice, EpochSlices, Slice, SlicesLeft } from '../shared.js';
 import { plainBytes } from '../rules/steps.js';
 import { existingStudy } from '../rules/studies.js';
-import { rowKeyOf } from './epoch-tables.js';
+import { encryptionKeyOf } from './epoch-tables.js';
 import { leaseLost, sliceClaimed } from './failures.js';
 import { readJournal } from './journal.js';
-import type { RowKeys } from './row-keys.js';
+import type { EncryptionKeys } from './encryption-keys.js';
 import { openSecret, sealSecret, type SecretName } from './row-seal.js';
 import type { Session } from './session.js';
 
@@ -41,7 +41,7 @@ export interface SlicePlace {
 }
 
 /** In the journal of PostgreSQL. Summaries are sealed as its rows are. */
-export const sealedSlices = (keys: RowKeys): SlicePlace => ({
+export const sealedSlices = (keys: EncryptionKeys): SlicePlace => ({
   journal: (session, { studyId, epoch, ...slice }, { after, limit, bytesMost }) =>
     readJournal(session, keys, studyId, epoch, after, limit, bytesMost, slice),
   async seal(session, of, summary) {
@@ -166,10 +166,10 @@ const secretName = ({ slice, slices }: Slice): SecretName => `summary-${slice}-o
 
 /** The key under which the rows of the epoch are sealed. */
 async function keyOf(
-  session: Session, keys: RowKeys, { studyId, epoch }: EpochSlice,
+  session: Session, keys: EncryptionKeys, { studyId, epoch }: EpochSlice,
 ): Promise<KeyObject> {
   const study = await session.perform(existingStudy(studyId));
-  return keys.read(await session.perform(rowKeyOf(study.study_key, epoch)));
+  return keys.read(await session.perform(encryptionKeyOf(study.study_key, epoch)));
 }
 
 /** @returns whether the claim ends soon. @throws when it has ended. */

@@ -2,8 +2,8 @@ import type { PostgresPlace } from './place.js';
 import { connected, type Connected } from './connection.js';
 import { checkDatabase } from './schema.js';
 import { ownVersion } from './migrations/index.js';
-import { epochsUnder, rowKeysInUse } from './row-key-turns.js';
-import { RowKeys } from './row-keys.js';
+import { epochsUnder, encryptionKeysInUse } from './encryption-key-turns.js';
+import { EncryptionKeys } from './encryption-keys.js';
 import type { Session } from './session.js';
 import { schemaVersions, seenLately } from './versions.js';
 
@@ -27,20 +27,20 @@ export interface PostgresStatus {
     readonly program: number;
   }[];
   /** Encryption keys that are not erased, and the epochs whose rows each encrypts, in words. */
-  readonly rowKeys: readonly { readonly name: string; readonly epochs: string }[];
+  readonly encryptionKeys: readonly { readonly name: string; readonly epochs: string }[];
   /** Things that an operator should look at, in words. */
   readonly warnings: readonly string[];
 }
 
 /**
  * Changes nothing.
- * @param rowKeys a folder in which to look for the encryption keys. Default: none is looked for.
+ * @param encryptionKeys a folder in which to look for the keys. Default: none is looked for.
  * @throws StorageError when the database cannot be reached.
  */
 export function postgresStatus(
-  place: PostgresPlace, rowKeys?: string,
+  place: PostgresPlace, encryptionKeys?: string,
 ): Promise<PostgresStatus> {
-  return connected(place, (context) => statusOf(context, rowKeys));
+  return connected(place, (context) => statusOf(context, encryptionKeys));
 }
 
 /**
@@ -79,16 +79,16 @@ async function statusOf(
       (SELECT count(*) FROM leases AS l JOIN studies USING (budget_id)
         WHERE l.node_id = n.node_id AND l.expires_at > clock_timestamp()) AS studies
     FROM nodes AS n WHERE ${seenLately} ORDER BY n.node_id`);
-  const rowKeys = version < ownVersion ? [] : await keysOf(session);
-  const missing = folder === undefined ? [] : rowKeys
-    .filter(({ name }) => !RowKeys.isIn(folder, name));
+  const encryptionKeys = version < ownVersion ? [] : await keysOf(session);
+  const missing = folder === undefined ? [] : encryptionKeys
+    .filter(({ name }) => !EncryptionKeys.isIn(folder, name));
   return {
     server: server!.version, schema, version, needed: ownVersion, leastProgram: least,
     store: version === 0 ? null : await nameOf(session),
     nodes: nodes.map(({ name, studies, ago, program }) => ({
       name, studies: Number(studies), secondsAgo: Number(ago), program: Number(program),
     })),
-    rowKeys,
+    encryptionKeys,
     warnings: [
       // A server refuses the same at its start.
       ...await checkDatabase(session).then(() => [], (error: Error) => [error.message]),
@@ -99,9 +99,9 @@ async function statusOf(
   };
 }
 
-async function keysOf(session: Session): Promise<PostgresStatus['rowKeys']> {
+async function keysOf(session: Session): Promise<PostgresStatus['encryptionKeys']> {
   const keys = [];
-  for (const { name } of await rowKeysInUse(session)) {
+  for (const { name } of await encryptionKeysInUse(session)) {
     keys.push({ name, epochs: await epochsUnder(session, name) });
   }
   return keys;

@@ -8,8 +8,8 @@ import { SliceWorker } from '../../../dist/server/studies/shared/slice-worker.js
 import { slicingOf } from '../../../dist/server/studies/release/slices.js';
 import { decodeStudyDocument } from '../../../dist/src/wire/index.js';
 
-const [, , url, rowKeys, studyId, document] = process.argv;
-const store = await openPostgresStore({ url, rowKeys });
+const [, , url, encryptionKeys, studyId, document] = process.argv;
+const store = await openPostgresStore({ url, encryptionKeys });
 const definition = defineStudy(decodeStudyDocument(Buffer.from(document)));
 const runner = new InlineEpochRunner();
 // It has the rows of a page, and no summary yet.

@@ -5,7 +5,7 @@ import { openPostgresStore } from '../../../server/store/postgres/open.js';
 import { migrateSchema } from '../../../server/store/postgres/schema.js';
 import { differenceText } from './compare.js';
 import { dealtSeeds, firstDifference, type OpenOther } from './lanes.js';
-import { rowKeys } from '../postgres/row-keys.js';
+import { encryptionKeys } from '../postgres/encryption-keys.js';
 
 /** Lists of sequences that run at once: while one waits for the database, another computes. */
 const lanes = 3;
@@ -16,7 +16,7 @@ export const inDatabase = (server: PostgresServer, change = (store: Store): Stor
     const url = await server.createDatabase();
     await migrateSchema({ url });
     return async (clock: Clock) =>
-      change(await openPostgresStore({ rowKeys, url, nowMs: () => clock.nowMs() }));
+      change(await openPostgresStore({ encryptionKeys, url, nowMs: () => clock.nowMs() }));
   };
 
 /**

@@ -333,7 +333,7 @@ export class ClusterRun {
 
   async #judge(): Promise<Verdict> {
     const store = await openPostgresStore({
-      url: this.#url, rowKeys: this.stage.path('secrets/row-keys'),
+      url: this.#url, encryptionKeys: this.stage.path('secrets/row-keys'),
     });
     try {
       const { publicKey } =

@@ -3,7 +3,7 @@ import type { StudyId } from '../contract.js';
 import { all, sql, type Steps } from '../rules/steps.js';
 import { moved } from './failures.js';
 import { openSecret, sealSecret } from './row-seal.js';
-import { keyMissing, type RowKeys } from './row-keys.js';
+import { keyMissing, type EncryptionKeys } from './encryption-keys.js';
 import { statement, type Session } from './session.js';
 
 /*
@@ -20,13 +20,13 @@ import { statement, type Session } from './session.js';
  * database's clock, in UTC. A key is made by the node that needs it first.
  */
 
-export interface RowKeyRow {
+export interface EncryptionKeyRow {
   readonly row_key: bigint;
   readonly name: string;
 }
 
 /** An encryption key that is in use, or is the newest. */
-export interface RowKeyUse {
+export interface EncryptionKeyUse {
   readonly name: string;
   /** Neither is it of this day, nor does an epoch with rows need it. */
   readonly isIdle: boolean;
@@ -42,7 +42,7 @@ const useText = `SELECT k.name, ${dayOf('made_at')} != ${today} AND NOT ${kept} 
   FROM row_keys AS k WHERE erased_at IS NULL ORDER BY row_key`;
 
 /** All keys that are not erased. */
-export async function rowKeysInUse(session: Session): Promise<RowKeyUse[]> {
+export async function encryptionKeysInUse(session: Session): Promise<EncryptionKeyUse[]> {
   const rows = await session.text<{ readonly name: string; readonly idle: boolean }>(useText);
   return rows.map(({ name, idle }) => ({ name, isIdle: idle }));
 }
@@ -60,8 +60,8 @@ export async function epochsUnder(session: Session, name: string): Promise<strin
 }
 
 /** @throws PostgresFailure encryption-key-missing; it names the first key that the folder lacks. */
-export async function checkRowKeys(session: Session, keys: RowKeys): Promise<void> {
-  for (const { name } of await rowKeysInUse(session)) {
+export async function checkEncryptionKeys(session: Session, keys: EncryptionKeys): Promise<void> {
+  for (const { name } of await encryptionKeysInUse(session)) {
     if (keys.has(name)) continue;
     const sealed = await epochsUnder(session, name);
     throw keyMissing(name, keys.pathOf(name), sealed === '' ? undefined : `the rows of ${sealed}`);
@@ -69,35 +69,39 @@ export async function checkRowKeys(session: Session, keys: RowKeys): Promise<voi
 }
 
 /** Makes sure that there is a key of this day. Call it before an epoch takes the newest key. */
-export async function renewRowKey(session: Session, keys: RowKeys): Promise<void> {
+export async function renewEncryptionKey(session: Session, keys: EncryptionKeys): Promise<void> {
   const found = await session.text(`SELECT 1 FROM row_keys WHERE ${isOfToday}`);
   if (found.length === 0) await session.transaction('', () => keyOfToday(session, keys));
 }
 
 /** Part of a transaction. The file is durable before the database knows the key. */
-export async function keyOfToday(session: Session, keys: RowKeys): Promise<RowKeyRow> {
+export async function keyOfToday(
+  session: Session, keys: EncryptionKeys,
+): Promise<EncryptionKeyRow> {
   await session.execute('LOCK TABLE row_keys IN SHARE ROW EXCLUSIVE MODE');
-  const [found] = await session.text<RowKeyRow>(
+  const [found] = await session.text<EncryptionKeyRow>(
     `SELECT row_key, name FROM row_keys WHERE ${isOfToday} ORDER BY row_key DESC LIMIT 1`);
   if (found !== undefined) return found;
   const [day] = await session.text<{ readonly day: string }>(`SELECT ${today}::text AS day`);
-  const [made] = await session.text<RowKeyRow>(`INSERT INTO row_keys (name, made_at)
+  const [made] = await session.text<EncryptionKeyRow>(`INSERT INTO row_keys (name, made_at)
     VALUES ($1, clock_timestamp()) RETURNING row_key, name`, [keys.make(day!.day)]);
   return made!;
 }
 
 /** The key for an epoch that is opened now. Locked, so that it is not erased meanwhile. */
-export function* newestRowKey(): Steps<RowKeyRow> {
+export function* newestEncryptionKey(): Steps<EncryptionKeyRow> {
   const [row] = yield* statement(raw`SELECT row_key, name FROM row_keys WHERE erased_at IS NULL
-    ORDER BY row_key DESC LIMIT 1 FOR SHARE`) as Steps<RowKeyRow[]>;
+    ORDER BY row_key DESC LIMIT 1 FOR SHARE`) as Steps<EncryptionKeyRow[]>;
   // The newest key that this statement saw was erased while it waited.
   if (row === undefined) throw moved();
   return row;
 }
 
 /** Erases the keys that no epoch with rows needs, and files of keys that were erased before. */
-export async function eraseIdleRowKeys(session: Session, keys: RowKeys): Promise<void> {
-  if ((await rowKeysInUse(session)).some(({ isIdle }) => isIdle)) {
+export async function eraseIdleEncryptionKeys(
+  session: Session, keys: EncryptionKeys,
+): Promise<void> {
+  if ((await encryptionKeysInUse(session)).some(({ isIdle }) => isIdle)) {
     await session.transaction('', async () => {
       const newest = await keyOfToday(session, keys);
       const locked = await session.text<{ readonly row_key: bigint }>(
@@ -117,7 +121,7 @@ export async function eraseIdleRowKeys(session: Session, keys: RowKeys): Promise
 }
 
 /** Seals the secrets that outlive their rows under the newest key. */
-function* sealAnew(keys: RowKeys, newest: RowKeyRow): Steps<void> {
+function* sealAnew(keys: EncryptionKeys, newest: EncryptionKeyRow): Steps<void> {
   const rows = yield* statement(raw`SELECT s.study_key, study_id, s.epoch, s.fingerprint_key,
       k.name
     FROM epoch_secrets AS s JOIN row_keys AS k USING (row_key) JOIN studies USING (study_key)

@@ -4,7 +4,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { migrations } from '../../server/store/postgres/migrations/index.js';
 import { openPostgresStore } from '../../server/store/postgres/open.js';
-import { RowKeys } from '../../server/store/postgres/row-keys.js';
+import { EncryptionKeys } from '../../server/store/postgres/encryption-keys.js';
 import { openRow, openSecret } from '../../server/store/postgres/row-seal.js';
 import { migrateSchema } from '../../server/store/postgres/schema.js';
 import { postgresStatus } from '../../server/store/postgres/status.js';
@@ -22,8 +22,8 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
   let folder = '';
   let store: SharedStore;
   const opened: SharedStore[] = [];
-  const open = async (rowKeys = folder): Promise<SharedStore> => {
-    const other = await openPostgresStore({ url, rowKeys, leaseMs: 600_000 });
+  const open = async (encryptionKeys = folder): Promise<SharedStore> => {
+    const other = await openPostgresStore({ url, encryptionKeys, leaseMs: 600_000 });
     opened.push(other);
     return other;
   };
@@ -31,7 +31,7 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
   /** All keys were made a day ago. */
   const nextDay = (): Promise<string> =>
     sql("update row_keys set made_at = made_at - interval '1 day'");
-  const names = (): string[] => RowKeys.open(folder).names().sort();
+  const names = (): string[] => EncryptionKeys.open(folder).names().sort();
 
   beforeEach(async () => {
     folder = mkdtempSync(join(memoryFolder, 'keelson-row-keys-'));
@@ -65,7 +65,7 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
 
   /** Bodies that can be read from a copy with the keys that are in a folder. */
   function readable(rows: readonly CopiedRow[], from = folder): string[] {
-    const keys = RowKeys.open(from);
+    const keys = EncryptionKeys.open(from);
     return rows.flatMap(({ place, sealed }) => keys.names().flatMap((name) => {
       try {
         return [Buffer.from(openRow(keys.read(name), place, sealed).body).toString()];
@@ -83,7 +83,7 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
 
   it('seal rows and secrets under the key of the day, in a file of its own', async () => {
     expect(names()).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\d-[0-9a-f]{16}$/)]);
-    expect(statSync(RowKeys.open(folder).pathOf(names()[0]!)).mode & 0o777).toBe(0o600);
+    expect(statSync(EncryptionKeys.open(folder).pathOf(names()[0]!)).mode & 0o777).toBe(0o600);
     expect(readable(await backup(1)).sort()).toEqual(['a/1', 'b/1']);
     expect((await store.journal(s, 1n, 0n, 9)).map(({ body }) => Buffer.from(body).toString()))
       .toEqual(['a/1', 'b/1']);
@@ -127,7 +127,7 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
     const [sealed, newest] = secret.split('|');
     expect(newest).toBe(names()[0]);
     const { length } = openSecret(
-      RowKeys.open(folder).read(newest!), s, 1n, 'fingerprint', fromHex(sealed!));
+      EncryptionKeys.open(folder).read(newest!), s, 1n, 'fingerprint', fromHex(sealed!));
     expect(length).toBe(32);
   });
 
@@ -139,13 +139,13 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
     await store.openEpoch(epochOf(2));
     await store.standings();
     expect(names()).toHaveLength(2);
-    expect((await postgresStatus({ url })).rowKeys.map(({ epochs }) => epochs))
+    expect((await postgresStatus({ url })).encryptionKeys.map(({ epochs }) => epochs))
       .toEqual(['epoch 1 of s', 'epoch 2 of s']);
     expect(await store.journal(s, 1n, 0n, 9)).toHaveLength(2);
   });
 
   it('are erased after a crash between the mark and the file', async () => {
-    const path = RowKeys.open(folder).pathOf(names()[0]!);
+    const path = EncryptionKeys.open(folder).pathOf(names()[0]!);
     copyFileSync(path, join(folder, 'kept'));
     await nextDay();
     await releaseAndPurge(1);
@@ -191,7 +191,7 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
   it('that are missing are named at the start, with their epochs and the remedy', async () => {
     const [key] = names();
     await store.close();
-    RowKeys.open(folder).erase(key!);
+    EncryptionKeys.open(folder).erase(key!);
     await expect(open()).rejects.toMatchObject({ code: 'encryption-key-missing' });
     await expect(open()).rejects.toThrow(new RegExp(`the encryption key ${key} is not in the folder.*`
       + 'the rows of epoch 1 of s are sealed under it.*--encryption-keys'));
@@ -200,7 +200,7 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
   });
 
   it('that another key replaced count as missing', async () => {
-    const keys = RowKeys.open(folder);
+    const keys = EncryptionKeys.open(folder);
     const [key] = names();
     const other = keys.make('2030-01-01');
     copyFileSync(keys.pathOf(other), keys.pathOf(key!));
@@ -213,7 +213,9 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
     const elsewhere = mkdtempSync(join(memoryFolder, 'keelson-row-keys-'));
     try {
       for (const name of names()) {
-        copyFileSync(RowKeys.open(folder).pathOf(name), RowKeys.open(elsewhere).pathOf(name));
+        const [from, to] =
+          [folder, elsewhere].map((each) => EncryptionKeys.open(each).pathOf(name));
+        copyFileSync(from!, to!);
       }
       const two = await open(elsewhere);
       await nextDay();
@@ -221,9 +223,9 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
       expect(await verdicts(two, [batch('c', 1, 2)])).toEqual(['rejected:overloaded']);
       expect((await two.standings()).lacksKey).toMatch(/epoch 2 of s are sealed under it/);
       expect((await store.standings()).lacksKey).toBeNull();
-      const there = RowKeys.open(elsewhere);
+      const there = EncryptionKeys.open(elsewhere);
       const newest = names().find((name) => !there.has(name))!;
-      copyFileSync(RowKeys.open(folder).pathOf(newest), there.pathOf(newest));
+      copyFileSync(EncryptionKeys.open(folder).pathOf(newest), there.pathOf(newest));
       expect((await two.standings()).lacksKey).toBeNull();
       expect(await verdicts(two, [batch('c', 1, 2)])).toEqual(['accepted@2']);
     } finally {
@@ -255,7 +257,7 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
       where table_name = 'journal_7' order by 1`);
     expect(columns.split('\n'))
       .toEqual(['complete', 'contributor_id', 'position', 'sealed', 'sequence']);
-    const migrated = await openPostgresStore({ url: old, rowKeys: folder });
+    const migrated = await openPostgresStore({ url: old, encryptionKeys: folder });
     opened.push(migrated);
     expect(await migrated.journal(s, 1n, 0n, 9)).toMatchObject([{
       contributor: idOf('a'), body: new Uint8Array(Buffer.from('a row')),
@@ -266,7 +268,8 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
   });
 
   it('are never in the database', async () => {
-    const secrets = names().map((name) => readFileSync(RowKeys.open(folder).pathOf(name), 'utf8'));
+    const keys = EncryptionKeys.open(folder);
+    const secrets = names().map((name) => readFileSync(keys.pathOf(name), 'utf8'));
     const dump = await sql(`select string_agg(k::text, ' ') from row_keys as k`)
       + await sql(`select string_agg(s::text, ' ') from epoch_secrets as s`);
     for (const secret of secrets) expect(dump).not.toContain(secret.trim());

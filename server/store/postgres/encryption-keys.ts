@@ -14,14 +14,14 @@ const namePattern = /^(\d{4}-\d\d-\d\d-[0-9a-f]{16})\.key$/;
  * The encryption keys: 32 random bytes each, in a folder that all nodes share, and never in the
  * database. A name is a day and a hash of the key, so a file with another key is noticed.
  */
-export class RowKeys {
+export class EncryptionKeys {
   private constructor(private readonly folder: string) {}
 
   /**
    * Makes the folder, readable by its owner only, when it is missing.
    * @throws InvalidInputError when it cannot be made or written: there is a new key each day.
    */
-  static open(folder: string): RowKeys {
+  static open(folder: string): EncryptionKeys {
     try {
       makeOwnedFolder(folder);
       accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -30,7 +30,7 @@ export class RowKeys {
         + `(${codeOf(error)}): give one that this user may `
         + 'write (--encryption-keys)', { path: folder });
     }
-    return new RowKeys(folder);
+    return new EncryptionKeys(folder);
   }
 
   /** Whether a folder has a key. Makes nothing. */
@@ -44,7 +44,7 @@ export class RowKeys {
    */
   static canRead(folder: string, name: string): boolean {
     try {
-      new RowKeys(folder).read(name);
+      new EncryptionKeys(folder).read(name);
       return true;
     } catch (error) {
       if (error instanceof PostgresFailure && error.code === 'encryption-key-missing') return false;
@@ -83,7 +83,7 @@ export class RowKeys {
   }
 
   has(name: string): boolean {
-    return RowKeys.isIn(this.folder, name);
+    return EncryptionKeys.isIn(this.folder, name);
   }
 
   /** Names of all keys in the folder. */
