@@ -95,7 +95,7 @@ function cleanTable(lines) {
   }));
 }
 
-/** Whether all data sets of the version before were measured, under some attack. */
+/** True if all data sets of the version before were measured, under some attack. */
 const hasRatios = (cells) => cells.some((cell) => overOlder(cell) !== undefined);
 
 function attackTable(cells, textOf) {

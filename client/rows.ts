@@ -21,7 +21,7 @@ export type RowsInput<Row extends TypedRow = TypedRow> =
 /** Rows of numbers alone. */
 export type NumberRows = Exclude<RowsInput, readonly TypedRow[]>;
 
-/** Whether rows are numbers already. Others need the study's columns. */
+/** True if rows are numbers already. Others need the study's columns. */
 export function areNumbers(rows: RowsInput): rows is NumberRows {
   return rows instanceof Float64Array || rows.every((row) => row instanceof Float64Array
     || (Array.isArray(row) && row.every((cell) => typeof cell === 'number')));

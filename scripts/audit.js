@@ -11,7 +11,7 @@ const bundled = new Set(read('dist/bundle/packages.json')
   .map(({ name, version }) => `${name}@${version}`));
 const { packages: locked } = read('package-lock.json');
 
-/** Whether a package of the lock file reaches those who install Keelson. */
+/** True if a package of the lock file reaches those who install Keelson. */
 function isShipped(folder) {
   const { version, dev } = locked[folder] ?? {};
   return bundled.has(`${folder.replace(/^.*node_modules\//, '')}@${version}`) || dev !== true;

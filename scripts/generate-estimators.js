@@ -32,7 +32,7 @@ async function readTable() {
 const camelCase = (name) => name.replace(/-(.)/g, (_, letter) => letter.toUpperCase());
 const titleCase = (name) => camelCase(`-${name}`);
 
-/** Those of one part, or those of none. */
+/** The estimators of one part, or those of none. */
 const ofPart = (table, part) => table.filter((entry) => entry.part === part);
 const partsOf = (table) => [...new Set(table.flatMap(({ part = [] }) => part))];
 /** The module, within `generated`, that exports the estimators of a part. */

@@ -50,7 +50,7 @@ class Graph {
     return [...loaded].flat().reduce((sum, path) => sum + this.outputs[path].bytes, 0);
   }
 
-  /** Whether a part imports another one that imports it. */
+  /** True if a part imports another one that imports it. */
   isCyclic(part, parts) {
     const others = part.flatMap((path) => this.importsOf(path)).map((path) => parts.get(path));
     const found = new Set();

@@ -11,7 +11,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from './generated.js';
 
-/** Whether the installed packages can be used, if the lock file alone cannot decide it. */
+/** True if the installed packages can be used, if the lock file alone cannot decide it. */
 const usable = {
   // It was compiled for one version of Node.
   sqlite: (folder) => {

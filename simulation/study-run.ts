@@ -251,7 +251,7 @@ function statedSpread(document: StudyDocument): readonly number[] | null {
   return Array.isArray(spread) && spread.length === length ? (spread as readonly number[]) : null;
 }
 
-/** Whether an error ends a whole study, not only one contributor. */
+/** True if an error ends a whole study, not only one contributor. */
 export function endsStudy(error: KeelsonError): boolean {
   return error.code === 'study-ended' || error.code === 'budget-exhausted'
     || error.code === 'unknown-study';

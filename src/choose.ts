@@ -67,7 +67,7 @@ export interface Choice {
 interface Known {
   readonly columns: number;
   readonly corruption: number;
-  /** Whether nothing that answers the question resists liars, and none were stated. */
+  /** True if nothing that answers the question resists liars, and none were stated. */
   readonly isUnprotected: boolean;
   readonly shape: 'any' | 'light';
   readonly given: Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ interface Contender {
   readonly inSpreads?: (error: number, known: Known) => number;
   /** A sentence to the reasons where it is chosen. */
   readonly says?: (known: Known) => string;
-  /** Whether `parameters` reads a `range`, which the estimator itself does not take. */
+  /** True if `parameters` reads a `range`, which the estimator itself does not take. */
   readonly readsRange?: true;
 }
 

@@ -69,7 +69,7 @@ export interface LedgerEntry {
 export interface LedgerState {
   readonly data: string;
   readonly answers: number;
-  /** What all answers so far come to at `delta`, and the most that they may. */
+  /** The epsilon of all answers so far at `delta`, and the most that it may be. */
   readonly epsilon: { readonly spent: number; readonly budget: number };
   readonly delta: number;
   /** How many more counts of this epsilon it pays for, each asked with this delta. */

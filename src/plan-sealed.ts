@@ -74,7 +74,7 @@ const losesKeys: Infeasible = {
   remedy: 'write contribution: { rowsMax: 1 }, or leave by out',
 };
 
-/** What the plan of a question needs of its study. */
+/** The facts of a study that the plan of a question needs. */
 export interface PlannedStudy extends SharedStudy {
   readonly contribution: { readonly rowsMax: number };
 }
@@ -88,7 +88,7 @@ export function planSealed(
   question: Question, study: PlannedStudy, facts: StudyFacts, open: Plan | Infeasible,
 ): SealedPlan | Infeasible {
   const { by } = question;
-  // What a split answer needs elsewhere is no remedy where none is split.
+  // A remedy for split answers helps nobody where none is split.
   if (open.kind === 'infeasible' && by === undefined) return open;
   if (by !== undefined && mayLoseKeys(by, study, study.contribution.rowsMax)) return losesKeys;
   let program: SealedProgram;

@@ -135,7 +135,7 @@ export function planWithin(
 
 type Attempt = (target: PrivacyTarget) => Plan | Infeasible;
 
-/** Of two refusals, the one that asks for fewer people. */
+/** The one of two refusals that asks for fewer people. */
 function nearer(plain: Infeasible, pure: Infeasible): Infeasible {
   return (pure.cohortNeeded ?? Infinity) < (plain.cohortNeeded ?? Infinity) ? pure : plain;
 }
@@ -205,7 +205,7 @@ function purePlan(
   return notPure(estimator, target);
 }
 
-/** Whether a plan that is infeasible without delta is feasible with one, and then not pure. */
+/** True if a plan that is infeasible without delta is feasible with one, and then not pure. */
 function needsDelta(
   attempt: (target: PrivacyTarget) => Plan | Infeasible, target: PrivacyTarget,
 ): boolean {

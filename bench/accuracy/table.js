@@ -86,14 +86,14 @@ export function cellTitle({ rows, dimension, contributors, corruption, epsilon, 
     + `${epsilon}, delta ${delta}; sqrt(d / n) = ${short(Math.sqrt(dimension / contributors))}`;
 }
 
-/** Whether a row has answers of a method with a plan. */
+/** True if a row has answers of a method with a plan. */
 export function isMeasured(row, method) {
   const errors = row.errors(method);
   return errors.length > 0 && !errors.includes('infeasible');
 }
 
 /**
- * Whether the median, and every seed minus the error of its honest mean, are within the bounds. A
+ * True if the median, and every seed minus the error of its honest mean, are within the bounds. A
  * refusal is not.
  */
 export function isWithin(row, method) {

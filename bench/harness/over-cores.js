@@ -4,7 +4,7 @@ import { availableParallelism } from 'node:os';
 import { keptLines } from './pages.js';
 
 const flag = 'KEELSON_BENCH_COPY';
-/** Whether this process is such a copy. Copies print nothing and write no file. */
+/** True if this process is such a copy. Copies print nothing and write no file. */
 export const isCopy = process.env[flag] !== undefined;
 
 /** Threads for the work of one run, so that all copies together have one for each core. */

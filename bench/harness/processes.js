@@ -18,7 +18,7 @@ export const oneThread = {
 delete oneThread.OPENBLAS_CORETYPE;
 const python = '/usr/bin/python3';
 
-/** Whether the system's Python has these modules. */
+/** True if the system's Python has these modules. */
 export const hasPython = (modules, interpreter = python) =>
   spawnSync(interpreter, ['-c', `import ${modules}`], { env: oneThread }).status === 0;
 

@@ -122,7 +122,7 @@ function judged(outcome, at, truth, unit) {
     half: own.half, isCovered: own.holds, halfIfFalse: ifFalse.half,
     isCoveredIfFalse: ifFalse.holds,
     spread: spread === undefined ? null : rounded(spread[at] / unit), findings: reasons,
-    // Whether the release explains why the interval has no end. null: it has both ends.
+    // True if the release explains why the interval has no end. null: it has both ends.
     saysWhy: own.holds !== null && own.half === null
       ? reasons.some((reason) => reasonsForNoInterval.has(reason)) : null,
   };

@@ -98,7 +98,7 @@ export class Pace {
     return () => this.io.monotonicMs() > untilMs;
   }
 
-  /** Whether there is no time for enough releases to count. */
+  /** True if there is no time for enough releases to count. */
   isScarce(): boolean {
     return this.affordable() < scarce.releases;
   }

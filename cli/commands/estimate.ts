@@ -333,7 +333,7 @@ function smallestOf(tables: readonly RowTable[]): number {
   return Math.min(...tables.map(({ count }) => count).filter((count) => count > 0));
 }
 
-/** Whether a study file states the questions: no estimator is named. */
+/** True if a study file states the questions: no estimator is named. */
 function isStudyAlone({ name, file }: InputFlags & {
   readonly name?: string | undefined;
 }): boolean {

@@ -44,7 +44,7 @@ export interface Answers {
 /** One release, as the demonstration shows it. */
 export type Shown = Score | Answers;
 
-/** Whether every question of a release has an answer. */
+/** True if every question of a release has an answer. */
 export function isAnswered(shown: Shown): boolean {
   return 'answers' in shown
     ? shown.answers.every(({ outcome }) => outcome.kind === 'value') : shown.outcome === 'value';

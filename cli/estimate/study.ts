@@ -36,9 +36,9 @@ import { payForStudy } from './study-payment.js';
 
 /** The answer to one question of a study. */
 export interface QuestionAnswer extends Omit<EstimateResult, 'privacy'> {
-  /** Of a split answer, the first axis of `shape`; with several columns each group is a list. */
+  /** The groups of a split answer, its first axis; with several columns each group is a list. */
   readonly groups?: readonly (string | readonly string[])[];
-  /** Whether each group has an answer; absent: all have. */
+  /** True if each group has an answer; absent: all have. */
   readonly answered?: readonly boolean[];
   /** The rows and keys that do not count, in sentences. */
   readonly leftOut: readonly string[];

@@ -21,7 +21,7 @@ export interface Field<Value> {
 
 /** Gets answers: from flags, else from the person at the terminal, else from defaults. */
 export interface Asker {
-  /** Whether somebody can be asked. */
+  /** True if somebody can be asked. */
   readonly isTerminal: boolean;
   /**
    * @throws UsageError for a wrong flag, for a missing flag if nobody can be asked, and if the

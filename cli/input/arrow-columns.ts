@@ -93,7 +93,7 @@ function numbersOf({ type, nullCount, values }: Inside): Numbers | null {
 }
 
 /**
- * Whether the buffers of a batch are long enough for its rows. The library reads zeros beyond the
+ * True if the buffers of a batch are long enough for its rows. The library reads zeros beyond the
  * end of a buffer, and so would add values that nobody wrote.
  */
 export function isSoundBatch(batch: Batch<unknown>): boolean {

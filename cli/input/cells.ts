@@ -62,7 +62,7 @@ export class CellRows {
     return [...new Set([...data, contributor, group])].filter((column) => column >= 0);
   }
 
-  /** Whether nothing but the number in each cell of a column is asked. */
+  /** True if nothing but the number in each cell of a column is asked. */
   isNumber(column: number): boolean {
     const { data, contributor, group } = this.selection;
     if (column === contributor || column === group) return false;

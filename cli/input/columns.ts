@@ -13,7 +13,7 @@ export interface Selection {
   readonly group: number;
 }
 
-/** Whether the text is an index and not a name. */
+/** True if the text is an index and not a name. */
 export function isIndex(text: string): boolean {
   return /^(0|[1-9][0-9]{0,6})$/.test(text);
 }

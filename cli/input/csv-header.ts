@@ -44,7 +44,7 @@ export function judgeFirst(
 }
 
 /**
- * Whether a first record of whole numbers is a header. Records below it can only turn an answer
+ * True if a first record of whole numbers is a header. Records below it can only turn an answer
  * into a refusal: `likely` becomes a header or is refused, and `unlikely` becomes a row or is
  * refused. So no row decides how many rows there are, or what they are called.
  * @param below - the cells of the records that follow, at most `recordsBelow` of them.
@@ -116,7 +116,7 @@ function areOfOtherKind(
   return first === 'likely' ? 2 * others > cells.length : others === cells.length;
 }
 
-/** Whether a number is further from all cells than they are from each other. */
+/** True if a number is further from all cells than they are from each other. */
 function isFarFrom(
   number: number, cells: readonly string[], numbers: FormNumbers,
 ): boolean {

@@ -11,7 +11,7 @@ export function isOfNames(type: ColumnType | undefined): type is NamesType {
 const wholeNumbers: Readonly<Record<number, number>> = { 2: 2 ** 11, 4: 2 ** 24, 8: 2 ** 53 };
 
 /**
- * Whether a number of a file is the one that its writer meant. A float that is too large may stand
+ * True if a number of a file is the one that its writer meant. A float that is too large may stand
  * for several ids, and would make one person of several.
  * @param floatBytes - the size of a float of its column; undefined if the column has integers.
  */

@@ -19,7 +19,7 @@ export const pageDecoders = {
 /** The compressions that the pages of a column may have. */
 export type Codec = keyof typeof pageDecoders;
 
-/** Whether pages are compressed in a way that is read. */
+/** True if pages are compressed in a way that is read. */
 export function isCodec(codec: string): codec is Codec {
   return Object.hasOwn(pageDecoders, codec);
 }

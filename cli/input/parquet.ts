@@ -168,7 +168,7 @@ class GroupColumns {
     private readonly of: {
       readonly tops: readonly SchemaTree[]; readonly used: readonly number[];
       readonly source: string;
-      /** Whether of a column nothing but numbers is asked. */
+      /** True if of a column nothing but numbers is asked. */
       readonly isNumber: (index: number) => boolean;
       /** True for a column of which only the number of rows with each text is asked. */
       readonly isCounted: (index: number) => boolean;

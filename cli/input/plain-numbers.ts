@@ -18,7 +18,7 @@ export interface NumberMarks {
 }
 
 /**
- * What the points of a column's numbers can be, as far as its cells have shown: those of `either`
+ * The meaning of points in a column's numbers, as far as its cells have shown: those of `either`
  * have three digits behind each, as if they stood between thousands.
  */
 export const points = { none: 0, either: 1, decimal: 2 } as const;

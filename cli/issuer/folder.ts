@@ -61,7 +61,7 @@ export function readIssuer(folder: string): Issuer {
   }
 }
 
-/** Whether a request may be answered. */
+/** True if a request may be answered. */
 export type Grant = 'granted' | 'unknown-code' | 'given';
 
 /**

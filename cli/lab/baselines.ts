@@ -41,7 +41,7 @@ export interface RowPicture {
 export interface PicturedRow {
   readonly values: readonly number[];
   readonly isHostile: boolean;
-  /** Whether the filter's mean uses it. */
+  /** True if the filter's mean uses it. */
   readonly isKept: boolean;
 }
 

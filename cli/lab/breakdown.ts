@@ -25,7 +25,7 @@ export interface BreakdownAnswer {
   readonly worstError: number | null;
   /** The error that the plan promised beforehand; null beyond its promise. */
   readonly promised: number | null;
-  /** Whether the median error is at most twice the promised one; null without a promise. */
+  /** True if the median error is at most twice the promised one; null without a promise. */
   readonly keptPromise: boolean | null;
 }
 

@@ -276,7 +276,7 @@ function programme(facts: LabFacts) {
   };
 }
 
-/** Whether the lab can compare an estimator's answers without asking a person for more values. */
+/** True if the lab can compare an estimator's answers without asking a person for more values. */
 function isMean(name: string, facts: LabFacts): boolean {
   try {
     labStudies(facts, [name]);

@@ -116,7 +116,7 @@ class FileOutbox implements Outbox {
     if (this.allSettled) this.startWriting();
   }
 
-  /** Whether no item is open, and the file does not show this yet. */
+  /** True if no item is open, and the file does not show this yet. */
   private get allSettled(): boolean {
     return this.items.size === 0 && this.settledIds.length > 0;
   }

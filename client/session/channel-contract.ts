@@ -68,7 +68,7 @@ export interface SealingInput {
   readonly document: StudyDocument;
   /** The contributor's rows, row-major, of the types of their columns. An absent cell is NaN. */
   readonly rows: Float64Array;
-  /** What the numbers of text columns are places in. */
+  /** The texts that the numbers of text columns are places in. */
   readonly texts: readonly string[] | undefined;
   /** 32 bytes. */
   readonly studyId: Uint8Array;

@@ -372,7 +372,7 @@ export class Channel {
     if (keys !== undefined) this.boxKeys = { epoch, keys };
   }
 
-  /** Whether rows can be signed for the open epoch. */
+  /** True if rows can be signed for the open epoch. */
   private get canSign(): boolean {
     if (this.openEpoch === 0n) return false;
     return this.known?.document.sealed === undefined || this.boxKeys?.epoch === this.openEpoch;

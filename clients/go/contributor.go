@@ -46,7 +46,7 @@ type Options struct {
 	OnEnded                    func(error)
 }
 
-// What carries batches: a socket, or requests.
+// The carrier of batches: a socket, or requests.
 type link interface {
 	sendBatch(c *Contributor, body []byte) error
 	// The part of a frame of the server that nobody on the way can have forged.

@@ -176,7 +176,7 @@ func TestOutboxOutlivesItsContributor(t *testing.T) {
 		t.Errorf("a second contributor has opened the outbox: %v", err)
 	}
 	before, _ := os.ReadFile(path)
-	// What a kill in the middle of a save leaves behind.
+	// A kill in the middle of a save leaves such a file behind.
 	os.WriteFile(path+".new", before[:len(before)/2], 0o600)
 	first.guarded(func() { first.end(fault("closed", "as by a kill")) })
 	second, err := Open(options(path))

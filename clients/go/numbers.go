@@ -157,7 +157,7 @@ func groupsOf(value *wire.Value) [][]string {
 	return groups
 }
 
-// What a release states of one number: only what it states is there.
+// The facts that a release states of one number; others are absent.
 type statement struct {
 	texts  map[string]string
 	values map[string]float64

@@ -90,7 +90,7 @@ func (r *requests) tell(work func() *wire.ServerFrame) {
 	}
 }
 
-// What a server answers with status 200. Another status ends the contributor where it stays.
+// The answers of a server with status 200. Another status that stays ends the contributor.
 func (r *requests) ask(method, path string, body []byte) []byte {
 	data, status, rest := r.exchange(method, path, body)
 	if status == http.StatusOK {
@@ -140,7 +140,7 @@ func (r *requests) wait(pause time.Duration) {
 	}
 }
 
-// What must be known before a batch: from a cache, where the study is given by its id.
+// The facts that a batch needs: from a cache, where the study is given by its id.
 func (r *requests) welcome(study string) *wire.Welcome {
 	if id, err := hex.DecodeString(study); err == nil && len(id) == 32 {
 		data, status, _ := r.exchange(http.MethodGet, "v1/studies/"+strings.ToLower(study)+"/open", nil)

@@ -128,7 +128,7 @@ func onceOptions(t *testing.T, s *onceServer) Options {
 		Outbox: filepath.Join(t.TempDir(), "outbox"), Timeout: 20 * time.Second}
 }
 
-// What became of one row, and how the contributor ended.
+// The outcome of one row, and how the contributor ended.
 func contributeOnce(t *testing.T, options Options) (string, error) {
 	t.Helper()
 	contributor, err := Open(options)

@@ -97,7 +97,7 @@ export function pictureOf(
   return { picture, charts: isOverTime ? (picture.centre?.length ?? 0) + picture.size : 0 };
 }
 
-/** Whether the answers to a question may be drawn as a strip over time, of bins that stay. */
+/** True if the answers to a question may be drawn as a strip over time, of bins that stay. */
 export function isDistribution(asked: Asked): boolean {
   const numbers = describeNumbers(asked);
   if (asked.by !== undefined || numbers.length < 2) return false;

@@ -74,7 +74,7 @@ function ratio(part: bigint, all: bigint): number {
   return Number(part) / Number(all);
 }
 
-/** Who is protected from whom, and how well, in words that need no glossary. From public facts. */
+/** The promise, from public facts, in words that need no glossary: for whom, and how strong. */
 export function guaranteeInWords(
   { budget, participation, privacy, sealed }: StudyDocument,
 ): {

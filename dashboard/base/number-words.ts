@@ -127,7 +127,7 @@ export function cellTexts(
     : ` (${rangeText(closed(interval, words), text)})`];
 }
 
-/** Whether part of an interval is possible, and part that ends is not. */
+/** True if part of an interval is possible, and part that ends is not. */
 function isCut(
   [low, high]: readonly [number, number], { least, greatest }: NumberWords,
 ): boolean {

@@ -47,7 +47,7 @@ export function historyOf({ histories, version }: Followed, question = 0): Histo
 }
 
 /**
- * Whether there are releases that this page has not read. It must then not claim that there are
+ * True if there are releases that this page has not read. It must then not claim that there are
  * none.
  */
 export function isUnread(followed: Followed): boolean {

@@ -7,7 +7,7 @@ const answersMin = 3;
 
 const isKnown = ({ value }: Measured): boolean => value !== null;
 
-/** Whether a number has enough answers that state the noise in them. */
+/** True if a number has enough answers that state the noise in them. */
 export function canSmooth(history: History, slot: number): boolean {
   // Totals share their noise, so one adds nothing to the evidence about the one before.
   return history.lastValue?.outcome.running === undefined

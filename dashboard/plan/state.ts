@@ -52,7 +52,7 @@ const wholeOnes: readonly string[] = ['people', 'columns', 'epochs'];
 const names = ['mean', 'count', 'total', 'share', 'ratio', 'median', 'percentile', 'histogram',
   'distribution', 'covariance'] as const satisfies readonly QuestionName[];
 
-/** Whether a slider may have this value. */
+/** True if a slider may have this value. */
 export function isWithin(name: Slider, value: number): boolean {
   const [least, most] = limits[name];
   return value >= least && value <= most && (!wholeOnes.includes(name) || Number.isInteger(value));

@@ -18,7 +18,7 @@ import { paint } from '../charts/paint.js';
 interface HeatFacts {
   /** Oldest first; at least one has cells. */
   readonly columns: readonly HeatColumn[];
-  /** Whether the cells have names instead of values. */
+  /** True if the cells have names instead of values. */
   readonly isNamed: boolean;
   /** The quantity on the axis. */
   readonly name: string;

@@ -5,7 +5,7 @@ import { whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { historyOf, isUnread, serverKey, type Followed } from '../base/session.js';
 
-/** Whether the server signed what is shown, and with which key. */
+/** True if the server signed what is shown, and with which key. */
 export function Verification({ followed }: { readonly followed: Followed }): VNode {
   const { kind } = followed.link.value;
   const history = historyOf(followed);

@@ -25,7 +25,7 @@ export interface ListenerContext {
   readonly checks: BatchChecks;
   readonly subscribers: SubscriberRegistry;
   readonly clientAddress: ClientAddress;
-  /** Whether a connection comes from a reverse proxy. It then counts for no address. */
+  /** True if a connection comes from a reverse proxy. It then counts for no address. */
   readonly isTrustedProxy: (address: string | undefined) => boolean;
   /** Open channels of each address. */
   readonly channelsOf: AddressCounts;
@@ -39,9 +39,9 @@ export interface ListenerContext {
   readonly shares: KeyShares;
   /** Fires when a batch is settled or a socket is gone. */
   readonly settled: Signal;
-  /** Whether this server takes batches. If it does not, another server of the same store does. */
+  /** True if this server takes batches. If it does not, another server of the same store does. */
   readonly takesBatches: boolean;
-  /** Whether rows come on encrypted channels alone: see `NetworkOptions`. */
+  /** True if rows come on encrypted channels alone: see `NetworkOptions`. */
   readonly encryptedOnly: boolean;
   /** True once the listener closes: no new session is accepted. */
   stopping: boolean;
@@ -68,7 +68,7 @@ export interface SessionSocket {
 }
 
 /**
- * Whether no batch may be taken now. Batches whose signature is being checked count as if they were
+ * True if no batch may be taken now. Batches whose signature is being checked count as if they were
  * in the journal's queue already.
  */
 export function isOverloaded({ hub, metrics: { totals } }: ListenerContext): boolean {

@@ -49,12 +49,12 @@ export class Contributions {
     return this.#channels.size;
   }
 
-  /** Whether a contributor waits for an answer. */
+  /** True if a contributor waits for an answer. */
   get owes(): boolean {
     return this.#pendingHellos > 0 || this.inFlight;
   }
 
-  /** Whether a batch or a Withdraw waits for its answer. */
+  /** True if a batch or a Withdraw waits for its answer. */
   get inFlight(): boolean {
     for (const { inFlight, withdrawing } of this.#channels.values()) {
       if (inFlight > 0 || withdrawing) return true;
@@ -162,7 +162,7 @@ export class Contributions {
   }
 
   /**
-   * Whether a batch may be taken now. If not, it was refused.
+   * True if a batch may be taken now. If not, it was refused.
    * @param sequence of the batch, undefined if it has none.
    */
   #mayTake(channel: Channel, sequence: () => bigint | undefined): boolean {

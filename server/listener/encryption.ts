@@ -22,7 +22,7 @@ export class Encryption {
   ) {}
 
   /**
-   * Whether the channel has carried its most, in either direction. Its keys must not be used on.
+   * True if the channel has carried its most, in either direction. Its keys must not be used on.
    */
   get isSpent(): boolean {
     const { channelFrames, channelBytes } = this.limits;

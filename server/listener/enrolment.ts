@@ -25,7 +25,7 @@ export interface EnrolledTime {
 
 /** A token whose signature is not checked yet. */
 export interface EnrolmentClaim extends EnrolledTime {
-  /** Whether the study's issuer signed it for this key. Cost: one verification. */
+  /** True if the study's issuer signed it for this key. Cost: one verification. */
   isIssuedTo(contributor: Uint8Array): boolean;
 }
 
@@ -47,7 +47,7 @@ export function claimedEnrolment(
 }
 
 /**
- * Whether nothing more is taken of a key. A blind token counts for an epoch that opened in its
+ * True if nothing more is taken of a key. A blind token counts for an epoch that opened in its
  * period, to the end of that epoch.
  */
 export function isEnrolmentOver(time: EnrolledTime, view: StudyView, nowMs: number): boolean {
@@ -55,7 +55,7 @@ export function isEnrolmentOver(time: EnrolledTime, view: StudyView, nowMs: numb
 }
 
 /**
- * Whether a batch for this epoch may go to the store. With a blind token it is only the open epoch,
+ * True if a batch for this epoch may go to the store. With a blind token it is only the open epoch,
  * and only if it opened in the token's period: so each person counts once in it. The store takes
  * the batch for no other epoch, since such studies have `late: drop`.
  */

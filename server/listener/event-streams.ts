@@ -67,7 +67,7 @@ export class EventStreams {
     for (const stream of [...this.#open]) stream.stop();
   }
 
-  /** Whether a network may have one more stream. Makes a place where another one has more. */
+  /** True if a network may have one more stream. Makes a place where another one has more. */
   #hasPlace(network: string): boolean {
     const places = this.context.limits.httpConnections / 2;
     const own = this.#perNetwork.of(network) + 1;

@@ -23,7 +23,7 @@ import { alwaysEnrolled, claimedEnrolment, type EnrolledTime } from './enrolment
 export interface Admitted {
   readonly view: StudyView;
   readonly setup: BatchSetup;
-  /** Of the channel that Open asks for; null after Hello. */
+  /** The keys of the channel that Open asks for; null after Hello. */
   readonly keys: ChannelKeys | null;
 }
 
@@ -36,7 +36,7 @@ export interface NotAdmitted {
   readonly strike?: StrikeKind;
 }
 
-/** What Welcome said on this socket. */
+/** The statements of Welcome on this socket. */
 export interface Greeted {
   /** So that a recorded Hello or Open is useless on another socket. */
   readonly serverNonce: Uint8Array;

@@ -16,7 +16,7 @@ type Unsigned = Omit<KeyShare, 'signature'>;
 
 /** A share of this server, while it may be used. */
 export class OwnShare {
-  /** What Welcome says of it. */
+  /** The statement of it in Welcome. */
   readonly stated: KeyShare;
   #key: KeyObject | null;
   readonly #endsAtMs: number;

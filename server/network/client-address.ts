@@ -33,7 +33,7 @@ export function clientAddressOf(trustedProxies: readonly string[]): ClientAddres
 }
 
 /**
- * Whether a socket's address is that of a listed proxy.
+ * True if a socket's address is that of a listed proxy.
  * @param trustedProxies - as above. @throws InvalidParameterError for an entry that is neither
  *   address nor network.
  */

@@ -86,7 +86,7 @@ export function hasOneHost(request: IncomingMessage): boolean {
 }
 
 /**
- * Whether the name in a Host header is one that no stranger can point at this server: an IP
+ * True if the name in a Host header is one that no stranger can point at this server: an IP
  * address, localhost, or a listed name. @param host as sent, with or without a port.
  */
 export function isOwnHost(host: string, rules: Pick<BrowserRules, 'allowedHosts'>): boolean {

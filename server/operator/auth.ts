@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 
-/** Whether a request carries the operator's token. */
+/** True if a request carries the operator's token. */
 export type OperatorCheck = (request: IncomingMessage) => boolean;
 
 /**

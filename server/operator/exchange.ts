@@ -32,7 +32,7 @@ export interface HttpOptions {
   readonly frameAncestors: readonly string[];
   readonly clientAddress: ClientAddress;
   readonly isStopping: () => boolean;
-  /** Whether this server takes batches while it can. */
+  /** True if this server takes batches while it can. */
   readonly takesBatches: boolean;
   readonly events: BeginEvents;
   /** Answers POST /v1/once. @throws (rejects) HttpError. */

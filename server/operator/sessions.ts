@@ -14,7 +14,7 @@ const sessionsMax = 64;
 export interface OperatorSessions {
   /** @returns the `Set-Cookie` header of a new session for the browser that sent `request`. */
   open(request: IncomingMessage): string;
-  /** Whether the request has the cookie of a session that is neither expired nor closed. */
+  /** True if the request has the cookie of a session that is neither expired nor closed. */
   holds(request: IncomingMessage): boolean;
   /**
    * Ends the request's session. @returns the `Set-Cookie` header that makes the browser delete its
@@ -60,7 +60,7 @@ export function createOperatorSessions(clock: Clock): OperatorSessions {
 }
 
 /**
- * Whether a page of this server sent the request. Browsers put the sending page's origin on every
+ * True if a page of this server sent the request. Browsers put the sending page's origin on every
  * POST, and pages cannot change it. A page under a stranger's name for this server (DNS rebinding)
  * gets no cookie, so it has no session.
  */

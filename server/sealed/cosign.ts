@@ -33,7 +33,7 @@ export async function cosigned(
   return { ...own, signature: concatBytes(...servers.map((each) => signatures.get(each)!)) };
 }
 
-/** Whether all three servers signed a release. @param signature - 192 bytes. */
+/** True if all three servers signed a release. @param signature - 192 bytes. */
 export function isSignedByAll(
   release: Pick<ReleaseRecord, 'studyId' | 'digest'>, serverKeys: readonly Uint8Array[],
   signature: Uint8Array,

@@ -77,7 +77,7 @@ export class PeerUpgrades {
     ...settings, noServer: true, clientTracking: false, handleProtocols: () => peerSubprotocol,
   });
 
-  /** Whether an upgrade asks for the subprotocol between servers. */
+  /** True if an upgrade asks for the subprotocol between servers. */
   concerns({ headers }: IncomingMessage): boolean {
     return (headers['sec-websocket-protocol'] ?? '').split(',')
       .some((name) => name.trim() === peerSubprotocol);

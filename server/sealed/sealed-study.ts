@@ -239,7 +239,7 @@ export class SealedStudy implements LocalStudy {
     }
   }
 
-  /** Whether nothing more will happen. */
+  /** True if nothing more will happen. */
   #isDone(): boolean {
     return this.#isFront && this.#epochs.record === null
       && (this.#mode !== 'run' || this.#epochs.state !== 'open');

@@ -32,9 +32,9 @@ export interface SessionOptions {
   readonly links: PeerLinks;
   /** The time for which another server may be silent, in milliseconds. */
   readonly timeoutMs: number;
-  /** Whether no epoch may open yet. */
+  /** True if no epoch may open yet. */
   readonly isHeld: () => boolean;
-  /** Whether this server is stopping. */
+  /** True if this server is stopping. */
   readonly isOver: () => boolean;
   /** At the front: whether nothing more will happen. */
   readonly isDone: () => boolean;
@@ -138,7 +138,7 @@ export class Session {
     if (isOver) await this.#epochs.lapse();
   }
 
-  /** Whether another server charged the epoch of this one and has no release of it. */
+  /** True if another server charged the epoch of this one and has no release of it. */
   #someoneCharged(all: ReadonlyMap<ServerIndex, Standing>): boolean {
     const most = servers.reduce((high, each) =>
       (all.get(each)!.releases > high ? all.get(each)!.releases : high), 0n);
@@ -339,7 +339,7 @@ export class Session {
     return this.#epochs.document.participation === 'public' && entries.length === 0;
   }
 
-  /** What is published of each question. Why one failed is for the operator's eyes. */
+  /** The published outcome of each question. Only the operator sees why one failed. */
   #outcomesOf(results: readonly QuestionResult[]): readonly Outcome[] {
     const { context: { logger }, definition: { document: { study }, questions } } = this.options;
     return results.map((result, i) => {

@@ -105,7 +105,7 @@ export interface OpenEpoch {
   readonly late: 'next' | 'drop';
 }
 
-/** Whether the budget paid for the epoch. */
+/** True if the budget paid for the epoch. */
 export type OpenEpochResult =
   | { readonly kind: 'opened'; readonly balance: LedgerBalance }
   /**
@@ -118,7 +118,7 @@ export type OpenEpochResult =
     readonly deltaAsked: Amount; readonly retryAtMs?: number;
   };
 
-/** Whether the reserved cost of an epoch became spent by this call. */
+/** True if the reserved cost of an epoch became spent by this call. */
 export interface ChargeResult {
   readonly balance: LedgerBalance;
   /**
@@ -196,7 +196,7 @@ export interface WithdrawalRequest {
   readonly nowMs: number;
 }
 
-/** Whether rows were taken back. */
+/** True if rows were taken back. */
 export type WithdrawalResult =
   /**
    * Its rows of the epoch do not count. `undone`: rows that counted until now were removed.

@@ -28,13 +28,13 @@ export interface StudyStanding {
   readonly lastDigest: string;
   /** The open epoch; null when none. */
   readonly open: { readonly epoch: bigint; readonly closesAtMs: number } | null;
-  /** Whether an epoch is neither released nor lapsed. */
+  /** True if an epoch is neither released nor lapsed. */
   readonly isUnfinished: boolean;
-  /** Whether the operator has ended it, so that no epoch follows the open one. */
+  /** True if the operator has ended it, so that no epoch follows the open one. */
   readonly ends: boolean;
   /** The node that leads it. `own`: this store. */
   readonly leader: 'own' | 'other' | 'none';
-  /** Whether a node that leads less asks the leader to hand it over. */
+  /** True if a node that leads less asks the leader to hand it over. */
   readonly isAsked: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface Standings {
   readonly studies: readonly StudyStanding[];
   /** The time by which the clock of the store is ahead of the clock here, in milliseconds. */
   readonly clockAheadMs: number;
-  /** Whether news do not arrive here, so that they are found a second later. */
+  /** True if news do not arrive here, so that they are found a second later. */
   readonly isDeaf: boolean;
   /** The reason why the database accepts no writes, its full disk; null when it accepts them. */
   readonly fullBecause: string | null;

@@ -24,7 +24,7 @@ export interface Waiting {
 export class BudgetTurns {
   readonly #lines = new Map<string, Waiting[]>();
 
-  /** Whether no other study waits before this one. */
+  /** True if no other study waits before this one. */
   isFirst(budget: string, study: Waiting): boolean {
     const line = this.#lines.get(budget) ?? [];
     return line.length === 0 || line[0] === study;

@@ -15,7 +15,7 @@ export interface Slicing {
   readonly onNews: SharedStore['onNews'];
   /** The approximate number of contributors in a slice. */
   readonly people: number;
-  /** Whether this node also summarises slices of studies that others lead. */
+  /** True if this node also summarises slices of studies that others lead. */
   readonly forOthers: boolean;
 }
 
@@ -38,7 +38,7 @@ export interface HubContext {
   /** The key that seals the series of running totals in the store: 32 bytes. */
   readonly seriesKey: () => Uint8Array;
   /**
-   * Whether epochs are summarised from the journal when they are released, and not while rows
+   * True if epochs are summarised from the journal when they are released, and not while rows
    * arrive: on a shared store any node may get the rows, and any may have to release them.
    */
   readonly readsJournal: boolean;
@@ -47,7 +47,7 @@ export interface HubContext {
    * it.
    */
   readonly slicing?: Slicing;
-  /** Whether the operator has paused a study. */
+  /** True if the operator has paused a study. */
   readonly isPaused: (studyId: string) => boolean;
   /** Decides which study asks first for an epoch of a shared budget. */
   readonly turns: BudgetTurns;

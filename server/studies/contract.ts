@@ -168,13 +168,13 @@ export interface StudyHub {
   pauseStudy?(studyId: string): Promise<void>;
   /** Opens the next epoch of a paused study. Does nothing for others. For the operator only. */
   resumeStudy?(studyId: string): Promise<void>;
-  /** Whether the operator has paused the study. */
+  /** True if the operator has paused the study. */
   isPaused?(studyId: string): boolean;
   /** Studies that are configured and do not run. For the operator only. */
   refused?(): readonly RefusedStudy[];
   /** This node's report of itself, on a store that several servers share; else null. */
   node?(): NodeHealth | null;
-  /** Whether the disk of the store is full, so that batches are refused and releases wait. */
+  /** True if the disk of the store is full, so that batches are refused and releases wait. */
   storeFull?(): boolean;
   onEvent(listener: (event: HubEvent) => void): () => void;
 }

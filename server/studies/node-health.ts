@@ -5,7 +5,7 @@ export interface NodeHealth {
   readonly follows: readonly string[];
   /** Seconds since the database last answered, once that is more than a moment; else null. */
   readonly storeAwaySeconds: number | null;
-  /** Whether it lacks a key under which rows are sealed, so that it cannot accept all batches. */
+  /** True if it lacks a key under which rows are sealed, so that it cannot accept all batches. */
   readonly lacksKey: boolean;
   /** The reason why this node leads no study; null when it may. */
   readonly leadsNothing: string | null;

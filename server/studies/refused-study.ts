@@ -14,13 +14,13 @@ export interface RefusedStudy {
 const ownFaults: ReadonlySet<ErrorCode> =
   new Set<ErrorCode>(['invalid-study', 'plan-infeasible', 'invalid-parameter']);
 
-/** Whether an error is about one study alone, so that the others can run. */
+/** True if an error is about one study alone, so that the others can run. */
 export function isOwnFault(error: unknown): error is KeelsonError {
   return error instanceof KeelsonError && ownFaults.has(error.code);
 }
 
 /**
- * Whether an error in one study's start concerns that study alone. A failure of the whole store
+ * True if an error in one study's start concerns that study alone. A failure of the whole store
  * (its disk is full, its database is corrupt, or it is closed) concerns all. A StorageError with
  * the scope `call` is about the records of one call.
  */

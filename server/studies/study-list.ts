@@ -24,7 +24,7 @@ export interface HubStudy {
   readonly view: StudyView;
   /** SHA-512 of the last release body, hex. */
   readonly digest: string;
-  /** Whether batches and withdrawals can be taken. */
+  /** True if batches and withdrawals can be taken. */
   readonly isRunning: boolean;
   /**
    * The first server of a sealed study has it: why it cannot use an entry for the open epoch.

@@ -13,7 +13,7 @@ export interface OldName {
   readonly line: number;
   /** Such as `spectral-filter is now prime with directions: one`. */
   readonly text: string;
-  /** Whether the file can be rewritten; otherwise the text has the remedy. */
+  /** True if the file can be rewritten; otherwise the text has the remedy. */
   readonly isRewritten: boolean;
 }
 

@@ -36,7 +36,7 @@ export interface ServerSettings {
   readonly statesStore: boolean;
   readonly releaseTickMs: number;
   readonly frameAncestors: readonly string[];
-  /** Whether rows are taken on encrypted channels alone. */
+  /** True if rows are taken on encrypted channels alone. */
   readonly encryptedOnly: boolean;
   readonly traces: boolean;
   /**

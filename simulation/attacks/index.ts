@@ -49,7 +49,7 @@ export const protocolAttacks: readonly ProtocolAttack[] = [
 export const attackNames: readonly string[] = [...rowAttacks, ...protocolAttacks].map(({ name }) =>
   name);
 
-/** Whether an attack is on the protocol, not on the numbers. */
+/** True if an attack is on the protocol, not on the numbers. */
 export function isProtocolAttack(attack: RowAttack | ProtocolAttack): attack is ProtocolAttack {
   return 'abuses' in attack;
 }

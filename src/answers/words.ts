@@ -20,7 +20,7 @@ export function labelsOf(
   return numbers.map((number) => labelOf(number, columnText, answer));
 }
 
-/** Whether there is one number for each column, and the column's name says all about it. */
+/** True if there is one number for each column, and the column's name says all about it. */
 export function areOfColumns(numbers: readonly NumberInfo[], columns: readonly string[]): boolean {
   return numbers.length === columns.length
     && labelsOf(numbers).every((label, i) => label === columns[i]);

@@ -100,7 +100,7 @@ export interface KnownNoise {
   readonly side: Side;
   /** The cost of the contents of the two sides in one release, in rho (losses/call-loss). */
   readonly rho: number;
-  /** Whether the contents of any pair that was tried differ. If not, nothing was tested. */
+  /** True if the contents of any pair that was tried differ. If not, nothing was tested. */
   readonly moved: boolean;
   readonly pairsTried: number;
 }

@@ -22,7 +22,7 @@ export function outputWidth(plan: Plan): number {
   return headColumns + 3 * entriesOf(plan);
 }
 
-/** Whether a column of an output is about one of these entries of the estimate. */
+/** True if a column of an output is about one of these entries of the estimate. */
 export function isAbout(entries: ReadonlySet<number>, column: number, width: number): boolean {
   return column >= headColumns
     && entries.has((column - headColumns) % ((width - headColumns) / 3));

@@ -1,6 +1,6 @@
 import type { AuditResult } from './contract.js';
 
-/** What an audit comes to. `inconclusive`: nothing was tested. */
+/** The result of an audit. `inconclusive`: nothing was tested. */
 export type Verdict = 'defect' | 'no-defect-seen' | 'inconclusive';
 
 /**

@@ -30,7 +30,7 @@ export const columnLimits = {
 export const otherName = 'other';
 
 /**
- * Whether a type can be used. A category has 1 to 1,024 different names, without `other` beside
+ * True if a type can be used. A category has 1 to 1,024 different names, without `other` beside
  * `other: true`. `low` is below `high`, and both are finite, and whole for an integer. A text has 1
  * to 255 bytes.
  */
@@ -60,7 +60,7 @@ export function namesOfType(type: ColumnType): readonly string[] | null {
 }
 
 /**
- * Whether the facts of a study with these columns list its questions. Readers of facts without a
+ * True if the facts of a study with these columns list its questions. Readers of facts without a
  * list take a number from every column of every row.
  */
 export function needsQuestions(types: readonly ColumnType[] | undefined): boolean {

@@ -47,13 +47,13 @@ const words = /^(?![\p{M} ])(?:[^\p{C}\p{Z}\p{DI}\u2800]| (?! |$))+$/u;
 /** The rule that `isName` checks, for messages. */
 export const nameRule = `a name of 1 to ${factsLimits.nameLength} visible characters in NFC, no id`;
 
-/** Whether a text is one line of visible words, not longer than this. People only read it. */
+/** True if a text is one line of visible words, not longer than this. People only read it. */
 export function isLine(text: string, lengthMax: number): boolean {
   return text.length <= lengthMax && words.test(text) && text.normalize() === text;
 }
 
 /**
- * Whether a text may name a study, a column or a budget. People type names and compare them by eye.
+ * True if a text may name a study, a column or a budget. People type names and compare them by eye.
  * So two names must not look alike because of spaces, invisible characters or another way to write
  * an accent. Terminals print names, so control characters are refused. An id is refused, because a
  * study is found by its name or by its id.

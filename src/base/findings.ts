@@ -176,7 +176,7 @@ export function ifFalseText(parameters: Readonly<Record<string, unknown>>): stri
   return typeof share === 'number' ? `also if up to ${shown(100 * share)} % lie` : 'also if some lie';
 }
 
-/** Whether a pair of interval ends says that nothing is known on either side. */
+/** True if a pair of interval ends says that nothing is known on either side. */
 export function isUnbounded(low: number, high: number): boolean {
   return low === -Infinity && high === Infinity;
 }

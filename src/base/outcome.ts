@@ -107,7 +107,7 @@ export interface ValueOutcome {
    */
   readonly groups?: readonly (readonly string[])[];
   /**
-   * Whether each group has an answer; absent: all have. A group without one has zeros in `estimate`
+   * True if each group has an answer; absent: all have. A group without one has zeros in `estimate`
    * and no interval.
    */
   readonly answered?: readonly boolean[];
@@ -130,9 +130,9 @@ export interface ValueOutcome {
   /** For a running total: the estimate is the total of a series' epochs, up to this one. */
   readonly running?: RunningRelease;
   /**
-   * What each number is, in the order of the estimate; of a split answer, those of one group, which
-   * are the same for each. A release states it, and its server signs it. Absent in an answer that
-   * was not released: `describeAnswer` works it out.
+   * The kind of each number, in the order of the estimate; for a split answer only those of one
+   * group, since all groups have the same. A release states it, and its server signs it. Absent in
+   * an answer that was not released: `describeAnswer` works it out.
    */
   readonly numbers?: readonly NumberInfo[];
 }

@@ -50,7 +50,7 @@ export function sameShape(left: readonly number[], right: readonly number[]): bo
 }
 
 /**
- * Whether names and shapes are the same, in the same order. `undefined` equals only `undefined`.
+ * True if names and shapes are the same, in the same order. `undefined` equals only `undefined`.
  */
 export function sameParts(
   left: readonly NamedPart[] | undefined, right: readonly NamedPart[] | undefined,

@@ -20,7 +20,7 @@ export interface TypedColumns {
   readonly types: readonly ColumnType[];
 }
 
-/** Whether a text may name a question. */
+/** True if a text may name a question. */
 export function isQuestionName(text: string): boolean {
   return text.length <= limits.nameLength && /^[a-z][a-z0-9-]*$/.test(text);
 }
@@ -262,7 +262,7 @@ function valuesInWords(type: ColumnType): string {
   return `one of ${names.slice(0, namesShown).join(', ')}${more}`;
 }
 
-/** Whether some value, or an absent one, passes all tests of one column. */
+/** True if some value, or an absent one, passes all tests of one column. */
 function canHold(type: ColumnType, tests: readonly RowTest[]): boolean {
   const isAbsent = (test: RowTest): boolean => 'present' in test && !test.present;
   if (tests.some(isAbsent)) return isOptional(type) && tests.every(isAbsent);

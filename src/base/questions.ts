@@ -72,7 +72,7 @@ export interface RunningFacts {
   readonly questions?: readonly string[];
 }
 
-/** Whether the answer to a question is a total over epochs. */
+/** True if the answer to a question is a total over epochs. */
 export function isRunningQuestion(running: RunningFacts | undefined, question: string): boolean {
   return running !== undefined && (running.questions?.includes(question) ?? true);
 }

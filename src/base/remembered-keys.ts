@@ -52,7 +52,7 @@ export class RememberedKeys {
   }
 }
 
-/** Whether a study remembers the keys of any question. */
+/** True if a study remembers the keys of any question. */
 export function remembersKeys(questions: readonly Question[]): boolean {
   return questions.some(({ by }) => by?.discover?.remember !== undefined);
 }

@@ -56,7 +56,7 @@ const eastAsian =
 const latin = 0;
 
 /**
- * Whether a text mixes writing systems, as one does that imitates another: `p\u0430y` has a
+ * True if a text mixes writing systems, as one does that imitates another: `p\u0430y` has a
  * Cyrillic letter. Latin letters beside Chinese, Japanese or Korean ones are common, and not mixed.
  */
 export function mixesScripts(text: string): boolean {

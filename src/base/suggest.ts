@@ -47,7 +47,7 @@ export const questionWords: Readonly<Record<string, string>> = {
   variance: 'covariance',
 };
 
-/** Those of `questionWords` that mean one of these choices. */
+/** The words of `questionWords` that mean one of these choices. */
 export function questionWordsFor(choices: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(questionWords).filter(([, meant]) => choices.includes(meant)));

@@ -26,7 +26,7 @@ export function unknownEstimator(name: string): InvalidParameterError {
   );
 }
 
-/** Whether an estimator has this name. */
+/** True if an estimator has this name. */
 export function isEstimator(name: string): boolean {
   return Object.hasOwn(loaders, name);
 }

@@ -7,7 +7,7 @@ export interface Case {
   readonly repeats?: true;
   /** Makes many releases. */
   readonly isSlow?: true;
-  /** Whether it applies. Default: always. */
+  /** True if it applies. Default: always. */
   readonly appliesTo?: (trial: Trial) => boolean;
   run(trial: Trial): void | Promise<void>;
 }

@@ -16,7 +16,7 @@ export interface ComplianceCase {
 }
 
 /**
- * What every estimator must keep, as cases for a test runner of any kind: its plan is a function of
+ * The rules of every estimator, as cases for a test runner of any kind: its plan is a function of
  * public facts and costs what it says; its summaries depend on neither order nor place; on
  * neighbours, a release hands its mechanisms nothing that costs more than it charges; and it errs
  * as it says. Seeds are fixed, so a case has the same result each time.

@@ -21,7 +21,7 @@ export {
   type ColumnRange,
 } from '../estimators/contract/values.js';
 
-// What an answer's numbers are.
+// The numbers of an answer.
 export { about, describeCovariance, describeMeans } from '../estimators/contract/describe.js';
 
 // Plans, and the noise that they ask for.

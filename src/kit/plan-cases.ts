@@ -5,7 +5,7 @@ import type { Case } from './case.js';
 import { check, checkRefuses, checkSame, deepFrozen } from './checks.js';
 import { target, type Trial } from './trial.js';
 
-/** What must hold for the plan of every estimator, which is made from public facts alone. */
+/** Rules for the plan of every estimator, which is made from public facts alone. */
 export const planCases: readonly Case[] = [
   { name: 'is pure: same inputs, same plan, inputs untouched', run: isPure },
   { name: 'costs what its events cost, and no more than was asked', run: costsItsEvents },

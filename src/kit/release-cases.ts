@@ -6,12 +6,12 @@ import { check, checkSame, written } from './checks.js';
 import { seededData, type SampleData } from './sample.js';
 import { contributorsOf, type Trial } from './trial.js';
 
-/** What rounding to doubles may do to an exact answer. */
+/** The most that rounding to doubles may change an exact answer by. */
 const roundingError = 1e-12;
 
 const cohortShares = [0.5, 1, 1.5];
 
-/** What must hold for the releases of every estimator. */
+/** Rules for the releases of every estimator. */
 export const releaseCases: readonly Case[] = [
   {
     name: 'draws the same bytes from the same seeds, others from others, and only planned events',

@@ -35,7 +35,7 @@ export interface ComplianceSample {
    * @param rows - those of this release, for answers that are about them.
    */
   truth(dimension: number, rows: readonly Float64Array[]): readonly number[];
-  /** Whether adding a constant to every row adds it to the answer. */
+  /** True if adding a constant to every row adds it to the answer. */
   readonly location: boolean;
   /**
    * Counts: nobody is an answer like any other, so there is a plan for any cohort, and no refusal.

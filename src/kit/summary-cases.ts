@@ -8,7 +8,7 @@ import { check, checkRefuses, checkSame, written } from './checks.js';
 import { shuffled } from './sample.js';
 import type { Trial } from './trial.js';
 
-/** What must hold for the summaries of every estimator, in which rows are collected. */
+/** Rules for the summaries of every estimator, in which rows are collected. */
 export const summaryCases: readonly Case[] = [
   { name: 'do not depend on the order of rows, and neither does the release', run: haveNoOrder },
   { name: 'survive their codec', repeats: true, run: surviveCodec },

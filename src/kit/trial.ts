@@ -38,7 +38,7 @@ export interface Measurement {
   readonly falseRows?: FalseRows;
 }
 
-/** What the suite asks of every estimator. */
+/** The privacy target of every trial. */
 export const target: PrivacyTarget = privacyTarget({ epsilon: 2, delta: 1e-6 });
 
 const columnNames = ['first', 'second', 'third'] as const;

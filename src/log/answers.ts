@@ -113,7 +113,7 @@ function foundKeysFault(
   return keys.every(isPossible) ? null : 'a key has a part that its column cannot hold';
 }
 
-/** Whether a text can be a part of a key that a column of this type gave. */
+/** True if a text can be a part of a key that a column of this type gave. */
 function partTest(type: ColumnType | undefined): (part: string) => boolean {
   if (type?.type === 'text') return (part) => textFault(part, type.bytes) === null;
   const parts = type === undefined ? null : publicParts(type);

@@ -4,7 +4,7 @@ import type { Question } from '../base/questions.js';
 import { quantilesOfRunning } from '../base/running-counts.js';
 
 /**
- * Whether the numbers of a value that follow from its other numbers do so, to the last bit: the
+ * True if the numbers of a value that follow from its other numbers do so, to the last bit: the
  * quantiles of a distribution follow from its counts. True for any other value.
  */
 export function derivedPartsAgree(

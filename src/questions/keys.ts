@@ -226,7 +226,7 @@ export class KeptKeys<Held, Key extends number | string = number> {
     return Number(this.#key !== null) + (this.#others?.keys.size ?? 0);
   }
 
-  /** Whether there were more than groupsMax keys, so that some do not count. */
+  /** True if there were more than groupsMax keys, so that some do not count. */
   get isCut(): boolean {
     return this.#others?.isCut === true;
   }
@@ -312,6 +312,6 @@ interface OtherKeys<Held, Key> {
   readonly keys: Map<Key, { readonly held: Held; rank: number }>;
   /** The one with the largest rank of all keys that are held. Null: not known. */
   last: RankedKey<Key> | null;
-  /** Whether another key came once groupsMax keys were held. */
+  /** True if another key came once groupsMax keys were held. */
   isCut: boolean;
 }

@@ -66,7 +66,7 @@ export class QuestionReduction {
   readonly keys: KeyList | null;
   /** Entries of a row that the estimator sees. */
   readonly dimension: number;
-  /** Whether rows need ranks. */
+  /** True if rows need ranks. */
   readonly needsRanks: boolean;
   readonly #filter: RowFilter;
   /** The reader of discovered keys; null where keys are not discovered. */
@@ -74,9 +74,9 @@ export class QuestionReduction {
   /** The place of the text that is the key; null where a key is something else. */
   readonly #textPlace: number | null;
   readonly #places: readonly number[];
-  /** Whether a row ends with the number of its contributor's keys. */
+  /** True if a row ends with the number of its contributor's keys. */
   readonly #isOfKeys: boolean;
-  /** Whether every row without an absent cell is added to the same sums. */
+  /** True if every row without an absent cell is added to the same sums. */
   readonly #isPlain: boolean;
 
   /** @throws InvalidParameterError when the question does not fit the columns. */
@@ -161,7 +161,7 @@ export class QuestionReduction {
   }
 
   /**
-   * Whether the bytes of a text tell that its key does not count. Most keys of a contributor that
+   * True if the bytes of a text tell that its key does not count. Most keys of a contributor that
    * has many end here, so they are never decoded.
    */
   #isRefused(
@@ -266,7 +266,7 @@ export type Contribution = QuestionRows;
 /** The reductions of all questions of a study. */
 export class StudyReduction {
   readonly questions: readonly QuestionReduction[];
-  /** Whether batches need ranks of their rows. */
+  /** True if batches need ranks of their rows. */
   readonly needsRanks: boolean;
   readonly #columns: number;
 

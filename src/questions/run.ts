@@ -36,7 +36,7 @@ export interface RunProgress {
 }
 
 /**
- * Whether contributors can be summarised in several places: the summaries add up exactly, and no
+ * True if contributors can be summarised in several places: the summaries add up exactly, and no
  * question has a table of keys that it finds. Others need all rows in one place: pools of rows, and
  * groups whose sums depend on the order of their rows.
  */

@@ -4,7 +4,7 @@ import {
   codeOf, columnOf, textOf, type Column, type SentRows, type StudyColumns,
 } from './columns.js';
 
-/** Whether the row that begins at `start` of the values counts. */
+/** True if the row that begins at `start` of the values counts. */
 export type RowFilter = (sent: SentRows, start: number) => boolean;
 
 /**

@@ -21,7 +21,7 @@ const axisRounds = 5;
 /** Hostile rows may raise the measured spread to at most this many times the given one. */
 const spreadMost = 1.3;
 
-/** Whether a group of this many rows is large enough for {@link twoThresholdMean}. */
+/** True if a group of this many rows is large enough for {@link twoThresholdMean}. */
 export function isLargeGroup(rows: number, dimension: number): boolean {
   return rows >= Math.max(rowsLeast, rowsPerColumn * dimension);
 }

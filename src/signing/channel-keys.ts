@@ -27,7 +27,7 @@ export type FrameKind = keyof typeof frameKinds;
 
 /** Bytes of a share, of its secret, and of what they agree on. */
 export const shareBytes = 32;
-/** What GCM adds to a frame. */
+/** The bytes that GCM adds to a frame. */
 export const tagBytes = 16;
 /** SHA-512 of the body, in front of the body in an EncryptedBatch. */
 export const statedDigestBytes = 64;

@@ -72,7 +72,7 @@ export function readEnrolment(token: Uint8Array): ClaimedEnrolment | undefined {
 }
 
 /**
- * Whether the issuer signed exactly this for exactly this key. Does not check the time. Cost: one
+ * True if the issuer signed exactly this for exactly this key. Does not check the time. Cost: one
  * verification.
  */
 export function verifyEnrolment(

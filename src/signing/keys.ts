@@ -44,7 +44,7 @@ export function checkPublicKey(key: Uint8Array): void {
 const groupOrder = littleEndian(2n ** 252n + 27742317777372353535851937790883648493n);
 
 /**
- * Whether the second half of a signature is reduced modulo the group order. Without this check,
+ * True if the second half of a signature is reduced modulo the group order. Without this check,
  * anyone can make a second valid signature by adding the order.
  */
 export function hasReducedScalar(signature: Uint8Array): boolean {

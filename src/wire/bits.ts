@@ -12,7 +12,7 @@ export function bitAt(bits: Uint8Array, place: number): number {
   return (bits[place >> 3]! >> (place & 7)) & 1;
 }
 
-/** Whether bits after `count` flags are set. @param bits - of the length that `count` needs. */
+/** True if bits after `count` flags are set. @param bits - of the length that `count` needs. */
 export function hasUnusedBits(bits: Uint8Array, count: number): boolean {
   return (count & 7) !== 0 && bits.at(-1)! >> (count & 7) !== 0;
 }

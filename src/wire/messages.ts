@@ -102,7 +102,7 @@ export interface Cells {
   readonly dictionary?: Uint8Array;
 }
 
-/** Whether a study accepts rows. */
+/** True if a study accepts rows. */
 export type WireStudyState = 'open' | 'exhausted' | 'ended';
 
 export interface WireLimits {

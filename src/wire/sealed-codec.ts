@@ -49,7 +49,7 @@ export function areServers(servers: readonly SealedServer[]): boolean {
 }
 
 /**
- * Whether nobody between two servers can read what they send. Whoever reads the messages of two
+ * True if nobody between two servers can read what they send. Whoever reads the messages of two
  * pairs of servers can add up what each pair keeps from the third.
  */
 export function isSafeAddress(text: string): boolean {

@@ -173,7 +173,7 @@ function checkShared({ columns, epoch, admission, participation, ...rest }: Shar
 }
 
 /**
- * Whether an epoch can belong to the period in which it opens: it ends by time, is no longer than a
+ * True if an epoch can belong to the period in which it opens: it ends by time, is no longer than a
  * period, and no row moves to the next one.
  */
 function canHaveTokens(
@@ -217,7 +217,7 @@ function readMany(facts: Members, shared: SharedFacts, read: ReadQuestions): Stu
   };
 }
 
-/** Whether the names are some of the questions, at least one, in their order. */
+/** True if the names are some of the questions, at least one, in their order. */
 function isSubset(names: readonly string[] = [], questions: readonly Question[]): boolean {
   const running = questions.map(({ name }) => name).filter((name) => names.includes(name));
   return names.length > 0 && running.length === names.length
@@ -291,13 +291,13 @@ function readType(column: Members): ColumnType {
   }
 }
 
-/** Whether several rows of a person can only be reduced to one of them. */
+/** True if several rows of a person can only be reduced to one of them. */
 export function mustChooseOneRow({ types = [] }: Pick<StudyDocument, 'types'>): boolean {
   return types.some(({ type }) => type === 'category');
 }
 
 /**
- * Whether a study may exclude keys for the rows they sent. Not if presence is public: a missing key
+ * True if a study may exclude keys for the rows they sent. Not if presence is public: a missing key
  * would then reveal, without noise, what it had sent. Not if each contributor has its own budget:
  * that promise is for contributors who are in the same epochs whatever they send.
  */

@@ -92,7 +92,7 @@ export interface SharedFacts {
    */
   readonly noise?: 'laplace' | 'gaussian';
   /**
-   * Who may contribute.
+   * The people who may contribute.
    * - `contributorKeys`: SHA-256 (hex) of the sorted enrolled keys. It fixes the list without
    *   publishing it.
    * - `enrolment`: everybody with a token for their key, signed by the issuer (Ed25519 public key,

@@ -66,7 +66,7 @@ function compareBytes(left: Uint8Array, right: Uint8Array): number {
   return left.length - right.length;
 }
 
-/** Whether the text whose byte of length is at `left` comes before the one at `right`. */
+/** True if the text whose byte of length is at `left` comes before the one at `right`. */
 function isAscending(bytes: Uint8Array, left: number, right: number): boolean {
   const shared = Math.min(bytes[left]!, bytes[right]!);
   for (let i = 1; i <= shared; i++) {

@@ -18,7 +18,7 @@ interface Line {
   readonly half?: number | null;
   readonly isCovered?: boolean | null;
   readonly isForeseen?: boolean;
-  /** Whether the release says why this number has no interval. null: it has one. */
+  /** True if the release says why this number has no interval. null: it has one. */
   readonly saysWhy?: boolean | null;
 }
 

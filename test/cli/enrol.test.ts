@@ -21,7 +21,7 @@ const file = (name: string, text: string): string => {
   writeFileSync(path, text);
   return path;
 };
-/** Whether a token is the issuer's for the key. */
+/** True if a token is the issuer's for the key. */
 const isFor = (key: string, token: string): boolean => verifyEnrolment(
   signing.createVerifier(signing.createSigner(readKeyFile(issuer)).publicKey), fromHex(key),
   readEnrolment(fromHex(token))!, signing);

@@ -48,7 +48,7 @@ export interface PlantedBug {
   readonly landmarks?: readonly number[];
   /** Enough for a quick audit to catch it. */
   readonly trials: number;
-  /** Whether a query's values on neighbours show it, before any noise. */
+  /** True if a query's values on neighbours show it, before any noise. */
   readonly inSensitivity: boolean;
   make(facts: StudyFacts, planted: boolean): TrialSubject;
 }

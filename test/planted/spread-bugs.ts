@@ -50,7 +50,7 @@ const zeroBinHalf: PlantedBug = {
   },
 };
 
-/** Whether a column is discrete is read off the true count: no query shows it. */
+/** True if a column is discrete is read off the true count: no query shows it. */
 const zeroBinTrue: PlantedBug = {
   name: 'pairs of equal rows by their true count',
   ...shape,

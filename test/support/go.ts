@@ -8,7 +8,7 @@ const debian = '/usr/share/gocode';
 const packages = 'golang-go golang-github-gorilla-websocket-dev golang-golang-x-crypto-dev ' +
   'golang-google-protobuf-dev protobuf-compiler protoc-gen-go';
 
-/** Whether clients/go can be built here. What it needs is said where it cannot. */
+/** True if clients/go can be built here. What it needs is said where it cannot. */
 export function hasGo(): boolean {
   try {
     execFileSync('go', ['version'], { stdio: 'ignore' });

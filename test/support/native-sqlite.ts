@@ -2,7 +2,7 @@ import { cpSync, realpathSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { root } from './sources.js';
 
-/** Whether this Node has SQLite, as `server/store/sqlite/driver.ts` decides. */
+/** True if this Node has SQLite, as `server/store/sqlite/driver.ts` decides. */
 export const hasSqlite = !process.versions.node.startsWith('20.');
 
 /**

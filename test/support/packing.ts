@@ -29,7 +29,7 @@ export function pack(folder: string, destination: string): Packed {
   return packed;
 }
 
-/** Whether npm failed since it could not reach a registry, and had not kept what it asked for. */
+/** True if npm failed since it could not reach a registry, and had not kept what it asked for. */
 export function isOffline(failure: unknown): boolean {
   const { stderr } = failure as { readonly stderr?: string };
   return /ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ETIMEDOUT|ECONNRESET|ENOTCACHED/.test(stderr ?? '');

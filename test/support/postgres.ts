@@ -18,7 +18,7 @@ const remedy = `${noPostgres}. Or put the address of a running server into KEELS
 /** Set by `npm run test:postgres`. */
 const isAsked = process.env['KEELSON_TEST_NEEDS_POSTGRES'] === '1';
 
-/** Whether suites on PostgreSQL can run here. */
+/** True if suites on PostgreSQL can run here. */
 export const hasPostgres = given !== 'none' && (given !== undefined || programs !== null);
 const canStart = given !== 'none' && programs !== null;
 

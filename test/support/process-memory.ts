@@ -30,7 +30,7 @@ export function marksInMemory(pid: number, marks: readonly Mark[]): readonly str
   return [...found];
 }
 
-/** Whether the memory of another process can be read here. */
+/** True if the memory of another process can be read here. */
 export function canReadMemory(pid: number): boolean {
   try {
     const [first] = readableMaps(pid);

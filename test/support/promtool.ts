@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Whether Debian's `prometheus` is at hand. Tests that need it say so and are skipped without. */
+/** True if Debian's `prometheus` is at hand. Tests that need it say so and are skipped without. */
 export const hasPromtool = spawnSync('promtool', ['--version']).error === undefined;
 
 /** One sample of the text format. */

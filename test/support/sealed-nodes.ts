@@ -229,7 +229,7 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
     return keyOfReleases(this.#stores[server]!);
   }
 
-  /** Whether a server's store has this epoch as charged, and no release of it. */
+  /** True if a server's store has this epoch as charged, and no release of it. */
   async hasCharged(server: ServerIndex, epoch: bigint): Promise<boolean> {
     return (await this.#stores[server]!.epoch(this.view.studyId, epoch))?.state === 'charged';
   }

@@ -32,7 +32,7 @@ export interface SealedStudyText {
   readonly epsilon?: number;
   /** Lines under `sealed`. */
   readonly sealed?: string;
-  /** Whether what the servers send each other is recorded. Default: no. */
+  /** True if what the servers send each other is recorded. Default: no. */
   readonly isRecorded?: boolean;
   /** Other lines. */
   readonly more?: string;

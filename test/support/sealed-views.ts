@@ -106,7 +106,7 @@ function streamOf(
   };
 }
 
-/** Whether what a server receives depends on what it does not hold. */
+/** True if what a server receives depends on what it does not hold. */
 function tells(
   server: ServerIndex,
   { variables, lanes, valueAt, network }: {
@@ -158,7 +158,7 @@ export interface NumberStep {
   readonly inputs: readonly ('numbers' | 'bits')[];
   /** Numbers of each list, or words of bits. */
   readonly size: number;
-  /** Whether a sum is opened: then the second sender's message follows from it and the first. */
+  /** True if a sum is opened: then the second sender's message follows from it and the first. */
   readonly isOpening?: boolean;
   /** A fault: no block masks anything. */
   readonly isUnmasked?: boolean;

@@ -77,7 +77,7 @@ export class UploadClient {
     return answer;
   }
 
-  /** Whether the answer begins with a Ready for this Hello. @param nonce that it was signed for. */
+  /** True if the answer begins with a Ready for this Hello. @param nonce that it was signed for. */
   proves(answer: UploadAnswer, { clientNonce }: Hello, nonce: string): boolean {
     const [ready] = answer.frames;
     return ready?.kind === 'ready' && verifyReady(

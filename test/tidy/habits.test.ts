@@ -110,7 +110,7 @@ function linesOf(node: ts.Node, tree: ts.SourceFile): number {
   return tree.getLineAndCharacterOfPosition(node.getEnd()).line - start + 1;
 }
 
-/** Whether `base ** exponent` is a square, a square root, or a whole power of a power of two. */
+/** True if `base ** exponent` is a square, a square root, or a whole power of a power of two. */
 function isSamePower(base: string, exponent: string): boolean {
   if (/\dn\b|BigInt/.test(base + exponent) || exponent === '2' || exponent === '0.5') return true;
   const isWhole = /^\(?(Math\.max\(0, )?Math\.(floor|ceil)/.test(exponent)

@@ -87,6 +87,13 @@ describe('vocabulary', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('begins no comment of the sources with What, Of or Whether', () => {
+    const wrong = files.filter(({ path }) => !/^(test|bench)\//.test(path)).flatMap((file) =>
+      (commentsOf(file.tree).match(/^(\/\*\*|\/\/)(\n +\*)? (What|Of|Whether) .*$/gm) ?? [])
+        .map((comment) => `${file.path}: ${comment}`));
+    expect(wrong).toEqual([]);
+  });
+
   it('says no old word in comments and pages', () => {
     const texts = [
       ...files.map(({ path, tree }) => ({ path, text: commentsOf(tree) })), ...pages(),

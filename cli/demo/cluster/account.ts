@@ -57,6 +57,6 @@ export async function accountOf(store: Store, told: Told): Promise<Account> {
   return { ...sum, twice: sum.twice + sum.stored };
 }
 
-/** Whether everything is there once. */
+/** True if everything is there once. */
 export const isWhole = (account: Account): boolean =>
   account.lost + account.twice + account.lostReleases + account.chargedTwice === 0;

@@ -73,7 +73,7 @@ func open(one line) *keelson.Contributor {
 func send(contributor *keelson.Contributor, one line) {
 	settled, err := contributor.Send(one.Rows, one.Last)
 	if err != nil {
-		fmt.Fprintln(os.Stderr, err) // What ended the contributor was said.
+		fmt.Fprintln(os.Stderr, err) // The kit already knows what ended the contributor.
 		return
 	}
 	say("stored", nil)

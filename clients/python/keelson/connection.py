@@ -20,7 +20,7 @@ from .signing import check_key, keys_of, study_id_of, verify_statement
 
 MESSAGE_MAX = 64 * 1024 * 1024
 WAIT_FIRST, WAIT_MOST = 0.05, 60.0
-# What a lost or refused connection raises. A later attempt may succeed.
+# The errors of a lost or refused connection. A later attempt may succeed.
 LOST = (OSError, WebSocketException, asyncio.TimeoutError, EOFError)
 SCHEMES = {"ws": "ws", "wss": "wss", "http": "ws", "https": "wss"}
 log = logging.getLogger("keelson")
@@ -142,7 +142,7 @@ class Connection:
     def __init__(self, socket: Any, welcome: Message, keys: List[bytes]) -> None:
         self.socket, self.welcome, self.keys = socket, welcome, keys
         self.server_key = keys[-1]
-        # Of the server, for an encrypted channel; None where there is none.
+        # The server's key share for an encrypted channel; None where there is none.
         self.share = taken_share(self.server_key, welcome.share, time.time() * 1000)
 
     async def next(self) -> Tuple[str, Message]:

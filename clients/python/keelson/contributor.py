@@ -97,7 +97,7 @@ class AsyncContributor:
         self._facts: Dict[str, Any] = {}
         self._connection: Optional[Connection] = None
         self._channel, self._epoch, self._credit, self._next = 0, 0, 1, 1
-        # Of the channel; None where batches are signed.
+        # The keys of the channel; None where batches are signed.
         self._cipher: Optional[Cipher] = None
         self._holes: List[int] = []
         self._queue: List[Item] = []

@@ -814,7 +814,7 @@ class Schema(unittest.TestCase):
         ours = {name: [(number, field, kind.endswith("*")) for number, field, kind, _ in fields]
                 for name, fields in SCHEMA.items()}
         theirs = {name: sorted(fields) for name, fields in found.items()}
-        # What the servers of a sealed study send each other begins with PeerFrame.
+        # The messages between servers of a sealed study begin with PeerFrame.
         names = list(theirs)
         clients = set(names[:names.index("PeerFrame")])
         self.assertEqual({name: theirs[name] for name in clients}, ours)

@@ -33,13 +33,13 @@ export class EncryptionKeys {
     return new EncryptionKeys(folder);
   }
 
-  /** Whether a folder has a key. Makes nothing. */
+  /** True if a folder has a key. Makes nothing. */
   static isIn(folder: string, name: string): boolean {
     return isSecretThere(join(folder, fileOf(name)));
   }
 
   /**
-   * Whether a folder has this key, and not another one in its file. Makes nothing.
+   * True if a folder has this key, and not another one in its file. Makes nothing.
    * @throws InvalidInputError when others can read the file.
    */
   static canRead(folder: string, name: string): boolean {

@@ -33,7 +33,7 @@ const again = new Set(['40001', '40P01', '55P03', 'KE002', '53200']);
  */
 const lost = /^(08...|57P0[1-4]|53300|25P03)$/;
 /**
- * Whether a prepared statement has other columns than before, since a migration has added some. The
+ * True if a prepared statement has other columns than before, since a migration has added some. The
  * statement is prepared again.
  */
 export const isStalePlan = (error: unknown): boolean => {

@@ -27,7 +27,7 @@ export interface LostEpoch {
 export interface LostRows {
   /** Names of the missing keys. */
   readonly keys: readonly string[];
-  /** Whether the folder has none of the keys that the store needs. */
+  /** True if the folder has none of the keys that the store needs. */
   readonly isAll: boolean;
   /** Epochs with rows under these keys, by study and number. */
   readonly epochs: readonly LostEpoch[];

@@ -14,7 +14,7 @@ export const admitText = `SELECT admit_list(${parameters}) AS admitted`;
 
 const bit = (flag: boolean): bigint => (flag ? 1n : 0n);
 
-/** Whether the list changes anything. */
+/** True if the list changes anything. */
 export function writesAnything(admission: ListAdmission<PostgresFacts>): boolean {
   return admission.changed().next().done !== true;
 }

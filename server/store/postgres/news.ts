@@ -27,7 +27,7 @@ export class News {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Whether messages do not arrive. The polls find the changes a second later. */
+  /** True if messages do not arrive. The polls find the changes a second later. */
   get isDeaf(): boolean {
     return this.#deafSinceMs !== null && this.clock.monotonicMs() - this.#deafSinceMs > deafMs;
   }

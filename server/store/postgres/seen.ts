@@ -102,7 +102,7 @@ export class Seen {
     if (missing.length > 0) throw this.#wentBack(missing);
   }
 
-  /** Whether this many releases of a study were noted. */
+  /** True if this many releases of a study were noted. */
   has(studyId: StudyId, releases: number): boolean {
     return (this.#positions.get(studyId) ?? nothing).releases >= releases;
   }

@@ -42,7 +42,7 @@ export class StatementNames {
 
 /** One connection, for one action. */
 export class Session {
-  /** Whether a transaction is open. */
+  /** True if a transaction is open. */
   isDirty = false;
 
   constructor(

@@ -12,7 +12,7 @@ export interface Locks {
   readonly budget?: string;
   /** The grant under which a leader writes. */
   readonly grant?: { readonly studyId: string; readonly token: bigint };
-  /** Whether it may seal secrets of an epoch, and so needs an encryption key of this day. */
+  /** True if it may seal secrets of an epoch, and so needs an encryption key of this day. */
   readonly seals?: boolean;
 }
 
@@ -130,7 +130,7 @@ export class Writer {
   }
 
   /**
-   * Whether the transaction of this number is committed. Waits for a database that is gone. A
+   * True if the transaction of this number is committed. Waits for a database that is gone. A
    * transaction that is not committed yet never will be.
    */
   async #isCommitted(number: bigint): Promise<boolean> {

@@ -18,7 +18,7 @@ export interface StoredFacts extends StudyFacts {
   readonly debit: Debits | null;
   /** Set under contributor scope. */
   readonly own: OwnBudget | null;
-  /** Whether the study has quarantined keys. If not, no key is looked up. */
+  /** True if the study has quarantined keys. If not, no key is looked up. */
   readonly excludes: boolean;
   /** Set when the study has running totals: contributors enter epochs that far apart. */
   readonly separation: bigint | null;

@@ -53,9 +53,9 @@ export interface AdmissionSource<Facts extends StudyFacts> {
   identify(key: string): bigint;
   /** The fingerprint of a digest under the epoch's key; undefined when the key is deleted. */
   fingerprint(studyKey: bigint, epoch: bigint, digest: Uint8Array): Uint8Array | undefined;
-  /** Whether that key exists. */
+  /** True if that key exists. */
   knows(studyKey: bigint, epoch: bigint): boolean;
-  /** Whether a contributor took back its rows from an epoch. 0: one that is not stored yet. */
+  /** True if a contributor took back its rows from an epoch. 0: one that is not stored yet. */
   hasWithdrawn(study: Facts, epoch: bigint, contributorId: bigint): boolean;
   /**
    * Counts a key that sends its first batch. @returns null when the study accepts it, otherwise the
@@ -153,7 +153,7 @@ export class ListAdmission<Facts extends StudyFacts> {
     return counts;
   }
 
-  /** Whether the epoch has all the people that it accepts: see rules/people.ts. */
+  /** True if the epoch has all the people that it accepts: see rules/people.ts. */
   #isFull(epochKey: bigint, peopleMax: number): boolean {
     const before = this.#people.get(epochKey) ?? this.#source.people(epochKey);
     this.#people.set(epochKey, before);

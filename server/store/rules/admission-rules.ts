@@ -66,7 +66,7 @@ function stopOf(state: StudyStateName): WireCode | null {
  */
 export type FingerprintAt = (epoch: bigint) => Uint8Array | undefined;
 
-/** Whether the contributor withdrew from the epoch that a late batch names. */
+/** True if the contributor withdrew from the epoch that a late batch names. */
 export type HasWithdrawn = () => boolean;
 
 /**

@@ -72,7 +72,7 @@ const capsAsked = ({ rhoCap, deltaCap, epsilon }: BudgetSpec): Caps =>
 
 const larger = (left: Amount, right: Amount): Amount => (left > right ? left : right);
 
-/** Whether the first caps grow in no coordinate over the second. */
+/** True if the first caps grow in no coordinate over the second. */
 const shrinks = (caps: Caps, before: Caps): boolean =>
   caps.rho <= before.rho && caps.delta <= before.delta && caps.pure <= before.pure;
 
@@ -167,7 +167,7 @@ function boundOf(row: BudgetRow): Caps {
   };
 }
 
-/** What stays reserved after an epoch has been charged or has lapsed. */
+/** The cost that stays reserved after an epoch has been charged or has lapsed. */
 export function* unreserved(row: BudgetRow, cost: Charge): Steps<Charge> {
   const left = minus(totalsOf(row).reserved, cost);
   return left.pure === null ? { ...left, pure: yield* pureReserved(row.budget_id) } : left;

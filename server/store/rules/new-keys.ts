@@ -18,7 +18,7 @@ export interface NewKeyPeriod {
 /** The counts of one store. All writes are in the transaction of the list. */
 export interface NewKeyCounts {
   /**
-   * Whether a version of the study with public participation has settled a batch of the key. A
+   * True if a version of the study with public participation has settled a batch of the key. A
    * version with secret participation is not read: a key that passes a full period would reveal
    * that it was there.
    */

@@ -11,7 +11,7 @@ export interface AmountRow {
   readonly pure: string | null;
 }
 
-/** What a row says. */
+/** The amounts in a row. */
 export const spendOf = ({ rho, delta, pure }: AmountRow): Charge =>
   ({ rho: parseAmount(rho), delta: parseAmount(delta), pure: parsePure(pure) });
 
@@ -25,7 +25,7 @@ export const minus = (left: Charge, right: Charge): Charge =>
     pure: left.pure === null || right.pure === null ? null : (left.pure - right.pure) as Amount,
   });
 
-/** Whether nothing of it is negative. */
+/** True if nothing of it is negative. */
 export const isAmount = ({ rho, delta, pure }: Charge): boolean =>
   rho >= 0n && delta >= 0n && (pure === null || pure >= 0n);
 

@@ -17,7 +17,7 @@ type Arguments<Bound extends Parameters> = Bound extends readonly unknown[] ? Bo
 
 /** A prepared statement. Integers are read as bigint. */
 export interface Statement<Bound extends Parameters = readonly unknown[], Row = unknown> {
-  /** Whether the statement returns rows. */
+  /** True if the statement returns rows. */
   readonly reader: boolean;
   all(...parameters: Arguments<Bound>): Row[];
   get(...parameters: Arguments<Bound>): Row | undefined;

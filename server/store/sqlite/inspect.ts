@@ -13,7 +13,7 @@ export interface Inspection {
   readonly faults: readonly string[];
   /** The newest time stamp, in Unix milliseconds; null when there is none. */
   readonly newestMs: number | null;
-  /** Whether the high-water mark is there. */
+  /** True if the high-water mark is there. */
   readonly hasMark: boolean;
 }
 

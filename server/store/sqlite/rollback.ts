@@ -84,7 +84,7 @@ export class FolderMark {
     }
   }
 
-  /** Whether the database has everything that the mark has. Until then nothing may be written. */
+  /** True if the database has everything that the mark has. Until then nothing may be written. */
   get isSettled(): boolean {
     return this.#highWater !== null;
   }
@@ -310,9 +310,9 @@ function totalOf(budget: BudgetRow): Charge {
 }
 
 /**
- * What is charged again. If a charge was not pure, rho and delta kept within their caps, and what
- * is beyond them has left the window. Otherwise nobody knows which of the two sums kept within its
- * cap, so nothing is left out.
+ * The amount that is charged again. If a charge was not pure, rho and delta kept within their caps,
+ * and what is beyond them has left the window. Otherwise nobody knows which of the two sums kept
+ * within its cap, so nothing is left out.
  */
 function whatCounts(budget: BudgetRow, missing: Charge): Charge {
   const total = totalOf(budget);

@@ -134,7 +134,7 @@ export function answersAreRows({ document, questions }: StudyDefinition): boolea
   return outputShape.length === 1 && outputShape[0] === columns.length && parts === undefined;
 }
 
-/** Whether an answer has one number for each column, in their order: a mean or another middle. */
+/** True if an answer has one number for each column, in their order: a mean or another middle. */
 export function answersColumns(asked: Described): boolean {
   const numbers = describeNumbers(asked);
   return areOfColumns(numbers, asked.columns) && numbers.every(({ kind }) => kind !== 'other');

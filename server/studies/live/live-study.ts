@@ -89,7 +89,7 @@ export class LiveStudy implements Waiting, LocalStudy {
     return this.#line.digest;
   }
 
-  /** Whether batches and withdrawals can be taken. */
+  /** True if batches and withdrawals can be taken. */
   get isRunning(): boolean {
     return this.#phase === 'running';
   }

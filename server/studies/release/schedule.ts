@@ -129,7 +129,7 @@ export class Deadline {
 export interface Reached {
   /** Unix time, a multiple of the tick if there is one. */
   readonly atMs: number;
-  /** Whether the work fitted its planned time. */
+  /** True if the work fitted its planned time. */
   readonly fits: boolean;
 }
 

@@ -19,7 +19,7 @@ const slicesMost = 16;
 export interface SliceOptions {
   readonly store: Store;
   /**
-   * Whether this server also reads slices of epochs that others lead, on a shared store. Default
+   * True if this server also reads slices of epochs that others lead, on a shared store. Default
    * true.
    */
   readonly worksForOthers?: boolean;
@@ -40,7 +40,7 @@ export const slicingOf = (
 export const slicesFor = (people: number, slicePeople: number): number =>
   Math.min(slicesMost, Math.max(1, Math.ceil(people / slicePeople)));
 
-/** Whether the contributors of a study may be summarised on several nodes. */
+/** True if the contributors of a study may be summarised on several nodes. */
 export const mayBeSliced = ({ questions }: StudyDefinition): boolean => addsUp(questions);
 
 /** Two nodes with the same digest draw the same noise about the same numbers. */

@@ -58,7 +58,7 @@ export class SharedStudy implements HubStudy {
   /** The attempt to lead, from the question for the lease to its end. */
   #attempt: Promise<void> | null = null;
   #notBeforeMs = 0;
-  /** Whether this node once could not lead. It then leads only if no other node does. */
+  /** True if this node once could not lead. It then leads only if no other node does. */
   #hasFailed = false;
   #isClosing = false;
 
@@ -95,12 +95,12 @@ export class SharedStudy implements HubStudy {
     return true;
   }
 
-  /** Whether this node leads it. */
+  /** True if this node leads it. */
   get leads(): boolean {
     return this.#leading !== null;
   }
 
-  /** Whether this node may ask the leader for the study. */
+  /** True if this node may ask the leader for the study. */
   get mayAsk(): boolean {
     return !this.#hasFailed && !this.#isClosing && this.#mode === 'run';
   }

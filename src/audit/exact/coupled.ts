@@ -50,9 +50,9 @@ export interface CoupledResult {
   readonly fault: string | null;
   /** Calls that were compared. */
   readonly calls: number;
-  /** Whether both sides came to an outcome: else the prefix ended in a call that delta pays for. */
+  /** True if both sides came to an outcome: else the prefix ended in a call that delta pays for. */
   readonly ended: boolean;
-  /** Whether the contents of any call differ between the sides. If not, nothing was compared. */
+  /** True if the contents of any call differ between the sides. If not, nothing was compared. */
   readonly moved: boolean;
   /** Text of the outcome. */
   readonly outcome: string;
@@ -257,7 +257,7 @@ function chargedEvent(plan: Plan, name: string): MechanismEvent | undefined {
 
 /** The cost of a release's calls so far, against the charge. */
 class Spent {
-  /** Whether any of the contents differed. */
+  /** True if any of the contents differed. */
   moved = false;
   #rho = zero;
   #delta = 0;

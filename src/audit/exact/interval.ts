@@ -94,17 +94,17 @@ export function positivePart({ low, high }: Interval): Interval {
   return { low: low > 0n ? low : 0n, high: high > 0n ? high : 0n };
 }
 
-/** Whether every value of `left` is at most every value of `right`. */
+/** True if every value of `left` is at most every value of `right`. */
 export function surelyAtMost(left: Interval, right: Interval): boolean {
   return left.high <= right.low;
 }
 
-/** Whether every value of `left` is above every value of `right`. */
+/** True if every value of `left` is above every value of `right`. */
 export function surelyAbove(left: Interval, right: Interval): boolean {
   return left.low > right.high;
 }
 
-/** Whether the two have a value in common. */
+/** True if the two have a value in common. */
 export function overlap(left: Interval, right: Interval): boolean {
   return left.low <= right.high && right.low <= left.high;
 }

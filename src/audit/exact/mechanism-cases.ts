@@ -17,7 +17,7 @@ export interface MechanismCase<C extends Content = Content> {
   readonly name: string;
   readonly event: MechanismEvent;
   readonly contents: readonly C[];
-  /** Whether one contributor could have made one of the other: what the event's claim is about. */
+  /** True if one contributor could have made one of the other: what the event's claim is about. */
   readonly areNeighbours: (left: C, right: C) => boolean;
   /** Outcomes that the delta of the event pays for, by their text. */
   readonly removed?: (left: C, right: C) => (key: string) => boolean;

@@ -13,7 +13,7 @@ import { gaussianNoise } from './noise.js';
 export interface SealedCase {
   readonly name: string;
   readonly event: SealedEvent;
-  /** Whether the number is an entry off the diagonal of a symmetric matrix. */
+  /** True if the number is an entry off the diagonal of a symmetric matrix. */
   readonly isOffDiagonal: boolean;
   /** Whole numbers; every two of them are neighbours. */
   readonly contents: readonly number[];

@@ -192,7 +192,7 @@ function costOfSums(
   );
 }
 
-/** Whether an opened entry of an event is off the diagonal of a symmetric matrix. */
+/** True if an opened entry of an event is off the diagonal of a symmetric matrix. */
 function offDiagonal({ kind, dimension }: SealedEvent): (entry: number) => boolean {
   if (kind === 'gaussian') return () => false;
   const diagonal = new Set<number>();

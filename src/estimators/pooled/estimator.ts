@@ -263,7 +263,7 @@ async function releasePooled(
   return releaseInSpreads(design, choice, draws, pool, units.spread, units.columns);
 }
 
-/** Whether there is one number for each column. */
+/** True if there is one number for each column. */
 function isMean({ plan: { outputShape } }: PooledDesign, { dimension }: StudyFacts): boolean {
   return outputShape.length === 1 && outputShape[0] === dimension;
 }

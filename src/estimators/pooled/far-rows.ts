@@ -48,7 +48,7 @@ const squares = lows.map((low, cell) => (low ** 2 + low * highs[cell]! + highs[c
 
 /** Parts of an octave by the first two bits of a number after its leading one. */
 const partsOfOctave = 4;
-/** What the first bits of the double 1 are: its exponent, and two bits more. */
+/** The first bits of the double 1: its exponent, and two bits more. */
 const firstBitsOfOne = 1023 * partsOfOctave;
 /**
  * Numbers by their first bits: at place 0 those below 1, at the last one those of the open cell. A
@@ -126,13 +126,13 @@ export interface NoisyCells {
   /** How many rows there are, about: public or released. */
   readonly rows: number;
   /**
-   * Whether all rows of a cell may be at one distance, as those of a few values are: `square` then
+   * True if all rows of a cell may be at one distance, as those of a few values are: `square` then
    * counts them at its far end. Public or released.
    */
   readonly isLattice: boolean;
 }
 
-/** What a released histogram says. */
+/** The far rows as a released histogram shows them. */
 export interface FarRows {
   readonly above: FarSide;
   readonly below: FarSide;

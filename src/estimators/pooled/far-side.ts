@@ -25,7 +25,7 @@ export interface SideCells {
   readonly widthPart: (cell: number) => number;
   /** How many cells on each side of a window may hold rows of its group that do not stand out. */
   readonly beside: number;
-  /** Whether that is so of windows that are only possible, as where cells are narrow. */
+  /** True if that is so of windows that are only possible, as where cells are narrow. */
   readonly besidePossible: boolean;
 }
 
@@ -126,7 +126,7 @@ export class FarSide {
   private readonly groupFrom: number;
   private readonly tail: Tail;
   private readonly found: readonly Window[];
-  /** Whether the rows of a cell are counted: those of the tail, and of windows that are sure. */
+  /** True if the rows of a cell are counted: those of the tail, and of windows that are sure. */
   private readonly isCounted: readonly boolean[];
 
   /**

@@ -121,7 +121,7 @@ export function withColumns(
     Array.from(oneValue.keys()).filter(isIn);
   const several = where((j) => discrete[j]! && oneValue[j] === null);
   const { interval95 } = outcome;
-  // What a histogram says of far rows means nothing where the unit is that of one value.
+  // A histogram means nothing for far rows where the unit is that of one value.
   const own = (outcome.findings ?? []).filter(({ reason, columns }) =>
     !(ofFarRows.has(reason) && columns.length > 0 && columns.every((j) => oneValue[j] !== null)));
   // The interval also has no ends where the histogram of distances shows none (pooled/radius).

@@ -49,7 +49,7 @@ export interface HistogramFit {
   readonly lost: number;
   /** Standard deviation of `median` by noise and sampling. */
   readonly medianError: number;
-  /** Whether the bins are narrow enough to correct a mean by the median. */
+  /** True if the bins are narrow enough to correct a mean by the median. */
   readonly isFine: boolean;
 }
 

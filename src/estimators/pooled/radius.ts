@@ -88,7 +88,7 @@ export interface NoisyDistances {
   /** How many rows there are, about: public or released. */
   readonly rows: number;
   /**
-   * Whether all rows of a bin may be at one distance, as those of a few values are: they then count
+   * True if all rows of a bin may be at one distance, as those of a few values are: they then count
    * as if at the far end of their bin. Public or released. Default: at its middle.
    */
   readonly isLattice?: boolean;
@@ -254,7 +254,7 @@ function unseenRows(counts: Float64Array, sigma: number, last: number): readonly
 }
 
 /**
- * Whether the tail that is seen hardly falls, as one without a variance: its end says nothing of
+ * True if the tail that is seen hardly falls, as one without a variance: its end says nothing of
  * the rows past it. All of its last three octaves hold rows.
  */
 function isSlowTail(counts: Float64Array, sigma: number, from: number): boolean {

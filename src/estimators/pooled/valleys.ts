@@ -41,7 +41,7 @@ export interface Stretch {
 }
 
 /**
- * Whether the stretch holds clearly more rows than the valley would by its density.
+ * True if the stretch holds clearly more rows than the valley would by its density.
  * @param sums - `runningSums` of noisy counts.
  * @param doubt.noise - standard deviation of a count.
  * @param doubt.chance - standard deviations that noise and chance may add.

@@ -29,7 +29,7 @@ export interface RowsToAdopt {
 }
 
 /**
- * Whether a plan pools all rows in a summary that can take over their memory. Others have groups,
+ * True if a plan pools all rows in a summary that can take over their memory. Others have groups,
  * pairs or a summary that does not keep its rows: these are fed row by row.
  */
 export function isAdopting(plan: Plan): boolean {

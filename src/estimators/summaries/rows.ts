@@ -48,7 +48,7 @@ function sortedRows(state: RowsState, dimension: number): PooledRows {
 export interface Unsorted {
   /** Pools of at most this many rows. */
   readonly upTo: number;
-  /** Whether they have tags. Those of rows that were taken over are drawn when they are needed. */
+  /** True if they have tags. Those of rows that were taken over are drawn when they are needed. */
   readonly tagged: boolean;
 }
 

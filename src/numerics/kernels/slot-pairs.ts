@@ -5,7 +5,7 @@ export interface SlotRows {
   readonly count: number;
   /** Fills in the tags of the next rows, until all rows have had theirs. */
   readonly fillTags: (into: BigUint64Array) => void;
-  /** Whether a row comes before another of exactly the same tag. */
+  /** True if a row comes before another of exactly the same tag. */
   readonly isBefore: (row: number, other: number) => boolean;
 }
 

@@ -85,7 +85,7 @@ function deviationSuffices(sensitivity: number, rho: number, sigma: number): boo
   return numerator <= 2n * allowed.numerator * (over.denominator * under.numerator) ** 2n;
 }
 
-/** What an event with Gaussian noise is made from. */
+/** The facts that an event with Gaussian noise is made from. */
 export interface GaussianOptions extends Place, Gridded {
   readonly dimension: number;
   /** L2; for a symmetric matrix, Frobenius. Without `grid`: the sensitivity before rounding. */

@@ -338,7 +338,7 @@ function orderOf(events: readonly MechanismEvent[]): number | null {
   return orders[0] ?? null;
 }
 
-/** What two costs come to together. Neither is known at one Renyi order only. */
+/** The sum of two costs. Neither is known at one Renyi order only. */
 export function plusCost(left: PrivacyCost, right: PrivacyCost): PrivacyCost {
   const sum = (one: Amount, other: Amount): Amount => (one + other) as Amount;
   return {
@@ -355,7 +355,7 @@ function ofBoth<T>(left: T | null, right: T | null, rule: (left: T, right: T) =>
 }
 
 /**
- * Whether `cost` is within both limits, compared in ledger units (2^-64, both rounded up). A cost
+ * True if `cost` is within both limits, compared in ledger units (2^-64, both rounded up). A cost
  * without a zCDP figure never is.
  */
 export function chargeFits(

@@ -31,7 +31,7 @@ export function eventsFromJson(text: string): readonly MechanismEvent[] {
 }
 
 /**
- * Whether two texts of a ledger describe the same draws, also where one is in the words of an
+ * True if two texts of a ledger describe the same draws, also where one is in the words of an
  * earlier version.
  */
 export function areSameEvents(left: string, right: string): boolean {

@@ -218,7 +218,7 @@ export function lessFor(target: PrivacyTarget, reached: number, allowed: number)
   return { ...target, rho: target.rho * factor ** 2, epsilon: target.epsilon * factor };
 }
 
-/** What one pure mechanism may spend of a target, also where other noise would be allowed. */
+/** The most that a pure mechanism may spend of a target, even one that allows other noise. */
 export function pureEpsilonOf({ isPure, epsilon, rho }: PrivacyTarget): number {
   return isPure === true ? epsilon : pureForRho(rho);
 }

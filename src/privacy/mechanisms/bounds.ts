@@ -37,7 +37,7 @@ export function keepingCount(event: GaussianHistogramEvent): number {
 /** An event that shows keys that nobody listed. */
 export type KeysEvent = GroupHistogramEvent | GroupWeightsEvent | GroupSumsEvent;
 
-/** Whether an event shows keys that nobody listed. */
+/** True if an event shows keys that nobody listed. */
 export function showsKeys(event: MechanismEvent): event is KeysEvent {
   return event.kind === 'group-histogram' || event.kind === 'group-weights'
     || event.kind === 'group-sums';

@@ -27,7 +27,7 @@ export interface KeptKey {
   /** A part for each column that the question is split by. */
   readonly key: readonly string[];
   readonly noisyCount: number;
-  /** Whether it was given as known, so that it is kept whatever its count is. */
+  /** True if it was given as known, so that it is kept whatever its count is. */
   readonly isKnown: boolean;
 }
 

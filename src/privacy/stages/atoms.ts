@@ -165,7 +165,7 @@ const pastNoise = 2.6;
 const pastShare = 0.5;
 
 /**
- * Whether rows are clearly fewer past the last doubling that stands out. Else rows too few to be
+ * True if rows are clearly fewer past the last doubling that stands out. Else rows too few to be
  * seen may carry any part of the mean: each doubling counts for twice the one before.
  */
 function isEndSeen(counts: Float64Array, sigma: number, last: number): boolean {

@@ -49,7 +49,7 @@ function leastEqual({ sigma }: GaussianEvent, slots: number, rows: number): numb
   return discreteShare * pairsInSlots(slots, rows) + doubt * sigma;
 }
 
-/** Whether noise leaves a column to be seen of which six pairs in ten are equal. Public numbers. */
+/** True if noise leaves a column to be seen of which six pairs in ten are equal. Public numbers. */
 export function showsEqualPairs(event: GaussianEvent, contributors: number): boolean {
   const slots = slotsOf(contributors);
   return leastEqual(event, slots, contributors) < seenShare * pairsInSlots(slots, contributors);

@@ -8,7 +8,7 @@ export interface ScoreRuns {
   readonly scores: Float64Array;
 }
 
-/** What a score costs: a candidate has the weight exp(-loss). */
+/** The loss of a score: a candidate has the weight exp(-loss). */
 export interface Losses {
   /** Exact, and not negative. Some score of a run that is not empty has a loss of 0. */
   readonly of: (score: number) => Rational;

@@ -41,7 +41,7 @@ export function ballOf(radius: number, { spreadBits }: ColumnGrid, stepsMax: num
   );
 }
 
-/** Who is within the ball. */
+/** The people within the ball. */
 export interface Inside {
   readonly alive: Bits;
   /** Squared distances from the centre, in steps. */

@@ -51,7 +51,7 @@ export interface CentredRows {
    * too few rows for a centre.
    */
   readonly about: Numbers | null;
-  /** Who has a row: shared where the question is partial, else everybody. */
+  /** The people with a row: shared where the question is partial, else everybody. */
   readonly present: Bits;
   /** In data units. */
   readonly centre: Released<Float64Array>;
@@ -67,7 +67,7 @@ export interface CentredRows {
 export interface CentreDesign extends CentreEvents {
   readonly facts: StudyFacts;
   readonly grid: ColumnGrid;
-  /** What contributors share: with an entry past the columns, where they may have no row. */
+  /** The entries that contributors share, with one past the columns where they may have no row. */
   readonly form: ShareForm;
 }
 

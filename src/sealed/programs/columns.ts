@@ -103,7 +103,7 @@ export async function binPlanes(
   const planes = await bits(party, numbers, { from: range.width, end: endOf(range) });
   const sign = planes.at(-1)!;
   const outside = await anyOf(party, planes.slice(binBits), words);
-  // Who is outside is on one side: the sign is one of the bits outside.
+  // Everybody outside is on one side: the sign is one of the bits outside.
   const [out, below] = await andAll(party, [[outside, mask], [sign, mask]], words);
   const hot = [...await oneHot(party, planes.slice(0, binBits), xorOf(mask, out!), words)];
   hot[0] = xorOf(hot[0]!, below!);
@@ -123,7 +123,7 @@ export async function fineCounts(
   return columnTally(party, hot, dimension, layout);
 }
 
-/** Whether any of the planes is 1, lane by lane. log2 of their number rounds. */
+/** True if any of the planes is 1, lane by lane. log2 of their number rounds. */
 async function anyOf(party: Party, planes: readonly Bits[], words: number): Promise<Bits> {
   let level = planes;
   while (level.length > 1) {

@@ -25,7 +25,7 @@ import { countsTraffic } from './traffic.js';
 interface Bins {
   /** At most 256, and 255 where they are partial. */
   readonly count: number;
-  /** Whether a contributor may be in none of them. */
+  /** True if a contributor may be in none of them. */
   readonly isPartial: boolean;
   readonly binOf: BinOf;
   /** Bins that are opened: from this one to the last. */
@@ -132,7 +132,7 @@ export function sealedHistogram(
  * @throws InvalidParameterError when there are more keys than a sealed study has.
  */
 export function sealedCounts(facts: StudyFacts, keys: number, binOf: BinOf): SealedProgram {
-  // Of one key there is one count, which one row changes by 1.
+  // One key has one count, which one row changes by 1.
   const l2 = keys === 1 ? 1 : Math.SQRT2;
   return countsProgram(
     { count: keys, isPartial: true, openedFrom: 0, l2, binOf }, facts, countsOutcome,
@@ -144,7 +144,7 @@ export interface SealedQuantileOptions extends Cells {
   readonly column: number;
   /** Ascending, each above 0 and below 1. */
   readonly probabilities: readonly number[];
-  /** Whether a contributor may have no row. Default: no. */
+  /** True if a contributor may have no row. Default: no. */
   readonly isPartial?: boolean;
 }
 

@@ -31,7 +31,7 @@ export interface SealedMeanOptions {
   readonly grid: ColumnGrid;
   /** Rows farther than this from the centre are left out. In spreads; default: `usualRadius`. */
   readonly radius?: number;
-  /** Whether a contributor may have no row. Default: no. */
+  /** True if a contributor may have no row. Default: no. */
   readonly isPartial?: boolean;
 }
 

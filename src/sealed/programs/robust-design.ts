@@ -30,7 +30,7 @@ export interface SealedRobustMeanOptions {
   readonly rounds?: number;
   /** Histograms along axes in each round, at most 50. Default 2. */
   readonly axes?: number;
-  /** Whether a contributor may have no row. Default: no. */
+  /** True if a contributor may have no row. Default: no. */
   readonly isPartial?: boolean;
 }
 

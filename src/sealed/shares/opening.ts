@@ -26,13 +26,13 @@ export interface OpeningOptions extends BoxOptions {
   readonly epoch: bigint;
 }
 
-/** What a server holds of a row for one question: component i and component i + 1 (modulo 3). */
+/** The share of a row that a server holds for one question: components i and i + 1 (modulo 3). */
 export interface RowShare {
   readonly own: Uint32Array;
   readonly next: Uint32Array;
 }
 
-/** What a server holds of an entry: for each question its share of a row. */
+/** The share of an entry that a server holds: for each question its share of a row. */
 export type EntryShare = readonly Sealed<RowShare>[];
 
 /** The parts of the platform that opening an entry needs. */

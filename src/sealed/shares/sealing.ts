@@ -7,7 +7,7 @@ import {
 } from './body.js';
 import { checkForm, difference, packEntry, type EntryForm } from './form.js';
 
-/** What sealing needs besides the rows. */
+/** The facts that sealing needs besides the rows. */
 export interface SealingOptions {
   readonly forms: EntryForm;
   readonly place: EntryPlace;

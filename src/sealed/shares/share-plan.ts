@@ -10,7 +10,7 @@ export interface SharedQuestion {
   readonly parameters: ParameterValues;
   /** Columns of a row. */
   readonly columns: number;
-  /** Whether a contributor may have no row in this question. Absent: each has one. */
+  /** True if a contributor may have no row in this question. Absent: each has one. */
   readonly isPartial?: boolean;
   /**
    * The number of public keys by which the answer is split. A row then begins with the place of its

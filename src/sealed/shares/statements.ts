@@ -51,7 +51,7 @@ export function signSealedStatement(
   return signStatement('sealed', server, studyId, sha512(statementBytes(statement)));
 }
 
-/** Whether the server made this statement about this study. */
+/** True if the server made this statement about this study. */
 export function isSealedStatement(
   { sha512 }: Sha512, server: Verifier, studyId: Uint8Array, statement: Statement,
   signature: Uint8Array,

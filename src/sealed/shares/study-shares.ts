@@ -34,7 +34,7 @@ export function sharedQuestionOf(
   };
 }
 
-/** Whether rows of a contributor may all be left out of a question: a public fact of the study. */
+/** True if rows of a contributor may all be left out of a question: a public fact of the study. */
 function isPartial({ where, by, columns: names }: Question, study: SharedColumns): boolean {
   return where.length > 0 || by !== undefined || names.some((name) =>
     study.types?.[study.columns.indexOf(name)]?.optional === true);

@@ -15,7 +15,7 @@ function put(target: Uint32Array, at: number, low: number, high: number): void {
   const whole = high + (low >= span ? 1 : 0);
   const sum = (low >>> 0) + (whole >>> topBit);
   const top = (whole & topMask) + (sum >= span ? 1 : 0);
-  // What is left is below 2^61 + 8: at least p where it is 2^61 or more, or all ones.
+  // The rest is below 2^61 + 8: at least p where it is 2^61 or more, or all ones.
   const isAll = top === topMask && sum === span - 1;
   if (top > topMask || isAll) {
     target[at] = sum + 1;

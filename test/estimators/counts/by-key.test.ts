@@ -106,7 +106,7 @@ const extremes: readonly {
   readonly name: string;
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly values: readonly (readonly number[])[];
-  /** Whether some pair reaches the charged distance, but for rounding. */
+  /** True if some pair reaches the charged distance, but for rounding. */
   readonly reached: boolean;
 }[] = [
   { name: 'count', parameters: {}, values: [[]], reached: true },

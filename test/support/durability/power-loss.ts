@@ -20,7 +20,7 @@ export interface Recording {
   readonly serverKey: string;
 }
 
-/** Whether this system can record: strace is there and allowed to trace. */
+/** True if this system can record: strace is there and allowed to trace. */
 export function canRecord(): boolean {
   return spawnSync(
     'strace', ['-o', '/dev/null', '-e', 'trace=none', process.execPath, '--version'],

@@ -137,7 +137,7 @@ export class CuttingProxy {
     }
   }
 
-  /** Whether a piece of the answers on one connection reaches the point that is waited for. */
+  /** True if a piece of the answers on one connection reaches the point that is waited for. */
   #reaches(): (answer: Buffer) => boolean {
     let watch: StepWatch | null = null;
     let watched: Held | null = null;

@@ -81,7 +81,7 @@ export async function endClaims(url: string): Promise<void> {
     WHERE summary IS NULL`);
 }
 
-/** Whether a slice has a summary, or its epoch needs none any more. */
+/** True if a slice has a summary, or its epoch needs none any more. */
 export async function isSettled(url: string, { epochKey, slice }: Claim): Promise<boolean> {
   return await psql(url, `SELECT count(*) FROM keelson.epoch_slices JOIN keelson.epochs
     USING (epoch_key) WHERE epoch_key = ${epochKey} AND slice = ${slice} AND summary IS NULL

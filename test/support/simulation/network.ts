@@ -21,7 +21,7 @@ export interface NetworkOptions {
   readonly counts: FaultCounts;
   /** Where connections arrive now; null while no server runs. */
   readonly listener: () => InMemoryListener | null;
-  /** Whether the server behind a listener is frozen: its messages wait. Default: never. */
+  /** True if the server behind a listener is frozen: its messages wait. Default: never. */
   readonly isFrozen?: (listener: InMemoryListener) => boolean;
 }
 

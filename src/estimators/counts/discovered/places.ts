@@ -15,7 +15,7 @@ export type DiscoveredKeys = Extract<KeyFacts, { readonly list: 'discovered' }>;
 /** The facts of a question that is split by such keys. */
 export type DiscoveredFacts = StudyFacts & { readonly keys: DiscoveredKeys };
 
-/** Whether a row counts under its key. Its columns begin at `from`. */
+/** True if a row counts under its key. Its columns begin at `from`. */
 export type IsCounted = (row: ArrayLike<number>, from: number) => boolean;
 
 /** The contributors of each place; places from `size` on have none. */

@@ -20,7 +20,7 @@ interface Kind {
   readonly placeOf: (value: number) => number;
   readonly valueAt: (place: number) => number;
   readonly edgesAt: (place: number) => Place;
-  /** Of candidates that are numbers, not steps: only a value equal to one is at its place. */
+  /** The candidates are numbers, not steps: only a value equal to one is at its place. */
   readonly isAt?: (value: number, place: number) => boolean;
 }
 

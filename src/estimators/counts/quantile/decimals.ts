@@ -4,7 +4,7 @@
  */
 const lowestDecade = -19;
 const decades = 38;
-/** Of one decade: 100 to 999. */
+/** The short numbers of one decade: 100 to 999. */
 const inDecade = 900;
 const oneSide = decades * inDecade;
 

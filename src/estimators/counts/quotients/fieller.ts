@@ -105,7 +105,7 @@ export function deviationsCovering({ isPure }: PrivacyTarget, noisePart = 1): nu
 export interface QuotientsOptions {
   readonly quotients: readonly (Quotient | null)[];
   readonly shape: readonly number[];
-  /** Whether the first axis of `shape` are keys. */
+  /** True if the first axis of `shape` are keys. */
   readonly byKey: boolean;
   readonly isPure: boolean;
   /** Name of the divisor, for the text of a refusal: "the number of people". */

@@ -13,11 +13,11 @@ export interface MeansOptions {
   readonly ranges: readonly Range[];
   /** The value of mean j in a row, in data units, whose columns begin at `from`. Finite. */
   readonly valueOf: (row: ArrayLike<number>, from: number, j: number) => number;
-  /** Whether values may be beyond their ranges: how many are is then drawn, too. */
+  /** True if values may be beyond their ranges: how many are is then drawn, too. */
   readonly isClipped: boolean;
-  /** Whether there is one mean, whose shape is that of the keys alone. */
+  /** True if there is one mean, whose shape is that of the keys alone. */
   readonly isScalar: boolean;
-  /** Whether people are a sample: the interval then is about all those they are taken from. */
+  /** True if people are a sample: the interval then is about all those they are taken from. */
   readonly isSample: boolean;
   /** As in the plan's guarantee. */
   readonly corruptionMax: number;
@@ -62,7 +62,7 @@ export interface SumsNoise {
   readonly ofCount: number;
   /** In half widths. */
   readonly ofSum: number;
-  /** Of a sum of squares, where they are drawn; and how far rounding moves the square of a row. */
+  /** Deviation of a sum of squares, where one is drawn; and how far rounding moves a square. */
   readonly ofSquares?: { readonly deviation: number; readonly rounding: number };
 }
 

@@ -6,8 +6,8 @@ import { aboveAt } from './cap-ladder.js';
 import { unseenTail } from './unseen-tail.js';
 
 /**
- * What the released cells of one column say of its total: the cap, what the people above it add to
- * the total, and what noise may hide of them (pooled/far-side).
+ * The reading of the released cells of one column for its total: the cap, what people above it add
+ * to the total, and what noise may hide of them (pooled/far-side).
  *
  * All of it is post-processing of released counts and public numbers. Never give it true counts.
  *

@@ -38,7 +38,7 @@ export const sideParameter: ParameterSpec = {
   description: 'the side of the threshold that is counted',
 };
 
-/** Whether a value is on the side that is asked about. */
+/** True if a value is on the side that is asked about. */
 export function sideOf(values: ParameterValues, threshold: number): (value: number) => boolean {
   const isBelow = choiceOf(values, 'side') === 'below';
   return (value) => value < threshold === isBelow;

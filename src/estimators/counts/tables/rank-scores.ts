@@ -72,7 +72,7 @@ export interface RankedPlaces {
   /** The place of a value; -1: below all. It never falls as the value grows. */
   readonly placeOf: (value: number) => number;
   /**
-   * Whether a value of this place is at it; else it is between this place and the next. Values at a
+   * True if a value of this place is at it; else it is between this place and the next. Values at a
    * place come before those behind it. Default: all are at their places.
    */
   readonly isAt?: (value: number, place: number) => boolean;

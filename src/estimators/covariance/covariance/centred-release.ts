@@ -49,9 +49,9 @@ export interface MomentsOfAll {
   readonly tails: Tails & { readonly moved: number };
   /** Columns of which nearly all rows have one value. */
   readonly oneValue: FoundColumns['oneValue'];
-  /** Whether the rows reach farther to one side; false where that is not looked for. */
+  /** True if the rows reach farther to one side; false where that is not looked for. */
   readonly isSkewed: boolean;
-  /** Whether noise hides how little the rows vary in some direction. */
+  /** True if noise hides how little the rows vary in some direction. */
   readonly hidesDirection: boolean;
 }
 
@@ -178,7 +178,7 @@ const skewedFrom = 3;
 const skewLeast = 0.25;
 
 /**
- * Whether the rows reach farther to one side, by their third moments. The mean that these are about
+ * True if the rows reach farther to one side, by their third moments. The mean that these are about
  * is m off by the noise of the last sum, and normal rows then have third moments (d + 2) m.
  */
 async function privateSkewness(

@@ -61,7 +61,7 @@ export interface Tails {
 }
 
 /**
- * Whether a variance has an interval. The map leaves variances of about 1. Where the clipping may
+ * True if a variance has an interval. The map leaves variances of about 1. Where the clipping may
  * have taken off as much, the tail decides the variance, and its shape is a guess.
  */
 export const boundsVariance = ({ lost }: Tails): boolean => lost < 1;
@@ -132,7 +132,7 @@ export function tailsOf(options: TailsOptions): Tails | null {
 }
 
 /**
- * Whether some bin, or the octave beside the radius, has more rows than normal rows have from there
+ * True if some bin, or the octave beside the radius, has more rows than normal rows have from there
  * on. A larger radius is worth its noise for normal rows of many contributors, too, so that alone
  * does not tell.
  */

@@ -23,7 +23,7 @@ export const describeStableMoments: Describe = (values, columns) => {
   ];
 };
 
-/** Whether a product of columns is a square, and so are its means at least 0. */
+/** True if a product of columns is a square, and so are its means at least 0. */
 function isOfSquares(columns: readonly string[]): boolean {
   return columns.every((name) => columns.filter((other) => other === name).length % 2 === 0);
 }

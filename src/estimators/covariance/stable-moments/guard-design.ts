@@ -85,7 +85,7 @@ export function guardDesign({ facts, corruption, tails }: GuardOptions): GuardDe
  */
 const noiseMost = 6e-4;
 
-/** Whether the noise hides how far out the rows are. */
+/** True if the noise hides how far out the rows are. */
 export function hidesTails({ rounds }: GuardDesign, cohort: number): boolean {
   return rounds.some(({ distance }) => distance.sigma > noiseMost * cohort);
 }

@@ -38,7 +38,7 @@ export interface GroupMapDesign {
   readonly pivots: GaussianHistogramEvent;
   /** For the second column, the third and so on. */
   readonly coefficients: readonly GaussianHistogramEvent[];
-  /** Of the logarithm of a squared pivot. */
+  /** The width of a bin for the logarithm of a squared pivot. */
   readonly pivotWidth: number;
   /** In pivots of the column. */
   readonly coefficientWidth: number;
@@ -157,7 +157,7 @@ function coefficientsOf(
   return found.map((entry) => entry / unit);
 }
 
-/** Of a lower triangular matrix. */
+/** The inverse of a lower triangular matrix. */
 function inverseOf(matrix: Float64Array, dimension: number): Float64Array {
   const inverse = new Float64Array(dimension ** 2);
   for (let j = 0; j < dimension; j++) {

@@ -49,8 +49,8 @@ const sizes = [1, 1.4, 2, 3, 5];
 /** Widths of bins, in deviations of what is put in them. */
 const deviationsPerBin = 3;
 /**
- * Of the groups, so many are in the fullest bin at least. It is least where half of them are in the
- * bin beside it: in simulations .45 or more.
+ * The least share of the groups in the fullest bin. It is least where half of them are in the bin
+ * beside it: .45 or more in simulations.
  */
 const inFullestBin = 0.44;
 /** So many deviations above what keeps a bin. */

@@ -29,7 +29,7 @@ import { groupsCohort } from './masked-design.js';
  */
 const pivotLeast = 1e-12;
 
-/** Of normal rows a smaller share of the groups is cut, and so many more by hostile rows. */
+/** The share of the groups that is cut for normal rows, and for each share of hostile rows. */
 const cutOfNormal = 0.05;
 const cutPerHostile = 3;
 /** The largest share of groups that may be cut. */

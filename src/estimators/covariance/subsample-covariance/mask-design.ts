@@ -14,7 +14,7 @@ import { distanceQuantile, rootLaw } from './deviation.js';
 
 /** The public numbers that a mask of group covariances is planned from. */
 export interface MaskFacts {
-  /** Of the plan's contributors: the events' cohort. */
+  /** The name that the events give to this cohort of the plan's contributors. */
   readonly name: string;
   readonly dimension: number;
   /** Contributors of this cohort. */

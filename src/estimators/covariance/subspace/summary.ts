@@ -26,7 +26,7 @@ export interface SpanState {
   readonly echelon: Echelon;
 }
 
-/** Whether a label names no subspace. */
+/** True if a label names no subspace. */
 export function isSilent(label: string): boolean {
   return label.startsWith(silent);
 }

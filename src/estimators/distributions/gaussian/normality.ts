@@ -32,7 +32,7 @@ const slack = 0.02;
 const noiseDeviations = 3;
 
 /**
- * Whether the groups' mean shares are ones that normal rows can have, with hostile ones among them.
+ * True if the groups' mean shares are ones that normal rows can have, with hostile ones among them.
  * Post-processing. It finds columns that are uniform or have a few values. It misses a skewed or
  * long-tailed column whose share hostile rows could also have caused: that of an exponential column
  * is larger by .037, within the .04 that are allowed where 2 % are planned to be hostile.

@@ -21,7 +21,7 @@ export interface ReferenceTraits {
   readonly ownWidth: 0 | 1;
   /** A round of steps ends when the norm has fallen to this part of what it began with. */
   readonly roundEnds: number;
-  /** Whether at most twice the corruption is removed in a step. */
+  /** True if at most twice the corruption is removed in a step. */
   readonly isCapped: boolean;
 }
 
@@ -133,7 +133,7 @@ function halfSide({ kind, facts: { dimension, cohort }, corruption }: ReferenceO
     : 4 * Math.sqrt(ln((dimension * cohort) / outside));
 }
 
-/** What each query may cost: means share `finalPart`, all others share what is left equally. */
+/** The cost of each query: means share `finalPart`, all others share the rest equally. */
 function costsOf({ kind, facts, rounds, centrePart, finalPart }: ReferenceOptions): {
   readonly mean: number; readonly other: number; readonly epochs: number; readonly inner: number;
 } {

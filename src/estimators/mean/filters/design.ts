@@ -104,7 +104,7 @@ export function hiddenByNoise(sigma: number, dimension: number, rows: number): n
 const hostileAtLeast = 0.05;
 
 /**
- * Whether rounds are for nothing: noise hides more than a share of hostile rows can widen the rows
+ * True if rounds are for nothing: noise hides more than a share of hostile rows can widen the rows
  * by, wherever they stand in the ball. The mean then does better with what rounds would cost. Of
  * public numbers.
  */

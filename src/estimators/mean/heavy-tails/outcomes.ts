@@ -16,7 +16,7 @@ export interface Answer {
   readonly sampling: Float64Array;
   /** Planned bound on what clipping moved, in units of spread. */
   readonly bias: number;
-  /** Whether the noise is Gaussian, or close enough to be shown by its standard deviation. */
+  /** True if the noise is Gaussian, or close enough to be shown by its standard deviation. */
   readonly isGaussian: boolean;
   /** Released number of rows beyond the clip radius, and of those that the assumptions explain. */
   readonly outside: { readonly number: number; readonly explained: number };
@@ -35,7 +35,7 @@ export function valueOf(
   spread: Float64Array,
 ): Outcome {
   const estimate = Array.from(means, (entry, j) => entry * spread[j]!);
-  // Of Laplace noise, 95 % reach farther in deviations. The chance in who came is about normal.
+  // 95 % of Laplace noise reach farther in deviations. The chance of who came is about normal.
   const reach = isGaussian ? 1 : laplaceDeviations95 / deviations95;
   const half = (j: number): number =>
     spread[j]! * (bias + deviations95 * Math.hypot(reach * noise[j]!, sampling[j]!));

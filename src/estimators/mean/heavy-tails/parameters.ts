@@ -64,7 +64,7 @@ export function momentOf(values: ParameterValues): Moment {
   return { order: numberOf(values, 'moment'), bound: numberOf(values, 'moment-bound') };
 }
 
-/** Whether the contributors are divided between finding the place and taking the mean. */
+/** True if the contributors are divided between finding the place and taking the mean. */
 export function isSplit(values: ParameterValues): boolean {
   return choiceOf(values, 'arms') === 'split';
 }

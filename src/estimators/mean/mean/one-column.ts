@@ -179,7 +179,7 @@ function outcomeOf({ moved, noise, low, high }: Mean, { centre, spread }: Place)
     : { ...outcome, interval95: { low: [inData(low)], high: [inData(high)] } };
 }
 
-/** What the histogram shows, and what it cannot. */
+/** The findings: the far rows that the histogram shows, or cannot show. */
 function findingsOf(
   { distance }: OneColumn, { above, below }: FarRows, { radius, pulledIn }: Mean,
   { centre, spread }: Place,

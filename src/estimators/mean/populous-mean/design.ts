@@ -104,7 +104,7 @@ export function chooseDesign(facts: DesignFacts): Design | null {
 }
 
 /**
- * Whether some design passes at the widest radius, where groups agree most. Never true where
+ * True if some design passes at the widest radius, where groups agree most. Never true where
  * `chooseDesign` is null.
  */
 export function hasDesign(facts: DesignFacts): boolean {

@@ -81,7 +81,7 @@ export interface HeavyInfeasible {
   readonly cohortNeeded: number;
 }
 
-/** Who finds the centre. */
+/** The groups of contributors that find the centre. */
 export interface CentreGroups {
   readonly groups: number;
   /** Share of the contributors, of all groups together. */

@@ -183,7 +183,7 @@ function distanceShare(dimension: number): number {
 
 type ShapeEvents = Pick<
   AnyDesign, 'present' | 'rounds' | 'third' | 'refine' | 'thirdBall' | 'axes' | 'distance' | 'equal'
-> & { /** Of rho, in all. */ readonly share: number };
+> & { /** The part of rho for all of them. */ readonly share: number };
 
 /** The events that tell where rows are, those that noise does not make useless. */
 function shapeEvents(

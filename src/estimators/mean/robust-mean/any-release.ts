@@ -123,7 +123,7 @@ class Clusters {
   }
 
   /**
-   * Whether the cluster in these bins may go as well; if not, all that went before is back.
+   * True if the cluster in these bins may go as well; if not, all that went before is back.
    * @param whole - the noisy number of all rows.
    */
   allows(counts: Float64Array, noise: number, whole: number): boolean {

@@ -92,7 +92,7 @@ function edgeIn(counts: Float64Array, { from, end }: Valley): number {
 /** A cluster that rises so far may be there: a second look tells. */
 const possible: Rise = { chance: 2.5, times: 1.5 };
 
-/** Whether a cluster may be on the high side, though noise leaves it open. */
+/** True if a cluster may be on the high side, though noise leaves it open. */
 export function mayHideAbove(counts: Float64Array, limits: ClusterLimits): boolean {
   return clusterAbove(counts, limits) === null
     && clusterAbove(counts, { ...limits, rise: possible }) !== null;

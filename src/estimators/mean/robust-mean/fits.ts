@@ -72,7 +72,7 @@ export interface FoundRows {
   readonly first: RoundMoments | null;
   /** Number of rows left. */
   readonly present: number;
-  /** Whether third moments stand out; false where there are none. */
+  /** True if third moments stand out; false where there are none. */
   readonly isSkewed: boolean;
 }
 

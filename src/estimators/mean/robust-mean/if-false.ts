@@ -6,7 +6,7 @@ import type { RoundMoments } from '../filters/weights.js';
 import type { RobustDesign, RobustRound } from './design.js';
 
 /**
- * What holds even if the stated share c of the rows is false. Everything here is released or
+ * Bounds that hold even if the stated share c of the rows is false. Everything here is released or
  * public, so it is post-processing.
  *
  * The honest rows are a subset H of all rows, of share 1 - c at least. Along every unit vector v

@@ -164,7 +164,7 @@ function noiseOf({ square }: MomentRound, present: number): number {
 }
 
 /**
- * Whether some direction is far narrower than the columns: columns are given unit variance, which
+ * True if some direction is far narrower than the columns: columns are given unit variance, which
  * divides the noise of entry (i, j) by their deviations. A direction that is no narrower than this
  * noise makes it is none.
  */

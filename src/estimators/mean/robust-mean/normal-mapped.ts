@@ -48,7 +48,7 @@ const narrowFrom = 0.5;
 const noiseFactor = 3;
 
 /**
- * Whether some direction is far narrower than the columns. Narrow columns are given unit variance.
+ * True if some direction is far narrower than the columns. Narrow columns are given unit variance.
  * Wide ones are not: hostile rows can widen columns, and never narrow a direction.
  * @param excess - released covariance minus the identity, in spreads.
  * @param noise - of a variance.

@@ -33,7 +33,7 @@ export interface RadiusRequest {
   readonly sigma: number;
   /** A given radius: only the rest is worked out. */
   readonly radius: number | null;
-  /** Whether a cluster was left out: then rows beside it may be hostile, too. */
+  /** True if a cluster was left out: then rows beside it may be hostile, too. */
   readonly isApart: boolean;
 }
 

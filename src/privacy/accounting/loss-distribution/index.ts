@@ -80,7 +80,7 @@ function composedLoss(few: readonly Repeated[]): StudyLoss {
 }
 
 /**
- * Whether one release is (epsilon, delta)-DP, as far as the composed losses of its events show it.
+ * True if one release is (epsilon, delta)-DP, as far as the composed losses of its events show it.
  * So it may decide on the noise of a release that shares its budget with no other: all its events
  * are fixed before any data. False where an event has no piece, or none is drawn.
  *

@@ -4,7 +4,7 @@ import { varianceOf, type Piece, type Repeated } from './pieces.js';
 
 /** Beyond so many terms of the sum the composition on a grid is cheaper. */
 const termsMax = 2 ** 12;
-/** What is left out or counted twice is below e^-36 or e^-24 of the largest term. */
+/** Terms left out or counted twice are below e^-36 or e^-24 of the largest one. */
 const [leftOut, countedTwice] = [36, 24];
 
 /**

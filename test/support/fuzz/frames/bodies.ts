@@ -10,7 +10,7 @@ export interface BodyContext {
   readonly otherStudyId: Uint8Array;
   readonly sequence: bigint;
   readonly epoch: bigint;
-  /** Whether the study has typed columns: its batches have cells. */
+  /** True if the study has typed columns: its batches have cells. */
   readonly typed: boolean;
 }
 

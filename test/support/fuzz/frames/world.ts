@@ -32,7 +32,7 @@ export class World {
   readonly clock = new VirtualClock();
   readonly metrics: ServerMetrics = createServerMetrics();
   readonly oracle = new Oracle();
-  /** Whether each batch that reaches the hub is verified a second time, which costs as much. */
+  /** True if each batch that reaches the hub is verified a second time, which costs as much. */
   verifies = false;
   /** While true the server believes that its journal is behind. */
   busy = false;
@@ -199,7 +199,7 @@ export class World {
   }
 }
 
-/** Whether the contributor signed the body, for the server's key or the one before. */
+/** True if the contributor signed the body, for the server's key or the one before. */
 function isSigned({ studyId, contributor, body, signature }: VerifiedBatch): boolean {
   const verifier = signing.createVerifier(contributor);
   return [serverSigner, earlierSigner].some(({ publicKey: serverKey }) => verifyBatch(

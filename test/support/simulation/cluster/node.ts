@@ -55,7 +55,7 @@ export class NodeProcess {
     return this.timers.alive && this.timers.frozenUntilMs > this.timers.scheduler.nowMs;
   }
 
-  /** Whether it leads a study, as far as it knows. */
+  /** True if it leads a study, as far as it knows. */
   get leads(): boolean {
     return (this.hub?.node?.()?.leads.length ?? 0) > 0;
   }
