@@ -9,7 +9,7 @@ describe('frames made to harm', () => {
     for (let seed = 6; seed <= 10; seed++) await fuzzWorld(seed, 1_600, tally);
     expect(tally.passedSignature / tally.frames).toBeGreaterThan(0.2);
     for (const met of [
-      'ready', 'ack', 'refusal malformed', 'refusal bad-signature', 'refusal invalid-key',
+      'ready', 'opened', 'ack', 'refusal malformed', 'refusal bad-signature', 'refusal invalid-key',
       'refusal key-not-allowed', 'refusal not-enrolled', 'refusal enrolment-expired',
       'rejected too-many-new-keys', 'refusal unknown-channel', 'refusal unknown-study',
       'rejected malformed', 'rejected mutated', 'rejected not-finite', 'rejected bad-text',
@@ -18,6 +18,12 @@ describe('frames made to harm', () => {
       'refusal too-late', 'refusal epoch-not-open', 'client: followed', 'client: bad-signature',
       'client: server-key-mismatch',
     ]) expect(tally.outcomes.get(met) ?? 0, met).toBeGreaterThan(0);
+    for (const made of [
+      'encrypted: skipped', 'encrypted: repeated', 'encrypted: bits', 'encrypted: noise',
+      'encrypted: no digest', 'encrypted: no body', 'open: as it should be', 'open: repeated',
+      'open: bad share', 'open: bad key', 'open: another study', 'open: unknown study',
+      'open: another share', 'open: bits',
+    ]) expect(tally.recipes.get(made) ?? 0, made).toBeGreaterThan(0);
     // Another key without records, and all studies signed by it: in each world.
     expect(tally.outcomes.get('client: server-key-mismatch'))
       .toBeGreaterThanOrEqual(2 * tally.worlds);

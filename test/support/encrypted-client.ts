@@ -28,8 +28,18 @@ export async function opening(
 ): Promise<Opening> {
   const welcome: Welcome = client.frames.find((frame) => frame.kind === 'welcome')
     ?? await client.next('welcome');
+  return openingOf(welcome, studyId, signer, secret);
+}
+
+/**
+ * @param welcome of a socket with encrypted channels.
+ * @param clientShare another than that of the secret opens nothing.
+ */
+export function openingOf(
+  welcome: Welcome, studyId: string, signer: Signer, secret = signing.randomBytes(32),
+  clientShare = signing.x25519(secret, basePoint),
+): Opening {
   const { share } = welcome.share!;
-  const clientShare = signing.x25519(secret, basePoint);
   const context = { serverKey: welcome.serverKey, studyId: fromHex(studyId) };
   const shares = { serverNonce: welcome.serverNonce, share, clientShare };
   const message = openMessage(signer.publicKey, context, shares, signing);

@@ -1,6 +1,7 @@
-import { fromHex, toHex } from '../../../../src/base/bytes.js';
+import { concatBytes, fromHex, toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
-import { signBatch, signWithdrawal } from '../../../../src/signing/index.js';
+import { sealFrame } from '../../../../src/signing/channel-keys-node.js';
+import { signBatch, signWithdrawal, type Signer } from '../../../../src/signing/index.js';
 import { encodeClientFrame } from '../../../../src/wire/index.js';
 import { Dice } from '../dice.js';
 import { bodyRecipes, makeBody } from './bodies.js';
@@ -15,10 +16,13 @@ import { World } from './world.js';
  * One message that is kept, and what is said to it. A body is signed anew, by one who sent nothing
  * yet, for the first study or the one with typed columns. Of a withdrawal the epoch is kept, and
  * one asks for it who gave a row before and gives another after. A welcome is what a client reads.
+ * `open`: a client share, which its contributor signs; empty: a fresh one. `sealed`: what the first
+ * frame of an encrypted channel seals. `unsealed`: what such a frame has, and nobody sealed.
  */
 export interface KeptFrame {
   readonly recipe: string;
-  readonly kind: 'body' | 'typed-body' | 'frame' | 'withdrawal' | 'welcome';
+  readonly kind: 'body' | 'typed-body' | 'frame' | 'withdrawal' | 'welcome' | 'open' | 'sealed'
+    | 'unsealed';
   readonly hex: string;
   readonly outcome: string;
 }
@@ -28,6 +32,9 @@ const withdrawn: readonly (readonly [string, bigint])[] = [
   ['open epoch', 1n], ['closed epoch', 0n], ['unknown epoch', 2n],
   ['more than the store counts to', 2n ** 63n], ['the largest', 2n ** 64n - 1n],
 ];
+
+/** A point of small order: every secret agrees with it on 0. */
+const badShare = new Uint8Array(32);
 
 /** A server that answers one message at a time. */
 export class Bench {
@@ -48,6 +55,9 @@ export class Bench {
     new DataView(seed.buffer).setUint32(0, ++this.#senders);
     const signer = signing.createSigner(seed);
     const peer = new Peer(world, tally, 'here');
+    if (kind === 'open' || kind === 'sealed' || kind === 'unsealed') {
+      return this.#encrypted(peer, signer, kind, bytes);
+    }
     peer.greet(signer, kind === 'typed-body' ? this.#typed : world.studies[0]!);
     await world.settled();
     const [{ channel, studyId }] = peer.channels as [Peer['channels'][number]];
@@ -69,11 +79,33 @@ export class Bench {
       await world.settled();
       await send(this.#row(2n));
     }
-    await world.settled();
-    const said = [...tally.outcomes.keys()].filter((name) =>
+    return this.#said(peer);
+  }
+
+  async #said(peer: Peer): Promise<string> {
+    await this.world.settled();
+    const said = [...this.tally.outcomes.keys()].filter((name) =>
       !['notice', 'head', 'release'].includes(name));
     peer.end();
     return said.sort().join(', ');
+  }
+
+  /** What is said to an Open, or to the first frame of the channel that it opens. */
+  async #encrypted(
+    peer: Peer, signer: Signer, kind: 'open' | 'sealed' | 'unsealed', bytes: Uint8Array,
+  ): Promise<string> {
+    const { world, tally } = this;
+    const share = kind === 'open' && bytes.length === 32 ? bytes : undefined;
+    tally.outcomes.clear();
+    peer.receive(encodeClientFrame(peer.open(signer, world.studies[0]!, share)!));
+    await world.settled();
+    if (kind === 'open') return this.#said(peer);
+    const [{ channel, encryption }] = peer.channels as [Peer['channels'][number]];
+    tally.outcomes.clear();
+    const encrypted = kind === 'sealed'
+      ? sealFrame(encryption!.keys.up, 0, 'batch', bytes) : bytes;
+    peer.receive(encodeClientFrame({ kind: 'encrypted-batch', channel, encrypted }));
+    return this.#said(peer);
   }
 
   /** The study with typed columns. */
@@ -123,6 +155,18 @@ export class Bench {
         const { body } = makeBody(typed, dice, name);
         await keep(`typed: ${name}`, 'typed-body', body);
       }
+    }
+    await keep('open: bad share', 'open', badShare);
+    await keep('open: as it should be', 'open', new Uint8Array(0));
+    for (const name of bodyRecipes) {
+      for (let i = 0; i < tries; i++) {
+        const { body } = makeBody(context, dice, name);
+        await keep(`sealed: ${name}`, 'sealed', concatBytes(signing.sha512(body), body));
+      }
+    }
+    for (const length of [0, 63, 64, 100]) {
+      await keep(`sealed: ${length} bytes`, 'sealed', dice.bytes(length));
+      await keep(`unsealed: ${length} bytes`, 'unsealed', dice.bytes(length));
     }
     for (const [name, epoch] of withdrawn) {
       const bytes = new Uint8Array(8);

@@ -1,5 +1,7 @@
-import { fromHex } from '../../../../src/base/bytes.js';
+import { concatBytes, fromHex } from '../../../../src/base/bytes.js';
+import { sealFrame } from '../../../../src/signing/channel-keys-node.js';
 import { signing } from '../../../../src/signing/node.js';
+import { encodeClientFrame } from '../../../../src/wire/index.js';
 import { signBatch } from '../../../../src/signing/index.js';
 import type { Dice } from '../dice.js';
 import { makeBody } from './bodies.js';
@@ -19,6 +21,11 @@ export interface MadeFrame {
 }
 
 interface Kept { readonly body: Uint8Array; readonly signature: Uint8Array }
+
+/** Shares with which every secret agrees on 0, in two encodings, and one that is not reduced. */
+const badShares = ['00'.repeat(32), `01${'00'.repeat(31)}`,
+  'e0eb7a7c3b41b8ae1656e3faf19fc46ada098deb9c32b1fd866205165f49b800', `ee${'ff'.repeat(30)}7f`,
+].map(fromHex);
 
 /** Points of small order, a coordinate that is not reduced, and bytes that are no point. */
 const badKeys = ['01'
@@ -43,14 +50,14 @@ export class FrameMaker {
     return this.#withdrawals.withdrawal(channel);
   }
 
-  /** A batch for the channel whose signature holds. */
-  signed(channel: OpenChannel): MadeFrame {
+  /** A batch for the channel that its contributor signed or sealed. */
+  batch(channel: OpenChannel): MadeFrame {
     const { dice } = this;
     const name = `${channel.signer.publicKey.join()} ${channel.studyId.join()}`;
     const kept = this.#kept.get(name) ?? [];
     this.#kept.set(name, kept);
     if (kept.length > 0 && dice.happens(0.55)) {
-      return { recipe: 'replay', bytes: batchFrame(channel.channel, dice.pick(kept)) };
+      return { recipe: 'replay', bytes: this.#proven(channel, dice.pick(kept)) };
     }
     const { recipe, body } = makeBody({
       studyId: channel.studyId, otherStudyId: fromHex(dice.pick(this.world.studies)),
@@ -65,12 +72,79 @@ export class FrameMaker {
     channel.sequence += 1n;
     if (kept.length < 24) kept.push(made);
     else kept[dice.below(kept.length)] = made;
-    return { recipe, bytes: batchFrame(channel.channel, made) };
+    return { recipe, bytes: this.#proven(channel, made) };
   }
 
-  /** A batch whose signature does not hold. */
+  /** In the form of the channel: signed, or as the next encrypted frame. */
+  #proven(channel: OpenChannel, kept: Kept): Uint8Array {
+    const { dice } = this;
+    if (channel.encryption === undefined) return batchFrame(channel.channel, kept);
+    // Now and then with a digest that is not the body's, which is its sender's own affair.
+    const digest = dice.happens(0.02) ? dice.bytes(64) : signing.sha512(kept.body);
+    this.world.sealed(channel.signer.publicKey, kept.body);
+    return this.#encrypted(channel, concatBytes(digest, kept.body));
+  }
+
+  /** @param plain sealed as the next frame. */
+  #encrypted(
+    { channel, encryption }: OpenChannel, plain: Uint8Array, ahead = 0,
+    change: (sealed: Uint8Array) => Uint8Array = (sealed) => sealed,
+  ): Uint8Array {
+    const { keys, sent } = encryption!;
+    encryption!.sent += 1;
+    const encrypted = change(sealFrame(keys.up, sent + ahead, 'batch', plain));
+    return encodeClientFrame({ kind: 'encrypted-batch', channel, encrypted });
+  }
+
+  /** A frame of an encrypted channel that is not its next batch. The server counts each. */
+  #misencrypted(channel: OpenChannel): MadeFrame {
+    const { dice } = this;
+    const plain = dice.bytes(64 + dice.below(200));
+    switch (dice.below(6)) {
+      case 0: return { recipe: 'encrypted: skipped', bytes: this.#encrypted(channel, plain, 1) };
+      case 1: return { recipe: 'encrypted: repeated', bytes: this.#encrypted(channel, plain, -1) };
+      case 2: return {
+        recipe: 'encrypted: bits',
+        bytes: this.#encrypted(channel, plain, 0, (sealed) => flipped(sealed, dice)),
+      };
+      case 3: return {
+        recipe: 'encrypted: noise',
+        bytes: this.#encrypted(channel, plain, 0, () => dice.bytes(dice.below(200))),
+      };
+      case 4: return {
+        recipe: 'encrypted: no digest',
+        bytes: this.#encrypted(channel, plain.subarray(0, dice.below(64))),
+      };
+      default: return { recipe: 'encrypted: no body', bytes: this.#encrypted(channel, plain) };
+    }
+  }
+
+  /** An Open with something wrong, or for whom nothing is wrong but too much. */
+  open(peer: Peer): MadeFrame {
+    const { dice } = this;
+    const faults = ['as it should be', 'repeated', 'bad share', 'bad key', 'another study',
+      'unknown study', 'another share', 'bits'] as const;
+    const fault = dice.pick(faults);
+    const recipe = `open: ${fault}`;
+    const open = fault === 'repeated' ? peer.lastOpen : peer.open(
+      dice.pick(contributors), dice.pick(this.world.studies),
+      fault === 'bad share' ? dice.pick(badShares) : undefined,
+    );
+    if (open === null) return this.stray();
+    const bytes = encodeClientFrame({
+      ...open,
+      ...(fault === 'bad key' && { publicKey: dice.pick(badKeys) }),
+      ...(fault === 'another study' && { studyId: fromHex(dice.pick(this.world.studies)) }),
+      ...(fault === 'unknown study' && { studyId: dice.bytes(32) }),
+      ...(fault === 'another share' && { clientShare: dice.bytes(32) }),
+    });
+    return { recipe, bytes: fault === 'bits' ? flipped(bytes, dice) : bytes };
+  }
+
+  /** A batch whose signature or seal does not hold. */
   forged(channel: OpenChannel): MadeFrame {
     const { dice } = this;
+    if (channel.encryption !== undefined && dice.happens(0.8)) return this.#misencrypted(channel);
     const { studyId: own } = channel;
     const { body } = makeBody(
       { studyId: own, otherStudyId: own, sequence: 1n, epoch: 1n, typed: dice.happens(0.2) }, dice,

@@ -2,10 +2,13 @@ import { fromHex, toHex } from '../../../../src/base/bytes.js';
 import { signing } from '../../../../src/signing/node.js';
 import { signHello, type Signer } from '../../../../src/signing/index.js';
 import {
-  decodeServerFrame, encodeClientFrame, encryptedSubprotocol, type Welcome,
+  decodeAck, decodeServerFrame, decodeUnsignedReady, encodeClientFrame, encryptedSubprotocol,
+  type Ack, type EncryptedAck, type Open, type Opened, type Ready, type Welcome,
 } from '../../../../src/wire/index.js';
+import { openFrame, type ChannelKeys } from '../../../../src/signing/channel-keys-node.js';
 import type { InMemorySession } from '../../../../server/listener/in-memory.js';
 import type { SessionSocket } from '../../../../server/listener/context.js';
+import { openingOf, type Opening } from '../../encrypted-client.js';
 import { must } from './oracle.js';
 import { enrolmentOf, serverSigner } from './study.js';
 import type { Tally } from './tally.js';
@@ -18,6 +21,8 @@ export interface OpenChannel {
   readonly studyId: Uint8Array;
   /** The next sequence that an honest client would use. */
   sequence: bigint;
+  /** Of an encrypted channel, with the frames of each direction so far. */
+  readonly encryption?: { readonly keys: ChannelKeys; sent: number; received: number };
 }
 
 /**
@@ -28,9 +33,13 @@ export class Peer {
   readonly channels: OpenChannel[] = [];
   welcome: Welcome | undefined;
   closed = false;
+  /** The Open that was made last, to be repeated. */
+  lastOpen: Open | null = null;
   /** What the server sees of a client that does not read. */
   readonly unread = { bytes: 0 };
   readonly #hellos = new Map<string, Signer>();
+  /** Opens without an answer. */
+  #openings: (Opening & { readonly signer: Signer })[] = [];
   readonly #session: InMemorySession | null;
   #drain: () => void = () => undefined;
 
@@ -81,6 +90,17 @@ export class Peer {
     this.receive(this.hello(signer, studyId));
   }
 
+  /** An Open as it should be, unless the share is given: null on a socket without Welcome. */
+  open(signer: Signer, studyId: string, clientShare?: Uint8Array): Open | null {
+    if (this.welcome === undefined) return null;
+    const { publicKey } = signer;
+    const enrolment = enrolmentOf(publicKey).token;
+    const made = openingOf(this.welcome, studyId, signer, signing.randomBytes(32), clientShare);
+    this.#openings.push({ ...made, signer });
+    this.lastOpen = { ...made.open, enrolment };
+    return this.lastOpen;
+  }
+
   hello(signer: Signer, studyId: string): Uint8Array {
     const id = fromHex(studyId);
     const clientNonce = signing.randomBytes(32);
@@ -102,16 +122,14 @@ export class Peer {
         this.welcome = frame;
         return;
       case 'ready': {
-        this.tally.count('ready');
-        const { channel, studyId, publicKey, nextSequence, holes } = frame;
-        const signer = this.#hellos.get(`${toHex(studyId)} ${toHex(publicKey)}`);
+        const signer = this.#hellos.get(`${toHex(frame.studyId)} ${toHex(frame.publicKey)}`);
         must(signer !== undefined, 'Ready answers a Hello');
-        must(this.world.nameOf(studyId) !== 'enrolled'
-          || enrolmentOf(publicKey).isGood, 'a channel there has a token');
-        this.channels
-          .push({ channel, signer: signer!, studyId, sequence: holes[0] ?? nextSequence });
-        return;
+        return this.#begin(frame, signer!);
       }
+      case 'opened':
+        return this.#opened(frame);
+      case 'encrypted-ack':
+        return this.#encryptedAck(frame);
       case 'refusal':
         must(frame.code !== 'internal'
           && frame.code !== 'unspecified', `no client causes ${frame.code}`);
@@ -119,13 +137,50 @@ export class Peer {
         if (frame.code === 'malformed' && frame.channel > 0) this.tally.passedSignature += 1;
         return this.tally.count(`refusal ${frame.code}`);
       case 'ack':
-        for (const { code } of frame.rejections) {
-          must(code !== 'internal' && code !== 'unspecified', `no client causes ${code}`);
-          this.tally.count(`rejected ${code}`);
-        }
-        return this.tally.count('ack');
+        return this.#acknowledged(frame);
       default:
         return this.tally.count(frame.kind);
     }
+  }
+
+  #begin(
+    { kind, channel, studyId, publicKey, nextSequence, holes }: Omit<Ready, 'signature'>,
+    signer: Signer, keys?: ChannelKeys,
+  ): void {
+    this.tally.count(keys === undefined ? kind : 'opened');
+    must(this.world.nameOf(studyId) !== 'enrolled'
+      || enrolmentOf(publicKey).isGood, 'a channel there has a token');
+    this.channels.push({
+      channel, signer, studyId, sequence: holes[0] ?? nextSequence,
+      ...(keys !== undefined && { encryption: { keys, sent: 0, received: 1 } }),
+    });
+  }
+
+  #opened({ channel, encrypted }: Opened): void {
+    for (const opening of this.#openings) {
+      const { keys, signer } = opening;
+      const plain = openFrame(keys.down, 0, 'opened', encrypted);
+      if (plain === null) continue;
+      this.#openings = this.#openings.filter((other) => other !== opening);
+      const ready = decodeUnsignedReady(plain);
+      must(ready.channel === channel, 'Opened says the same number inside and outside');
+      return this.#begin(ready, signer, keys);
+    }
+    must(false, 'Opened answers an Open, under its key');
+  }
+
+  #encryptedAck({ channel, encrypted }: EncryptedAck): void {
+    const { encryption } = this.channels.find((each) => each.channel === channel)!;
+    const plain = openFrame(encryption!.keys.down, encryption!.received++, 'ack', encrypted);
+    must(plain !== null, 'acks open in their order');
+    this.#acknowledged(decodeAck(plain!));
+  }
+
+  #acknowledged({ rejections }: Ack): void {
+    for (const { code } of rejections) {
+      must(code !== 'internal' && code !== 'unspecified', `no client causes ${code}`);
+      this.tally.count(`rejected ${code}`);
+    }
+    this.tally.count('ack');
   }
 }

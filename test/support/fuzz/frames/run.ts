@@ -6,6 +6,7 @@ import { contributors, everyMs } from './study.js';
 import { Tally } from './tally.js';
 import { World } from './world.js';
 import { offerWrongKeys } from './wrong-key.js';
+import { encodeClientFrame } from '../../../../src/wire/index.js';
 import type { ListenerLimits } from '../../../../server/network/options.js';
 
 /**
@@ -127,10 +128,19 @@ class Crowd {
       }
       newcomers.push(peer);
       for (let i = dice.below(6);
-          i >= 0; i--) peer.greet(dice.pick(contributors), dice.pick(world.studies));
+          i >= 0; i--) this.#enter(peer);
     }
     this.#peers.push(...newcomers);
     if (newcomers.length > 0) await world.settled();
+  }
+
+  /** One more channel, in one of its forms. */
+  #enter(peer: Peer): void {
+    const { dice, world } = this;
+    const [signer, study] = [dice.pick(contributors), dice.pick(world.studies)];
+    const open = dice.happens(0.5) ? peer.open(signer, study) : null;
+    if (open === null) peer.greet(signer, study);
+    else peer.receive(encodeClientFrame(open));
   }
 
   #volley(peer: Peer, count: number): void {
@@ -157,16 +167,17 @@ class Crowd {
     const maker = this.#maker;
     const share = dice.below(1_000);
     const { channels } = peer;
-    if (share < this.signedShare && channels.length > 0) return maker.signed(dice.pick(channels));
+    if (share < this.signedShare && channels.length > 0) return maker.batch(dice.pick(channels));
     if (share < this.signedShare + 15 && channels.length > 0) {
       return maker.withdrawal(dice.pick(channels));
     }
     const rest = dice.below(600);
-    if (rest < 10 && channels.length > 0) return maker.forged(dice.pick(channels));
-    if (rest < 20) return maker.hello(peer);
-    if (rest < 50) return maker.subscription();
-    if (rest < 160) return maker.stray();
-    if (rest < 161) return { recipe: 'text', bytes: dice.bytes(8), isText: true };
+    if (rest < 20 && channels.length > 0) return maker.forged(dice.pick(channels));
+    if (rest < 30) return maker.hello(peer);
+    if (rest < 50) return maker.open(peer);
+    if (rest < 80) return maker.subscription();
+    if (rest < 190) return maker.stray();
+    if (rest < 191) return { recipe: 'text', bytes: dice.bytes(8), isText: true };
     return maker.broken();
   }
 }

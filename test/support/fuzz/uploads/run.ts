@@ -111,7 +111,7 @@ class Crowd {
   /** A contribution without a channel, of keys that also have channels. */
   async #once(peer: UploadPeer): Promise<void> {
     const { dice, tally } = this;
-    const made = dice.happens(0.9) ? this.#maker.signed(peer) : this.#maker.forged(peer);
+    const made = dice.happens(0.9) ? this.#maker.batch(peer) : this.#maker.forged(peer);
     tally.made(`once: ${made.recipe}`);
     const whole = peer.once(made.bytes);
     const body = dice.happens(0.8) ? whole : this.#spoilt(whole);
@@ -188,7 +188,7 @@ class Crowd {
   #frame(peer: UploadPeer): Uint8Array {
     const { dice } = this;
     const share = dice.below(100);
-    const made = share < 75 ? this.#maker.signed(peer)
+    const made = share < 75 ? this.#maker.batch(peer)
       : share < 80 ? this.#maker.withdrawal(peer)
         : share < 88 ? this.#maker.forged(peer)
           : share < 92 ? this.#maker.stray()
