@@ -612,6 +612,15 @@ function admissionTests(bench: Bench, tags: string[]): void {
     expect((await store.contributorState(idOf('t'), idOf('a'))).nextSequence).toBe(2n);
   });
 
+  it('takes a body that another contributor sent before', async () => {
+    const { store } = bench;
+    const { body, digest } = batch('a', 1, 1);
+    expect(await verdicts(store, [
+      batch('a', 1, 1), { ...batch('b', 1, 1), body, digest }, { ...batch('c', 2, 1), digest },
+    ])).toEqual(['accepted@1', 'accepted@1', 'accepted@1']);
+    expect(await verdicts(store, [{ ...batch('d', 1, 1), digest }])).toEqual(['accepted@1']);
+  });
+
   it('agrees with a simple model on any sequence of batches, closings and '
     + 'restarts', { tags }, async () => {
     const step = fc.oneof(
