@@ -65,6 +65,6 @@ export function createOnceContributor<Row extends TypedRow = TypedRow>(
     channel: (channelOptions) =>
       new OnceChannel(channelOptions, (study) => readNotice(options.url, study)),
     transport: (runtime, _onVia, end) =>
-      onceTransport({ runtime, study: options.study, onMissing: end }),
+      onceTransport({ runtime, study: options.study, onRefused: end }),
   });
 }

@@ -57,6 +57,10 @@ export const contribute = defineCommand({
         + 'line holds), separator=; or tab or pipe, decimal=comma; several with commas between',
     },
     retry: { type: 'boolean', description: 'wait for an aggregator that does not answer yet' },
+    'encrypted-only': {
+      type: 'boolean', description: 'send rows on encrypted channels alone, and end where the '
+        + 'aggregator has none',
+    },
     outbox: {
       type: 'string', valueHint: 'file',
       description: 'file for unsettled rows (default: the names of key file and study, .outbox)',
@@ -115,6 +119,7 @@ export const contribute = defineCommand({
     const outbox = await openOutbox(outboxPath);
     const contributor = createContributor({
       url, study: args.study, seed, outbox, sealing, signal: io.interrupted,
+      encryptedOnly: args['encrypted-only'] === true,
       ...(serverKey !== undefined && { serverKey }),
       ...(enrolment !== undefined && { enrolment }),
     });

@@ -94,6 +94,15 @@ async function refused(stage: Stage): Promise<void> {
   expect(server.offered.length === 1, `the batch was sent ${server.offered.length} times`);
 }
 
+async function encryptedOnly(stage: Stage): Promise<void> {
+  const server = await stage.server();
+  server.encryptedOnly = true;
+  await open(stage, server);
+  await stage.send(freshRows(1));
+  await stage.ended('unsupported');
+  expect(server.offered.length === 0, 'a row was sent in the clear to who wants it encrypted');
+}
+
 /** A cache names an epoch as open that has closed meanwhile. */
 async function staleEpoch(stage: Stage): Promise<void> {
   const server = await stage.server();
@@ -128,6 +137,7 @@ export const onceCases: readonly ConformanceCase[] = [
   once('repeated until the verdict', repeated),
   once('killed before the answer', killed),
   once('the next run takes the next sequence', nextRun),
+  once('a server that takes encrypted rows alone', encryptedOnly),
   once('rows of a withdrawn epoch', notCounted),
   once('another server than the pinned one', wrongKey),
   once('the token is missing', refused),

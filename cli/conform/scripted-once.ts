@@ -6,6 +6,7 @@ import { encodeServerFrame, viewOnce, type Once, type ServerFrame } from '../../
 export interface OnceScript {
   /** Hexadecimal. */
   readonly studyId: string;
+  readonly encryptedOnly: boolean;
   welcome(): Uint8Array;
   /** @returns null to cut the connection in place of an answer. */
   take(once: Once): ServerFrame | null;
@@ -17,7 +18,8 @@ export function answerOnce(
 ): void {
   const { method, url } = request;
   if (method === 'GET' && url === `/v1/studies/${script.studyId}/open`) {
-    response.end(JSON.stringify({ welcome: toBase64(script.welcome()) }));
+    const { encryptedOnly } = script;
+    response.end(JSON.stringify({ encryptedOnly, welcome: toBase64(script.welcome()) }));
   } else if (method === 'POST' && url === '/v1/once') {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));

@@ -12,8 +12,8 @@ export interface OnceTransportOptions {
   readonly runtime: ClientRuntime;
   /** Name, or id in hexadecimal. */
   readonly study: string;
-  /** The server accepts no single batches: it is older, or another program. */
-  onMissing(error: KeelsonError): void;
+  /** The server accepts no single batches. */
+  onRefused(error: KeelsonError): void;
 }
 
 const isId = /^[0-9a-f]{64}$/i;
@@ -61,9 +61,14 @@ class OnceTransport extends RequestTransport {
   private async welcome(): Promise<Uint8Array> {
     const { signal } = this.aborter;
     const { study } = this.options;
+    const opened = isId.test(study) ? await readOpen(this.url, study, signal) : null;
+    if (opened?.encryptedOnly === true) {
+      this.options.onRefused(new KeelsonError(
+        'unsupported', 'the server takes rows on encrypted channels alone: use createContributor',
+      ));
+    }
     // A server without this study lists its studies in its Welcome.
-    return (isId.test(study) ? await readWelcome(this.url, study, signal) : null)
-      ?? framesOf(await postFrames(uploadUrl(this.url), '', null, signal))[0]!;
+    return opened?.welcome ?? framesOf(await postFrames(uploadUrl(this.url), '', null, signal))[0]!;
   }
 
   private async exchange(bytes: Uint8Array): Promise<Uint8Array> {
@@ -75,7 +80,7 @@ class OnceTransport extends RequestTransport {
     const body = new Uint8Array(await response.arrayBuffer());
     if (response.status === 200) return body;
     if (response.status === 404 || response.status === 405) {
-      this.options.onMissing(new KeelsonError(
+      this.options.onRefused(new KeelsonError(
         'unsupported', `there is no ${url}: the server is older than this client, or the address `
           + 'is wrong; createContributor of the entry client needs no such path',
       ));
@@ -85,23 +90,30 @@ class OnceTransport extends RequestTransport {
   }
 }
 
-/**
- * Welcome with one study, and without a nonce.
- * @returns null where the server does not have it. @throws Error when no server answers.
- */
-async function readWelcome(
+/** What a sender without a channel has to know. */
+interface OpenAnswer {
+  /** With one study, and without a nonce. */
+  readonly welcome: Uint8Array;
+  readonly encryptedOnly: boolean;
+}
+
+/** @returns null where the server does not have the study. @throws Error when no server answers. */
+async function readOpen(
   url: string, study: string, signal?: AbortSignal,
-): Promise<Uint8Array | null> {
+): Promise<OpenAnswer | null> {
   const path = httpUrl(url, `v1/studies/${study.toLowerCase()}/open`);
   const response = await fetch(path, { ...plainRequest, ...(signal !== undefined && { signal }) });
   if (response.status === 404) return null;
   if (response.status !== 200) throw refusal(response.status, await response.text());
-  return fromBase64((await response.json() as { readonly welcome: string }).welcome);
+  // An older server says nothing of channels.
+  const { welcome, encryptedOnly = false } =
+    await response.json() as { readonly welcome: string; readonly encryptedOnly?: boolean };
+  return { welcome: fromBase64(welcome), encryptedOnly };
 }
 
 /** The state of a study, by its id in hexadecimal. @throws Error when no server answers. */
 export async function readNotice(url: string, study: string): Promise<Notice> {
-  const frame = decodeServerFrame(await readWelcome(url, study) ?? new Uint8Array(0));
+  const frame = decodeServerFrame((await readOpen(url, study))?.welcome ?? new Uint8Array(0));
   const { state, epoch } = (frame as Welcome).studies[0]!;
   return { kind: 'notice', studyId: fromHex(study), state, epoch, closesInMs: 0n };
 }

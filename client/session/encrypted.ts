@@ -18,7 +18,7 @@ export function lacksEncryption(): KeelsonError {
     : 'no encrypted channel is to be had: the server has none, something in between hides it or '
       + 'takes HTTP requests alone, or this machine\'s clock is a day ahead: let WebSockets of '
       + `${encryptedSubprotocol} through`;
-  return new KeelsonError('unsupported', `${why}, or leave encryptedOnly out`);
+  return new KeelsonError('unsupported', `${why}, or let rows go signed, too`);
 }
 
 /** The channel whose frames are encrypted. */

@@ -59,6 +59,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     clientAddress: context.clientAddress,
     isStopping: () => context.stopping,
     takesBatches: context.takesBatches,
+    encryptedOnly: context.encryptedOnly,
     events: (...begun) => streams.begin(...begun),
     upload: (request, response) => uploads.answer(request, response),
     once: (request, response) => once.answer(request, response),

@@ -215,7 +215,7 @@ async function openEpoch(exchange: Exchange): Promise<void> {
   exchange.response.setHeader('Cross-Origin-Resource-Policy', 'cross-origin');
   exchange.response.removeHeader('Vary');
   sendJson(exchange, {
-    epoch: String(view.epoch), closesAtMs: view.closesAtMs,
+    epoch: String(view.epoch), closesAtMs: view.closesAtMs, encryptedOnly: exchange.encryptedOnly,
     welcome: toBase64(exchange.welcome(view)),
   });
 }

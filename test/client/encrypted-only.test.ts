@@ -44,7 +44,7 @@ async function expectUnsupported(rig: Rig, url: string): Promise<void> {
   const keep = vi.spyOn(outbox, 'keep');
   const contributor = connect(url, { outbox });
   await expect(contributor.send([[1, 2]])).rejects.toMatchObject({
-    code: 'unsupported', message: expect.stringContaining('leave encryptedOnly out') as string,
+    code: 'unsupported', message: expect.stringContaining('or let rows go signed') as string,
   });
   expect(contributor.state).toMatchObject({ kind: 'ended', error: { code: 'unsupported' } });
   expect(keep).toHaveBeenCalledOnce();

@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { createContributor, type Contributor } from '../../client/index.js';
+import { createOnceContributor } from '../../client/once.js';
 import { MeddlingProxy } from '../../cli/conform/meddling-proxy.js';
 import { sealedBy } from '../../cli/conform/sealed-cases.js';
 import { fromHex } from '../../src/base/bytes.js';
@@ -61,6 +62,18 @@ describe('a server that takes rows on encrypted channels alone', () => {
     const sender = { serverKey, studyId: rig.study, signer: newSigner() };
     expect((await sendOnce(address, onceOf(sender))).frame).toMatchObject(refusal);
     expect(rig.hub.submitted).toEqual([]);
+  });
+
+  it('tells so to who has no channel, whose row stays at home', async () => {
+    const rig = await rigOf();
+    const open = await fetch(rig.url(`/v1/studies/${rig.study}/open`));
+    expect(await open.json()).toMatchObject({ encryptedOnly: true });
+    const contributor = createOnceContributor({
+      url: rig.listener.address, study: rig.study, seed: new Uint8Array(32).fill(3),
+    });
+    await expect(contributor.contribute([[1, 2]])).rejects.toMatchObject({ code: 'unsupported' });
+    expect(rig.metrics.batches.total({ form: 'once' })).toBe(0);
+    expect(rig.metrics.refused.total({ study: 'flight-delays', code: 'unsupported' })).toBe(0);
   });
 
   it('opens a channel for entries of a sealed study', async () => {

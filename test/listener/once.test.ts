@@ -260,7 +260,7 @@ describe('GET /v1/studies/ID/open', () => {
     const answer = await fetch(url);
     expect(answer.headers.get('cache-control')).toBe('max-age=5');
     const said = await answer.json() as { welcome: string };
-    expect(said).toMatchObject({ epoch: '7', closesAtMs: 1_234 });
+    expect(said).toMatchObject({ epoch: '7', closesAtMs: 1_234, encryptedOnly: false });
     expect(decodeServerFrame(Buffer.from(said.welcome, 'base64'))).toMatchObject({
       kind: 'welcome', serverKey: rig.hub.serverKey, serverNonce: new Uint8Array(32),
       studies: [{ facts: rig.hub.study(rig.study)!.facts, state: 'open', epoch: 7n }],

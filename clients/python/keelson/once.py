@@ -66,7 +66,12 @@ async def read_welcome(requests: Requests, study: str) -> Message:
         answer = await requests.send("GET", f"v1/studies/{study.lower()}/open")
         if answer.status == 200:
             try:
-                return welcome_in(base64.b64decode(json.loads(answer.body)["welcome"]))
+                opened = json.loads(answer.body)
+                if opened.get("encryptedOnly") is True:
+                    raise KeelsonError(
+                        "unsupported",
+                        "the server takes rows on encrypted channels alone: use Contributor")
+                return welcome_in(base64.b64decode(opened["welcome"]))
             except (ValueError, KeyError, TypeError) as error:
                 raise EOFError(f"an answer that is not the protocol's: {error!r}") from error
         # A server without this study says in its Welcome which studies it has.
