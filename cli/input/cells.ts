@@ -35,8 +35,6 @@ export class CellRows {
   private row = 0;
   private readonly forms = new Map<string, string>();
   private readonly times: TimeCells;
-  /** Zeros between two uses. */
-  private rowsOfText = new Uint32Array(0);
 
   /**
    * @param names - of all columns of the file, in its order.
@@ -90,14 +88,12 @@ export class CellRows {
     const cells = data.map((column) => columns.get(column)!);
     const contributors = columns.get(contributor);
     const groups = columns.get(group);
+    if (groups?.coded !== undefined && this.isCounted(group)) {
+      this.countGroups(groups.coded, count);
+      return;
+    }
     for (let from = 0; from < count;) {
       const to = Math.min(count, from + this.builder.room);
-      if (cells.length === 0 && contributors === undefined && groups?.coded !== undefined
-        && this.isCounted(group)) {
-        this.countGroups(groups.coded, from, to);
-        from = to;
-        continue;
-      }
       const isFilled = this.fillColumns(cells, from, to);
       if (isFilled && contributors === undefined && groups === undefined) {
         this.builder.endRows(to - from);
@@ -120,20 +116,13 @@ export class CellRows {
 
   /** Ends rows of which only the group is asked, each group at once. */
   private countGroups(
-    { texts, places }: NonNullable<CellColumn['coded']>, from: number, to: number,
+    { texts, places }: NonNullable<CellColumn['coded']>, count: number,
   ): void {
-    if (this.rowsOfText.length < texts.length) this.rowsOfText = new Uint32Array(texts.length);
-    const rows = this.rowsOfText;
-    const found: number[] = [];
-    for (let i = from; i < to; i++) {
-      const place = places[i]!;
-      if (rows[place] === 0) found.push(place);
-      rows[place]! += 1;
-    }
-    this.row += to - from;
-    for (const place of found) {
-      this.builder.endGroup(this.formOf(texts[place]!), rows[place]!);
-      rows[place] = 0;
+    const rows = new Uint32Array(texts.length);
+    for (let i = 0; i < count; i++) rows[places[i]!]! += 1;
+    this.row += count;
+    for (let place = 0; place < rows.length; place++) {
+      if (rows[place]! > 0) this.builder.endGroup(this.formOf(texts[place]!), rows[place]!);
     }
   }
 

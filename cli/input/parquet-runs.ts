@@ -69,16 +69,20 @@ export function readRuns(reader: PageReader, width: number, values: Uint32Array)
   }
 }
 
-/** Values of at most 24 bits: with seven bits of the byte before they fit an integer. */
-function unpack(reader: PageReader, width: number, values: Uint32Array): void {
-  const { bytes } = reader;
+/** Values of at most 24 bits, so that one and seven bits before it are in four bytes. */
+function unpack({ bytes, at }: PageReader, width: number, values: Uint32Array): void {
   const mask = 2 ** width - 1;
-  let [at, held, bits] = [reader.at, 0, 0];
-  for (let i = 0; i < values.length; i++) {
-    for (; bits < width; bits += 8) held |= bytes[at++]! << bits;
-    values[i] = held & mask;
-    held >>>= width;
-    bits -= width;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const whole = Math.min(values.length, Math.floor((8 * (bytes.length - at - 4)) / width));
+  let bit = 8 * at;
+  for (let i = 0; i < whole; i++, bit += width) {
+    values[i] = (view.getUint32(bit >>> 3, true) >>> (bit & 7)) & mask;
+  }
+  // Past the end of the page there are zeros.
+  for (let i = Math.max(0, whole); i < values.length; i++, bit += width) {
+    let held = 0;
+    for (let byte = 0; byte < 4; byte++) held |= (bytes[(bit >>> 3) + byte] ?? 0) << (8 * byte);
+    values[i] = (held >>> (bit & 7)) & mask;
   }
 }
 

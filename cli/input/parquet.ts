@@ -12,7 +12,7 @@ import {
 } from './parquet-columns.js';
 import { pageDecoders } from './parquet-codecs.js';
 import {
-  NumberPages, TextPages, arePlainPages, isOfTexts, numberKindOf, type NumberKind,
+  NumberPages, PageRoom, TextPages, arePlainPages, isOfTexts, numberKindOf, type NumberKind,
 } from './parquet-numbers.js';
 import { checkPages } from './parquet-pages.js';
 import { checkThrift } from './parquet-thrift.js';
@@ -162,6 +162,7 @@ class GroupColumns {
   /** Columns of the row group that are read without the library, by name. */
   private readonly own = new Map<string, NumberPages | TextPages>();
   private group: Group | null = null;
+  private readonly rooms: readonly PageRoom[];
 
   constructor(
     private readonly file: ByteSource, metadata: FileMetaData,
@@ -174,6 +175,7 @@ class GroupColumns {
       readonly isCounted: (index: number) => boolean;
     },
   ) {
+    this.rooms = of.used.map(() => new PageRoom());
     const columns = of.used.map((index) => of.tops[index]!.element.name);
     const slice = (start: number, end?: number): ArrayBuffer => this.take(start, end);
     this.startScan = () => parquetScan({
@@ -244,8 +246,9 @@ class GroupColumns {
       const bytes = await this.file.slice(chunk.start, chunk.end);
       const kind = this.kindOf(used[i]!, tops[used[i]!]!);
       if (kind !== null && arePlainPages(bytes, chunk, { source, where, kind })) {
-        this.own.set(chunk.name, kind === 'TEXT' ? new TextPages(bytes, chunk, source, where)
-          : new NumberPages(bytes, kind, chunk, source, where));
+        const room = this.rooms[i]!;
+        this.own.set(chunk.name, kind === 'TEXT' ? new TextPages(bytes, room, chunk, source, where)
+          : new NumberPages(bytes, room, kind, chunk, source, where));
       } else {
         checkPages(bytes, chunk, source, where);
         this.kept.set(chunk.start, bytes);

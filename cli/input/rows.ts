@@ -150,11 +150,11 @@ export class BatchBuilder {
     if (this.count === rowsPerBatch) this.cut();
   }
 
-  /** Ends rows of one group, at most `room`, of which nothing else is asked. */
+  /** Ends rows of one group, any number of them, of which nothing else is asked. */
   endGroup(group: string, count: number): void {
     this.groupCounts.set(group, (this.groupCounts.get(group) ?? 0) + count);
     this.count += count;
-    if (this.count === rowsPerBatch) this.cut();
+    if (this.count >= rowsPerBatch) this.cut();
   }
 
   /** Ends rows that were written at `target`, at most `room`, which have neither ids nor groups. */

@@ -3,7 +3,7 @@ import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { readParquetBytes } from '../../cli/input/parquet.js';
 import { groupsOf } from '../../cli/input/parquet-columns.js';
-import { NumberPages } from '../../cli/input/parquet-numbers.js';
+import { NumberPages, PageRoom } from '../../cli/input/parquet-numbers.js';
 import { readRuns } from '../../cli/input/parquet-runs.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import type { ColumnType } from '../../src/base/columns.js';
@@ -113,7 +113,7 @@ describe('numbers of Parquet', () => {
       const [group] = groupsOf(metadata, parquetSchema(metadata).children, 'f');
       const [chunk] = group!.chunks;
       const pages = new NumberPages(
-        file.slice(chunk!.start, chunk!.end), 'DOUBLE', chunk!, 'f', 'a',
+        file.slice(chunk!.start, chunk!.end), new PageRoom(), 'DOUBLE', chunk!, 'f', 'a',
       );
       const found: (number | null)[] = [];
       while (found.length < group!.rows) {
