@@ -5,8 +5,6 @@ import { InvalidInputError } from '../../src/base/errors.js';
 import { asInputError, UsageError } from '../base/errors.js';
 import { flightsName } from '../data/flights.js';
 import { headOf, rejoin } from './chunks.js';
-import { readCsv } from './csv.js';
-import { readNdjson } from './ndjson.js';
 import { readFlights } from './flights.js';
 import { readNpy } from './npy.js';
 import { npyMagic } from './npy-header.js';
@@ -72,10 +70,10 @@ const fileReaders: Readonly<Record<FileFormat, {
 };
 
 const readers: Readonly<Record<Exclude<InputFormat, FileFormat>, () => Promise<StreamReader>>> = {
-  csv: () => Promise.resolve(readCsv),
-  ndjson: () => Promise.resolve(readNdjson),
   npy: () => Promise.resolve(readNpy),
-  // Loaded when needed, so that other commands start fast.
+  // Each is loaded when a file needs it, so that a start has less to load.
+  csv: async () => (await import('./csv.js')).readCsv,
+  ndjson: async () => (await import('./ndjson.js')).readNdjson,
   arrow: async () => (await import('./arrow.js')).readArrow,
 };
 
