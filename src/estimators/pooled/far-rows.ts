@@ -1,6 +1,6 @@
 import { assert } from '../../base/assert.js';
-import { highWord } from '../../base/byte-order.js';
 import { ln, pow } from '../../base/elementary.js';
+import { countSides, type SidePlaces } from '../../numerics/kernels/column-counts.js';
 import { deviations95, normalUpperQuantile } from '../../numerics/normal.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
 import {
@@ -50,13 +50,12 @@ const squares = lows.map((low, cell) => (low ** 2 + low * highs[cell]! + highs[c
 const partsOfOctave = 4;
 /** The first bits of the double 1: its exponent, and two bits more. */
 const firstBitsOfOne = 1023 * partsOfOctave;
-/**
- * Numbers by their first bits: at place 0 those below 1, at the last one those of the open cell. A
- * number is in the cell of `cellAtLeast`, or in the next one from `edgeAt` on.
- */
-const { cellAtLeast, edgeAt } = placesByBits();
+/** How many numbers the exponent and two more bits of a double can be. */
+const firstBits = 2 ** 13;
+/** At place 0 are the distances below 1, at the last one those of the open cell. */
+const sidePlaces = placesByBits();
 
-function placesByBits(): { readonly cellAtLeast: Uint8Array; readonly edgeAt: Float64Array } {
+function placesByBits(): SidePlaces {
   const length = 2 + partsOfOctave * quarters[open]! / 4;
   const startOf = (place: number): number => (place === 0 ? 0
     : pow(2, Math.floor((place - 1) / partsOfOctave))
@@ -69,7 +68,9 @@ function placesByBits(): { readonly cellAtLeast: Uint8Array; readonly edgeAt: Fl
     edgeAt[place] = inside[0] ?? Infinity;
     return lows.filter((low) => low <= start).length - 1;
   });
-  return { cellAtLeast, edgeAt };
+  const placeOf = Uint8Array.from({ length: firstBits }, (_, bits) =>
+    Math.min(length - 1, Math.max(0, bits - firstBitsOfOne + 1)));
+  return { placeOf, cellAtLeast, edgeAt, cells: cellsOfSide };
 }
 
 /** How many spreads out the open cell begins. */
@@ -101,20 +102,7 @@ export function intervalFrom(sigma: number): number {
  * @param centre - released, in the rows' units, which are spreads.
  */
 export function farCounts({ count, values }: RowBlock, centre: number): Float64Array {
-  const counts = new Float64Array(farCells);
-  const last = edgeAt.length - 1;
-  const number = new Float64Array(1);
-  const words = new Uint32Array(number.buffer);
-  for (let i = 0; i < count; i++) {
-    const moved = values[i]! - centre;
-    const size = Math.abs(moved);
-    number[0] = size;
-    const place = Math.min(last, Math.max(0, (words[highWord]! >>> 18) - firstBitsOfOne + 1));
-    const cell = Number(moved < 0) * cellsOfSide + cellAtLeast[place]!
-      + Number(size >= edgeAt[place]!);
-    counts[cell]! += Number(Number.isFinite(size));
-  }
-  return counts;
+  return countSides(values, count, centre, sidePlaces);
 }
 
 /** A released histogram. */

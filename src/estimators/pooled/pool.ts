@@ -34,6 +34,11 @@ export function rowsInSpreads(
   { count, dimension, values }: RowBlock, spread: Float64Array, isScratch = false,
 ): RowBlock {
   const scaled = isScratch ? values : sharedDoubles(count * dimension);
+  if (dimension === 1) {
+    const unit = spread[0]!;
+    for (let at = 0; at < count; at++) scaled[at] = values[at]! / unit;
+    return { count, dimension, values: scaled };
+  }
   for (let at = 0; at < count * dimension;) {
     for (let j = 0; j < dimension; j++, at++) scaled[at] = values[at]! / spread[j]!;
   }

@@ -22,6 +22,7 @@ export interface Exports {
   readonly countBins: Pass;
   readonly countCells: Pass;
   readonly countDistances: Pass;
+  readonly countSides: Pass;
   readonly keepSmallest: Pass;
   readonly eigen: Pass;
 }

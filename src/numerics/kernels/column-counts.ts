@@ -167,6 +167,46 @@ export function countDistances(
   return counts;
 }
 
+/** Cells of distances, the same on both sides of a centre. */
+export interface SidePlaces {
+  /** By the first 13 bits of a distance after its sign: its place in the other two. */
+  readonly placeOf: Uint8Array;
+  /** By place: the cell of the distances that are below the edge. Others are in the next one. */
+  readonly cellAtLeast: Uint8Array;
+  readonly edgeAt: Float64Array;
+  /** Of one side. */
+  readonly cells: number;
+}
+
+/**
+ * Counts numbers by their distance from a centre: `cells` counts of those above it, or at it, then
+ * as many of those below. Numbers that are not finite are not counted. No time depends on the
+ * numbers.
+ */
+export function countSides(
+  values: Float64Array, count: number, centre: number, places: SidePlaces,
+): Float64Array {
+  const counts = new Float64Array(2 * places.cells);
+  if (count === 0) return counts;
+  const blocks = new Blocks(arena(), values, 1, count, {});
+  const [firsts, cells, edges, counted, ...parts] = arena().layout(
+    places.placeOf.length / 8, Math.ceil(places.cellAtLeast.length / 8), places.edgeAt.length,
+    places.cells, ...blocks.lengths,
+  );
+  new Uint8Array(firsts.buffer, firsts.byteOffset).set(places.placeOf);
+  new Uint8Array(cells.buffer, cells.byteOffset).set(places.cellAtLeast);
+  edges.set(places.edgeAt);
+  counted.fill(0);
+  const pointers = [firsts, cells, edges, counted].map((part) => part.byteOffset);
+  blocks.each(parts, ({ rows, count: held }) => {
+    arena().exports.countSides(
+      rows, held, centre, pointers[0]!, pointers[1]!, pointers[2]!, places.cells, pointers[3]!,
+    );
+  });
+  counts.set(new Uint32Array(counted.buffer, counted.byteOffset, counts.length));
+  return counts;
+}
+
 /**
  * Bins of a difference go from 2^-200 to 2^200. Smaller and larger ones count in the first and last
  * bin.

@@ -2,7 +2,7 @@ export {
   gather, packRows, addProduct, rowProducts, addColumnSums, clipRows,
 } from './rows';
 export { packWide, addGram } from './gram';
-export { countBins, countCells, countDistances } from './counts';
+export { countBins, countCells, countDistances, countSides } from './counts';
 export { keepSmallest } from './pairs';
 export { scoreRows, countScores, takeBinned } from './scores';
 export { eigen } from './eigen';
