@@ -374,7 +374,9 @@ function knownFacts(
     const remedy = parameterNow(odd, names);
     throw new InvalidParameterError(
       `no estimator of this question takes "${odd}"`
-        + (remedy === undefined ? didYouMean(odd, names) : `: ${remedy}`), { path: odd },
+        + (remedy === undefined ? didYouMean(odd, names) || `: they take ${names.join(', ')}`
+          : `: ${remedy}`),
+      { path: odd },
     );
   }
   const shape = given['shape'] ?? 'any';
