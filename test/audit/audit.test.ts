@@ -77,12 +77,12 @@ const slow: ReadonlySet<string> =
  */
 const toCommand: ReadonlySet<string> = new Set(['mixture-1d', 'mixture']);
 /**
- * Whose audits take five seconds to a minute: only `npm run test:all` has them. The compliance
- * suite compares their calls on neighbours each time.
+ * Whose audits take a second to a minute: only `npm run test:all` has them. The compliance suite
+ * compares their calls on neighbours each time.
  */
 const slowest: ReadonlySet<string> = new Set([
   'heavy-tailed candidates', 'tukey-median', 'stable-covariance', 'covariance', 'gaussian',
-  'stable-mean reference', 'stable-moments',
+  'stable-mean reference', 'stable-moments', 'resilience', 'quantile', 'stable-mean',
 ]);
 /** Other algorithms of an estimator. */
 const variants: readonly (readonly [

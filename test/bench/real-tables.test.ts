@@ -119,7 +119,7 @@ describe('the report of real tables', () => {
   });
 
   // Columns are correlated, so rows are wider than their spread along some direction.
-  it('have a prime-heavy of all columns, in its interval', async () => {
+  it('have a prime-heavy of all columns, in its interval', { tags: ['slow'] }, async () => {
     const lines = await linesFor('whole', [
       '--tables', tables, '--estimators', 'prime-heavy', '--columns', 'whole',
     ]);

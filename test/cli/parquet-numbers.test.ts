@@ -156,7 +156,9 @@ describe('numbers of Parquet', () => {
     await expect(valuesOf(notFinite)).rejects.toThrow('f, row 2, column 1 ("a"): not a finite');
   });
 
-  it('are refused or read where bytes are damaged, and nothing else is thrown', async () => {
+  it('are refused or read where bytes are damaged, and nothing else is thrown', {
+    tags: ['slow'],
+  }, async () => {
     const data = dataSource('damaged numbers');
     let refused = 0;
     for (let i = 0; i < 400; i++) {
@@ -189,7 +191,9 @@ describe('texts of Parquet', () => {
     expect(Math.min(ofDictionary, others)).toBeGreaterThan(10);
   });
 
-  it('are refused or read where bytes are damaged, and nothing else is thrown', async () => {
+  it('are refused or read where bytes are damaged, and nothing else is thrown', {
+    tags: ['slow'],
+  }, async () => {
     const data = dataSource('damaged texts');
     let refused = 0;
     for (let i = 0; i < 400; i++) {

@@ -33,7 +33,7 @@ describe('the built command', () => {
     expect(found.stderr).not.toContain('secret');
   });
 
-  it('ends an audit in which nothing moved with 1, as inconclusive', { tags: ['long'] }, () => {
+  it('ends an audit in which nothing moved with 1, as inconclusive', { tags: ['slow'] }, () => {
     const audit = (...more: readonly string[]) => run([
       'audit', 'count', '--epsilon', '1', '--delta', '1e-6', '--trials', '500', ...more, '--json',
     ]);

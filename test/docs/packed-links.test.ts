@@ -62,7 +62,7 @@ describe('the pages of the package', () => {
     expect(readme).toContain('speed | measured results |');
   });
 
-  it('are as they were afterwards, also when a pack was interrupted', () => {
+  it('are as they were afterwards, also when a pack was interrupted', { tags: ['slow'] }, () => {
     run('before');
     run('before');
     expect(texts()).not.toEqual(asTheyWere);
@@ -72,7 +72,7 @@ describe('the pages of the package', () => {
     expect([texts(), packed()]).toEqual([asTheyWere, paths]);
   });
 
-  it('are those that messages name', () => {
+  it('are those that messages name', { tags: ['slow'] }, () => {
     const named = sourceFiles().flatMap(({ text }) => {
       const code = text.replaceAll(/^ *(\/\/|\/?\*).*$/gm, '');
       return [...code.matchAll(/docs\/[\w/-]+\.(?:md|json)/g)].map(([page]) => page);

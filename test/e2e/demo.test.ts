@@ -137,7 +137,7 @@ describe('keelson demo --json', () => {
 describe('keelson demo with repeatable noise', () => {
   const environment = { KEELSON_INSECURE_SEED: 'a test' };
 
-  it('warns and says so in every line', async () => {
+  it('warns and says so in every line', { tags: ['slow'] }, async () => {
     const words = [...few, '--epochs', '1', '--json', '--logs', stage.path('insecure')];
     const run = await stage.run(words, { environment });
     expect(run.stderr).toContain('NOT private');

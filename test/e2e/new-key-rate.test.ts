@@ -1,3 +1,4 @@
+// @module-tag slow
 import { afterAll, expect, it } from 'vitest';
 import { retryableWireCodes } from '../../src/base/error-codes.js';
 import type { Signer } from '../../src/signing/index.js';

@@ -87,7 +87,9 @@ it('refuses an older copy of the database unless --accept-rollback is '
   await third.command.interrupt();
 });
 
-it('refuses an empty database beside a key, and a copy without its mark', async () => {
+it('refuses an empty database beside a key, and a copy without its mark', {
+  tags: ['slow'],
+}, async () => {
   const study = stage.write('mean.yaml', meanStudy('emptied'));
   const first = await stage.serve([study]);
   await first.command.interrupt();

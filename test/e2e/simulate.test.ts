@@ -160,7 +160,9 @@ describe('keelson simulate', () => {
     expect(linesOf(again).at(-1)).toMatchObject({ type: 'summary', refused: {} });
   });
 
-  it('reports a server that refuses everybody, too many rows, and wrong columns', async () => {
+  it('reports a server that refuses everybody, too many rows, and wrong columns', {
+    tags: ['slow'],
+  }, async () => {
     const { url } = await stage.serve(
       [sample('members-survey', '1h'), sample('monthly-survey', '1h')],
       { data: 'refusing' });

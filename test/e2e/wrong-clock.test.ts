@@ -1,3 +1,4 @@
+// @module-tag slow
 import { existsSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { connect } from '../../server/store/sqlite/driver.js';
@@ -57,9 +58,7 @@ it('refuses a clock that cannot be right, and a new folder stays usable', async 
   expect((await again.command.interrupt()).status).toBe(0);
 });
 
-it('continues with a folder that saw a clock ahead if the operator confirms', {
-  tags: ['slow'],
-}, async () => {
+it('continues with a folder that saw a clock ahead if the operator confirms', async () => {
   const wrong = stage.start(words('ahead'), { environment: shifted(400 * dayMs) });
   const { address, serverKey } =
     await wrong.line(({ type }) => type === 'listening') as Record<string, string>;
@@ -81,9 +80,7 @@ it('continues with a folder that saw a clock ahead if the operator confirms', {
   expect((await plain.command.interrupt()).status).toBe(0);
 });
 
-it('continues with a folder in which an earlier version stored times before 1970', {
-  tags: ['slow'],
-}, async () => {
+it('continues with a folder in which an earlier version stored times before 1970', async () => {
   const first = await stage.serve([study], { data: 'old' });
   await released(first);
   await first.command.kill();

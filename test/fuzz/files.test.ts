@@ -32,7 +32,9 @@ const token = fc.oneof(
 );
 
 describe('files made to harm', () => {
-  it('study files with pieces replaced, moved or cut are read or refused by name', () => {
+  it('study files with pieces replaced, moved or cut are read or refused by name', {
+    tags: ['slow'],
+  }, () => {
     const edit = fc.tuple(fc.nat(), fc.nat({ max: 20 }), token);
     fc.assert(
       fc.property(
@@ -88,7 +90,9 @@ describe('files made to harm', () => {
     }
   });
 
-  it('files of every kind, changed everywhere, are read or refused by name', async () => {
+  it('files of every kind, changed everywhere, are read or refused by name', {
+    tags: ['slow'],
+  }, async () => {
     const samples = await readSamples(root);
     const tally = new FileTally();
     for (const kind of fileKinds) {

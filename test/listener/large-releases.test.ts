@@ -33,7 +33,9 @@ async function reader(rig: Rig): Promise<WireClient> {
 const tcpOf = (client: WireClient): Socket => (client.ws as unknown as { _socket: Socket })._socket;
 
 describe('releases above 1 MiB', () => {
-  it('reach the client, from the log and as they come, and by HTTP', async () => {
+  it('reach the client, from the log and as they come, and by HTTP', {
+    tags: ['slow'],
+  }, async () => {
     const rig = await startRig();
     for (let i = 0; i < 3; i++) rig.hub.publish(rig.study, large);
     const indexes: bigint[] = [];
@@ -72,7 +74,9 @@ describe('the command, of a release above 1 MiB', () => {
 });
 
 describe('a subscriber that reads a large release slowly', () => {
-  it('is waited for as long as the slowest reader needs, though no ping reaches it', async () => {
+  it('is waited for as long as the slowest reader needs, though no ping reaches it', {
+    tags: ['slow'],
+  }, async () => {
     const clock = new HandClock();
     const rig = await startRig({ clock });
     const client = await reader(rig);

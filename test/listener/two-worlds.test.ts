@@ -553,7 +553,7 @@ describe('two worlds that differ in one person', { tags: ['long'] }, () => {
     expect(difference(notFull.transcript, full.transcript)?.[0]).toMatch(/sends 64 absent cells/);
   });
 
-  it('would differ if nonces showed their count', async () => {
+  it('would differ if nonces showed their count', { tags: ['slow'] }, async () => {
     const [one, other] = [false, true].map((hasPerson) => ({ hasPerson, plainNonces: true }));
     const found = difference((await read(one!)).transcript, (await read(other!)).transcript);
     expect(found?.[0]).toMatch(/POST \/v1\/batches\nHTTP\/1.1 200/);

@@ -148,7 +148,7 @@ describe('release log', () => {
     expect(await fault(lines)).toBe(expected);
   });
 
-  it('finds every single changed byte of the file', { tags: ['long'] }, async () => {
+  it('finds every single changed byte of the file', { tags: ['slow'] }, async () => {
     const file = utf8(log.lines.map((line) => `${line}\n`).join(''));
     // Each byte once, a different bit each time, is thousands of verifications: every third is
     // enough

@@ -10,7 +10,7 @@ const { generateKernels } = await import(`${root}scripts/generate-kernels.js`) a
 };
 
 describe('the kernels as a module', () => {
-  it('are tracked as their sources compile', () => {
+  it('are tracked as their sources compile', { tags: ['slow'] }, () => {
     const folder = mkdtempSync(join(tmpdir(), 'keelson-kernels-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const textIn = (place: string): string => readFileSync(join(place, 'module.ts'), 'utf8');

@@ -98,7 +98,9 @@ describe('compute pool', () => {
     }
   });
 
-  it('keeps no more of the rows of earlier passes than a few, here or in the threads', async () => {
+  it('keeps no more of the rows of earlier passes than a few, here or in the threads', {
+    tags: ['slow'],
+  }, async () => {
     const held: number[] = [];
     for (let pass = 0; pass < 200; pass++) {
       const values = sharedDoubles(200_000 * dimension);

@@ -180,7 +180,7 @@ describe('twoCutMean', () => {
     }
   });
 
-  it('is moved by no more than the planner assumes', { tags: ['long'] }, () => {
+  it('is moved by no more than the planner assumes', { tags: ['slow'] }, () => {
     for (const away of [1.5, 2.5, 4, 8]) {
       for (const hostile of [4, 8, 17, 25]) {
         const reach = robustLocal.reach(hostile / rows, dimension);

@@ -227,7 +227,7 @@ describe('both implementations', () => {
   });
 
   it('agree on keys that carry a part of small order, where rules for verifying '
-    + 'differ', { tags: ['long'] }, () => {
+    + 'differ', { tags: ['slow'] }, () => {
     // A = aB + T. A verifier that multiplies by the cofactor takes every signature below; one that
     // does not takes those whose hash is a multiple of T's order.
     const hashed = node.sha512(seed).slice(0, 32);

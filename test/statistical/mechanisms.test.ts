@@ -69,7 +69,7 @@ describe('mechanisms draw the noise that was charged (DKW, false failure 1e-6 pe
     expectScale((factor) => distanceToMass(noise, laplaceMass(6 * factor)));
   });
 
-  it('exponential: weights exp(epsilon u / (2 sensitivity))', () => {
+  it('exponential: weights exp(epsilon u / (2 sensitivity))', { tags: ['slow'] }, () => {
     const scores = Float64Array.from({ length: 60 }, (_, i) => -((i * 7) % 60) - 0.125);
     const event = {
       kind: 'exponential', name: 'x', cohort: 'all', candidates: 60, sensitivity: 2, epsilon: 0.5,

@@ -150,7 +150,7 @@ describe('a clock that was ahead and is set right', () => {
   });
 
   it('never lets true windows hold more than the cap, but for what was charged while the clock was '
-    + 'ahead', async () => {
+    + 'ahead', { tags: ['slow'] }, async () => {
     const step = fc.oneof(
       { weight: 6, arbitrary: fc.record({
         kind: fc.constant('epoch' as const), waitMs: fc.integer({ min: 0, max: 400 }),

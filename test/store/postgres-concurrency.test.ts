@@ -99,7 +99,7 @@ describePrivatePostgres('many connections on one PostgreSQL store', (server) => 
     await store.close();
   });
 
-  it('keep what they acknowledged when the database is killed', { tags: ['long'] }, async () => {
+  it('keep what they acknowledged when the database is killed', { tags: ['slow'] }, async () => {
     const url = await server().createDatabase();
     const store = await openedStore(url);
     let over = false;

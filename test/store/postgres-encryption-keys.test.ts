@@ -155,7 +155,9 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
     expect(readdirSync(folder)).not.toContain(path.slice(folder.length + 1));
   });
 
-  it('are made once and never erased under an epoch, whoever opens and looks', async () => {
+  it('are made once and never erased under an epoch, whoever opens and looks', {
+    tags: ['slow'],
+  }, async () => {
     const two = await open();
     const other = registration({ studyId: idOf('t'), name: 't' });
     await two.registerStudy({ ...other, budget: { ...other.budget, key: 'study:t' } });

@@ -78,7 +78,7 @@ describePrivatePostgres('a standby that takes over', () => {
     await store.chargeEpoch(s, BigInt(epoch), '[]', 5_000);
   }
 
-  it('has everything with synchronous commits', async () => {
+  it('has everything with synchronous commits', { tags: ['slow'] }, async () => {
     await beSynchronous();
     const store = await open();
     await store.registerStudy(registration());
@@ -108,7 +108,7 @@ describePrivatePostgres('a standby that takes over', () => {
     await expect(open(standbyUrl(), join(folder, 'other.json'))).resolves.toBeDefined();
   });
 
-  it('is refused when it lacks a release that was read', async () => {
+  it('is refused when it lacks a release that was read', { tags: ['slow'] }, async () => {
     const store = await open();
     await store.registerStudy(registration());
     await charge(store, 1);

@@ -135,7 +135,9 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
   const onEpochs = `create trigger no_room before insert or update on epochs
     execute function no_room()`;
 
-  it('refuses batches while the database has no room, and waits with the rest', async () => {
+  it('refuses batches while the database has no room, and waits with the rest', {
+    tags: ['slow'],
+  }, async () => {
     await noRoom('53100');
     // A row that is replaced may find room on its page where a new row finds none.
     for (const table of ['nodes', 'contributors']) {
@@ -174,20 +176,21 @@ describePrivatePostgres('a PostgreSQL store in trouble', (server) => {
       expect([await refusals(), store.fullBecause!()]).toEqual([20, null]);
     });
 
-  it('waits with a write for as long as the database is away, and with a read for a minute',
-    async () => {
-      let aheadMs = 0;
-      const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
-      const patient = await openPostgresStore({ encryptionKeys, url, leaseMs, clock });
-      await server().crash();
-      const writing = verdicts(patient, [batch('a', 1, 1)]);
-      const reading = patient.studies();
-      aheadMs = 3_600_000;
-      await expect(reading).rejects.toMatchObject({ code: 'storage-failed', retryable: true });
-      await server().restart();
-      expect(await writing).toEqual(['accepted@1']);
-      await patient.close();
-    });
+  it('waits with a write for as long as the database is away, and with a read for a minute', {
+    tags: ['slow'],
+  }, async () => {
+    let aheadMs = 0;
+    const clock = { ...systemClock, monotonicMs: () => systemClock.monotonicMs() + aheadMs };
+    const patient = await openPostgresStore({ encryptionKeys, url, leaseMs, clock });
+    await server().crash();
+    const writing = verdicts(patient, [batch('a', 1, 1)]);
+    const reading = patient.studies();
+    aheadMs = 3_600_000;
+    await expect(reading).rejects.toMatchObject({ code: 'storage-failed', retryable: true });
+    await server().restart();
+    expect(await writing).toEqual(['accepted@1']);
+    await patient.close();
+  });
 
   it('waits for a server that was killed, and has what was acknowledged', async () => {
     await verdicts(store, [batch('a', 1, 1)]);
@@ -271,7 +274,7 @@ describePrivatePostgres('opening a PostgreSQL store', (server) => {
     }
   });
 
-  it('refuses a server without fsync', async () => {
+  it('refuses a server without fsync', { tags: ['slow'] }, async () => {
     const careless = await startPrivatePostgres({ settings: { fsync: 'off' } });
     try {
       const url = await careless.createDatabase();

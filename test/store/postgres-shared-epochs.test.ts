@@ -99,7 +99,7 @@ describePostgres('servers that summarise an epoch together', (server) => {
     expect(counts[1]!.secondsTotal).toBeGreaterThan(0);
   });
 
-  it('go on where one of them stops in the middle of a slice', async () => {
+  it('go on where one of them stops in the middle of a slice', { tags: ['slow'] }, async () => {
     let isHeld = false;
     const hangs = new InlineEpochRunner();
     let thaw = (): void => {};

@@ -65,7 +65,7 @@ describe('populous-mean in small groups', () => {
     expect(Math.sqrt(squares)).toBeLessThan(0.05);
   });
 
-  it('queries no more than its events say on neighbours', async () => {
+  it('queries no more than its events say on neighbours', { tags: ['slow'] }, async () => {
     const facts = factsOf(2, 2_000, 8);
     const parameters = parseParameters(populous.parameters, { spread: 1 }, facts);
     const { faults, pairs } =

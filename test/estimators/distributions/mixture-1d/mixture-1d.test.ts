@@ -152,7 +152,7 @@ describe('mixture-1d', () => {
   it.each<[string, readonly Part[]]>([
     ['four equal components', [[0.25, 0, 1], [0.25, 8, 1], [0.25, 16, 1], [0.25, 24, 1]]],
     ['three components', [[0.5, 0, 1], [0.3, 8, 1], [0.2, 16, 1]]],
-  ])('finds %s that stand apart, under every seed', { tags: ['long'] }, async (name, parts) => {
+  ])('finds %s that stand apart, under every seed', { tags: ['slow'] }, async (name, parts) => {
     for (let seed = 0; seed < 4; seed++) {
       const outcome = await estimated(
         (data) => draw(parts, data), `${name} apart ${seed}`, { components: parts.length }, 60_000,

@@ -164,7 +164,7 @@ describe('what a filter is made of', () => {
 
   // 5,000 pairs of neighbours, four rounds each.
   it('changes by at most one row when a contributor is replaced, whatever is released: 20,000 '
-    + 'cases', { tags: ['long'] }, async () => {
+    + 'cases', { tags: ['slow'] }, async () => {
     const random = seededRandom(utf8('lattice'));
     const [d, n] = [2, 7];
     const point = (): number[] =>

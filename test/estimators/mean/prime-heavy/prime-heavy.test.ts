@@ -55,7 +55,7 @@ describe('prime-heavy', () => {
   });
 
   it('asks queries that neighbours change by no more than was charged, each in one '
-    + 'cohort', { tags: ['long'] }, async () => {
+    + 'cohort', { tags: ['slow'] }, async () => {
     const dimension = 2;
     const facts = factsOf(dimension, 900, 60);
     const parameters = parseParameters(

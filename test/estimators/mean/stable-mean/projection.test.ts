@@ -205,7 +205,7 @@ function somewhere(data: DataSource, dimension: number, radius: number): Float64
 
 describe('weights of neighbours', () => {
   it('differ by no more than the lemma says, and move the sums by no more than is '
-    + 'charged', { tags: ['long'] }, async () => {
+    + 'charged', { tags: ['slow'] }, async () => {
     const data = dataSource('pairs');
     const reach = 6;
     let worst = 0;
