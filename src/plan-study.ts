@@ -44,6 +44,21 @@ export interface StudyPlan extends QuestionsPlan {
 export function planStudy(
   document: StudyDocument, find: (estimator: string) => Estimator, order?: number,
 ): StudyPlan {
+  const known = order === undefined ? plans.get(document) : undefined;
+  if (known?.find === find) return known.plan;
+  const plan = newPlan(document, find, order);
+  if (order === undefined) plans.set(document, { find, plan });
+  return plan;
+}
+
+/** The plans of documents: the one that `withLeastNoise` chooses is planned again as a study. */
+const plans = new WeakMap<StudyDocument, {
+  readonly find: (estimator: string) => Estimator; readonly plan: StudyPlan;
+}>();
+
+function newPlan(
+  document: StudyDocument, find: (estimator: string) => Estimator, order: number | undefined,
+): StudyPlan {
   const { rule } = document.budget;
   const caps = capsOf({
     ...document.budget, rule: rule === 'renyi' && order !== undefined ? { rule, order } : rule,

@@ -11,7 +11,7 @@ import type {
   Estimator, Infeasible, Plan, PlannedWork, StudyFacts,
 } from '../estimators/contract/estimator.js';
 import { forEachKey } from '../estimators/keyed/each.js';
-import { plusCost } from '../privacy/accounting/composition.js';
+import { isMask, plusCost } from '../privacy/accounting/composition.js';
 import { epsilonOfApproximateZcdp } from '../privacy/accounting/conversion.js';
 import type { PrivacyCost } from '../privacy/accounting/cost.js';
 import type { MechanismEvent } from '../privacy/accounting/events.js';
@@ -107,7 +107,9 @@ export function planQuestions(
 ): QuestionsPlan | Infeasible {
   const all = questions.reduce((sum, { part }) => sum + part, 0);
   const first = questions.map((question) => planOne(question, all, facts, planner));
-  const usesDelta = first.map((found) => 'kind' in found || found.plan.cost.delta > 0n);
+  // The cost of a plan, which takes long, is not worked out of plans that are made again.
+  const usesDelta = first.map((found) => 'kind' in found || found.plan.events.some((event) =>
+    'delta' in event && event.delta > 0));
   const parts = questions.reduce((sum, { part }, i) => sum + (usesDelta[i] ? part : 0), 0);
   const planned: PlannedQuestion[] = [];
   for (const [i, question] of questions.entries()) {
@@ -153,7 +155,7 @@ function planOne(
     }, question);
     if (plan.kind === 'infeasible') return { ...plan, reason: reasonOf(facts, name, plan.reason) };
     if (isRunning && plan.running === undefined) return notRunning(facts, name, estimator);
-    if (plan.cost.renyi !== undefined && (question.part < 100 || by !== undefined)) {
+    if (plan.events.some(isMask) && (question.part < 100 || by !== undefined)) {
       return infeasible(
         facts, name, `the noise of ${estimator.name} has a cost at one Renyi order only`,
         'give it a study of its own',

@@ -32,6 +32,28 @@ describe('rule pure', () => {
     expect(questionsPlanOf(study, find).cost).toEqual(study.cost);
   });
 
+  it('is planned once for a document and its estimators', () => {
+    let plans = 0;
+    const estimator = pureEstimator(1);
+    const counted: Estimator = {
+      ...estimator,
+      plan: (...asked) => {
+        plans += 1;
+        return estimator.plan(...asked);
+      },
+    };
+    const find = (): Estimator => counted;
+    const facts = document(0);
+    const study = defineStudy(facts, null, find);
+    const first = plans;
+    expect(defineStudy(facts, null, find).events).toBe(study.events);
+    expect(plans).toBe(first);
+    defineStudy({ ...facts }, null, find);
+    expect(plans).toBe(2 * first);
+    defineStudy(facts, null, () => counted);
+    expect(plans).toBe(3 * first);
+  });
+
   it.each([1, 3])(
     'plans %d pure mechanisms within the epsilon of a release, and epsilon adds up', (parts) => {
       const study = defineStudy(document(0), null, () => pureEstimator(parts));

@@ -162,7 +162,8 @@ function stepsOf({ grid, scale }: LaplaceEvent): Ratio {
 
 type MaskEvent = WishartMaskEvent | AffineMaskEvent;
 
-function isMask(event: MechanismEvent): event is MaskEvent {
+/** True for noise that has a cost at one Renyi order only. */
+export function isMask(event: MechanismEvent): event is MaskEvent {
   return event.kind === 'wishart-mask' || event.kind === 'affine-mask';
 }
 
