@@ -111,8 +111,9 @@ export const init = defineCommand({
       output.text(`wrote ${file}: the study ${study}, with ${what}`);
       const count = releases === 1 ? '1 release' : `${releases} releases`;
       output.text(`its budget of epsilon ${budget.epsilon} pays for ${count}`);
-      if (app) output.text(`beside it are a page for people and its server: see ${place}/README.md`);
-      output.text(`next: ${app ? `cd ${place} && npm install && npm start` : `keelson plan ${file}`}`);
+      if (app) output.text(`beside it are a page and its server: see ${place}/README.md`);
+      const next = app ? `cd ${place} && npm install && npm start` : `keelson plan ${file}`;
+      output.text(`next: ${next}`);
       output.json({
         file, study, releases,
         questions: asked.map(({ name, estimator }) => ({ name, estimator })),

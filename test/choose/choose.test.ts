@@ -138,7 +138,7 @@ describe('the choice of an estimator', () => {
 
   it('refuses wrong questions and parameters by name', () => {
     expect(() => found({ question: 'meen' as 'mean' })).toThrow(/question is one of.*mean/);
-    expect(() => found({ parameters: { p: 1 } })).toThrow(/takes "p": they take corruption, shape, /);
+    expect(() => found({ parameters: { p: 1 } })).toThrow(/"p": they take corruption, shape, /);
     expect(() => found({ parameters: { spred: 1 } })).toThrow(/takes "spred": did you mean "spread"/);
     expect(() => found({ parameters: { corruption: 0.6 } })).toThrow(/corruption is a share/);
     expect(() => found({ parameters: { shape: 'round' } })).toThrow(/shape is any or light/);
