@@ -110,19 +110,19 @@ export class PageRoom {
   #places = new Uint32Array(0);
   #rows = noNumbers;
 
-  /** Of a page: its numbers, with arbitrary contents. */
+  /** Room for the numbers of a page, with arbitrary contents. */
   numbers(count: number): Float64Array {
     if (this.#numbers.length < count) this.#numbers = new Float64Array(count);
     return this.#numbers.subarray(0, count);
   }
 
-  /** Of a page: places in its dictionary, zeros. */
+  /** Room for the places of a page in its dictionary, all zero. */
   places(count: number): Uint32Array {
     if (this.#places.length < count) this.#places = new Uint32Array(count);
     return this.#places.subarray(0, count).fill(0);
   }
 
-  /** Of several pages: their rows, with arbitrary contents. */
+  /** Room for the rows of several pages, with arbitrary contents. */
   rows(count: number): Float64Array {
     if (this.#rows.length < count) this.#rows = new Float64Array(count);
     return this.#rows.subarray(0, count);

@@ -90,7 +90,7 @@ class OnceTransport extends RequestTransport {
   }
 }
 
-/** What a sender without a channel has to know. */
+/** The facts that a sender without a channel needs. */
 interface OpenAnswer {
   /** With one study, and without a nonce. */
   readonly welcome: Uint8Array;

@@ -34,7 +34,7 @@ export interface HttpOptions {
   readonly isStopping: () => boolean;
   /** True if this server takes batches while it can. */
   readonly takesBatches: boolean;
-  /** Whether rows are taken on encrypted channels alone. */
+  /** True: rows are taken on encrypted channels alone. */
   readonly encryptedOnly: boolean;
   readonly events: BeginEvents;
   /** Answers POST /v1/once. @throws (rejects) HttpError. */

@@ -174,7 +174,7 @@ export interface SidePlaces {
   /** By place: the cell of the distances that are below the edge. Others are in the next one. */
   readonly cellAtLeast: Uint8Array;
   readonly edgeAt: Float64Array;
-  /** Of one side. */
+  /** The number of cells on one side. */
   readonly cells: number;
 }
 
