@@ -114,7 +114,7 @@ export function printKeys(
   output: Output,
 ): void {
   if (keys.length === 0) {
-    output.text('no key was found that enough people have');
+    output.text('no group was found that enough people have');
     return;
   }
   const stride = estimate.length / keys.length;
@@ -139,8 +139,8 @@ export function printKeys(
   }));
   if (ifFalse && stride > 0) output.text(shownIfFalse(parameters));
   if (doubts.some((doubt) => doubt !== null)) {
-    wrap('note: a look-alike differs from another key only in capitals or in the form of its '
-      + 'letters. Mixed letters come from several writing systems, and may imitate another key.',
+    wrap('note: a look-alike differs from another group only in capitals or in the form of its '
+      + 'letters. Mixed letters come from several writing systems, and may imitate another group.',
     terminalColumns).forEach((line) => output.text(line));
   }
   printFindings(findings, columns, output, keys);

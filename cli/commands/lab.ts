@@ -77,7 +77,7 @@ export const lab = defineCommand({
     + 'every epoch a share of them attacks. The private answers are what the server released. The '
     + 'lab computes three answers without privacy from its own people\'s rows: the mean of all, '
     + 'the median of each column, and a robust filter. Errors are Euclidean distances from the '
-    + 'honest mean, in units of spread. With --data rides the studies answer by key, and the lab '
+    + 'honest mean, in units of spread. With --data rides the studies answer by group, and the lab '
     + 'computes their plain counts, sums and means; each error is in the unit of its own promise. '
     + 'Brackets hold the error that the plan promised before any '
     + 'row, and ! marks an error of more than twice that. Without a page, a round is repeated if '

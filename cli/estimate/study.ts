@@ -171,7 +171,7 @@ function keyRoom(planned: readonly PlannedQuestion[], path: string): () => void 
     count += 1;
     if (count <= people) return;
     throw new InvalidInputError(
-      `${path}: the keys of all its people may not find room, and there is room for those of `
+      `${path}: the groups of all its people may not find room, and there is room for those of `
         + `${people} people: give a smaller groupsMax, or fewer bytes for the texts of by`,
       { path, people },
     );

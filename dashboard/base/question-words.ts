@@ -18,7 +18,7 @@ export function testInWords(test: RowTest): string {
 export function keysInWords({ groupsMax, groups: keys, discover }: GroupBy): string {
   const from = discover !== undefined ? foundInWords(discover)
     : keys !== undefined ? `a list of ${whole(keys.length)}` : 'all public values';
-  return `${from}; a person counts for ${counted(groupsMax, 'key')} at most`;
+  return `${from}; a person counts for ${counted(groupsMax, 'group')} at most`;
 }
 
 function foundInWords({ top, remember, answer }: NonNullable<GroupBy['discover']>): string {

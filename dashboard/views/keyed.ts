@@ -35,7 +35,7 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
     () => arranged(rows, order, filter, number), [rows, order, filter, number],
   );
   const drawn = isWhole ? found : found.slice(0, rowsFirst);
-  const words = numbers[number] ?? plainWords('keys');
+  const words = numbers[number] ?? plainWords('groups');
   const axis = axisOf(rows, number, words);
   const isAlone = numbers.length === 0;
   const isLong = !isAlone && drawn.some(({ parts }) => parts.join(' ').length > lettersShort);
@@ -44,8 +44,8 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
       : words.name.replace(/^people/, 'contributors');
   return html`<section class="card keyed"><h2>${sentenceStart(what)} by
       ${` ${by.map(spoken).join(', ')}`}</h2>
-    ${isAlone && html`<p class="quiet">The keys that many people have, without counts. People with
-      several keys give each of them less weight.</p>`}
+    ${isAlone && html`<p class="quiet">The groups that many people are in, without counts. People with
+      several groups give each of them less weight.</p>`}
     <div class="key-controls">
       ${numbers.length > 1 && html`<${Choice} label="Number" value=${String(number)}
         onChoose=${(value: string) => setWanted(Number(value))}
@@ -58,16 +58,16 @@ export function Keyed({ picture }: { readonly picture: KeyedPicture }): VNode {
         <input type="search" value=${filter} onInput=${(event: Event) =>
           setFilter((event.currentTarget as HTMLInputElement).value)} /></label>`}</div>
     ${found.length === 0 && html`<p class="quiet">${rows.length === 0
-      ? 'No key was found that enough people have.' : 'No key holds this text.'}</p>`}
-    <table class=${`bins${isAlone ? ' alone' : ''}${isLong ? ' long' : ''}`}><thead class="hidden"><tr><th scope="col">Key</th>${!isAlone
+      ? 'No group was found that enough people have.' : 'No group holds this text.'}</p>`}
+    <table class=${`bins${isAlone ? ' alone' : ''}${isLong ? ' long' : ''}`}><thead class="hidden"><tr><th scope="col">Group</th>${!isAlone
       && html`<th scope="col">Bar</th><th scope="col">${what}</th>`}</tr></thead>
     <tbody>${drawn.map((row) => html`<${KeyLine} key=${JSON.stringify(row.parts)} row=${row}
       number=${number} axis=${axis} words=${words} />`)}</tbody></table>
     ${found.length > drawn.length && html`<div><button type="button"
-      onClick=${() => setIsWhole(true)}>Show all ${whole(found.length)} keys</button></div>`}
-    ${rows.some(({ doubt }) => doubt !== null) && html`<p class="quiet small">People sent these keys
-      as texts. A look-alike differs from another key only in capitals or in the form of its letters.
-      Mixed letters come from several writing systems, and may imitate another key.</p>`}
+      onClick=${() => setIsWhole(true)}>Show all ${whole(found.length)} groups</button></div>`}
+    ${rows.some(({ doubt }) => doubt !== null) && html`<p class="quiet small">People sent these
+      groups as texts. A look-alike differs from another group only in capitals or in the form of
+      its letters. Mixed letters come from several writing systems, and may imitate another group.</p>`}
     </section>`;
 }
 

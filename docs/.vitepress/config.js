@@ -23,7 +23,7 @@ const sections = [
     ['Count by name', 'count-by-name'], ['Count by country', 'count-by-country'],
     ['Median per device', 'median-per-device'],
     ['Several questions', 'several-questions'],
-    ['Keys nobody listed', 'keys-nobody-listed'],
+    ['Keys nobody listed', 'groups-nobody-listed'],
     ['Totals over weeks', 'totals-over-weeks'],
     ['Data files', 'data-files'], ['Estimate in a program', 'estimate-in-a-program'],
     ['A budget for a file', 'budget-for-a-file'],

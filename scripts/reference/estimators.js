@@ -9,7 +9,7 @@ function listed(maturity) {
   return table(['name', 'gives', 'assumes'], rows);
 }
 
-const keyLists = { public: 'a public list', discovered: 'keys that are discovered' };
+const keyLists = { public: 'a public list', discovered: 'groups that are discovered' };
 
 function section(estimator) {
   const {
@@ -27,7 +27,7 @@ function section(estimator) {
     `- Assumes: ${plain(assumption)}\n- Privacy: ${plain(sentence(claim))}`
       + (liars === undefined ? '' : `\n- Liars: ${plain(sentence(liars))}`)
       + (keyed.length === 0 ? ''
-        : `\n- Can be split by keys: ${keyed.map((list) => keyLists[list]).join(', or ')}.`),
+        : `\n- Can be split by groups: ${keyed.map((list) => keyLists[list]).join(', or ')}.`),
     table(['parameter', 'value', 'default', 'meaning'], rows),
     citations.map(({ key, text, place }) =>
       `- Source: [${key}] ${plain(text)} Here: ${plain(sentence(place))}`).join('\n'),

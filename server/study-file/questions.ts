@@ -108,7 +108,7 @@ function byOf(
   const stray = discover ? undefined : (['answer', 'top', 'prefilter', 'remember'] as const)
     .find((each) => given[each] !== undefined);
   if (stray !== undefined) {
-    throw refuse(`${path}.${stray}`, 'is for keys that are discovered',
+    throw refuse(`${path}.${stray}`, 'is for groups that are discovered',
       'leave it out, or write discover: true');
   }
   const { answer = 'counts', top = usualDiscovery.top, remember } = given;
@@ -200,6 +200,6 @@ function checkEstimator(
   // Any estimator can answer for each key of a public list. The plan shows where it cannot.
   if (by?.discover === undefined || keyed.includes('discovered')) return;
   const others = estimators.filter((each) => each.keyed?.includes('discovered'));
-  throw refuse(`${path}.by`, `${name} is not split by keys that are discovered`,
+  throw refuse(`${path}.by`, `${name} is not split by groups that are discovered`,
     `leave discover out, or choose one of ${others.map((each) => each.name).join(', ')}`);
 }

@@ -40,7 +40,7 @@ const columnMap = ruled(columnRule, v.strictObject({
     + 'or where.', 'category'),
   low: key(v.optional(end), 'Of a number or an integer: the least value that you expect. With '
     + 'high it is the default range of the estimators sum, quantile and distribution, and of a '
-    + 'mean that is split by keys. In by, an integer outside low and high counts as other.', 0,
+    + 'mean that is split by groups. In by, an integer outside low and high counts as other.', 0,
   'not stated'),
   high: key(v.optional(end), 'Of a number or an integer: the largest value that you expect.',
     240, 'not stated'),

@@ -50,11 +50,11 @@ function keysLeftOut(
   });
   return [
     ...ranges,
-    ...(keys === undefined ? [] : ['Rows of keys that are not in the list count under no key.']),
+    ...(keys === undefined ? [] : ['Rows of groups that are not in the list do not count.']),
     ...(mayLoseKeys(by, study, study.contribution.rowsMax)
       ? [pairsLeftOut(question)] : []),
     ...(discover === undefined ? [] : [
-      `At most ${discover.top} keys are shown, and none that fewer than ${discover.prefilter} `
+      `At most ${discover.top} groups are shown, and none that fewer than ${discover.prefilter} `
         + 'people have, or so few that noise hides them.',
     ]),
   ];
@@ -65,10 +65,10 @@ function pairsLeftOut(question: Question & Required<Pick<Question, 'by'>>): stri
   const numbers = describeNumbers(question);
   const low = numbers.every(({ kind }) => kind === 'total') ? 'sums'
     : numbers.every(({ kind }) => kind === 'count' || kind === 'groups') ? 'counts' : null;
-  return `A person counts under at most ${groupsMax} key${groupsMax === 1 ? '' : 's'}, chosen at random: `
-    + `pairs of a person and a key beyond ${groupsMax} a person are left out`
+  return `A person counts under at most ${groupsMax} group${groupsMax === 1 ? '' : 's'}, chosen at random: `
+    + `pairs of a person and a group beyond ${groupsMax} a person are left out`
     + (discover?.answer === 'groups' ? '.'
       : `${low === null ? '' : `, so ${low} are low where people have more`}. The `
       + 'intervals are about the pairs that count, and about all pairs where the answer says how '
-      + 'many people have more keys.');
+      + 'many people have more groups.');
 }

@@ -35,7 +35,7 @@ function labelOf(
   switch (number.kind) {
     case 'count': return number.side === undefined
       ? 'contributors' : sideLabel(text(number.column ?? 'value'), number.side);
-    case 'groups': return 'distinct keys';
+    case 'groups': return 'distinct groups';
     case 'share': return `share with ${sideLabel(text(number.column), number.side)}`;
     case 'bin': return binLabel(text(number.column), number.bin);
     case 'bin-start': return `${text(number.column)}, bin ${number.bin.found} from`;

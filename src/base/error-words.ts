@@ -86,9 +86,9 @@ export const errorWords: Readonly<Record<ErrorCode, ErrorWords>> = {
   },
   overloaded: {
     cause: 'The server has more batches to store than it keeps up with, or the open epoch has no '
-      + 'more room for keys that nobody listed. The message says which.',
+      + 'more room for groups that nobody listed. The message says which.',
     remedy: 'Send the same bytes again after a pause. The client does this automatically. The '
-      + 'operator makes room for keys with a smaller groupsMax, or fewer bytes for the texts of '
+      + 'operator makes room for groups with a smaller groupsMax, or fewer bytes for the texts of '
       + 'by.',
   },
   'rate-limited': {

@@ -82,12 +82,12 @@ function* faultsOfAll(
     const own = by === undefined ? 0 : keysOf(by, columns);
     keys += own;
     if (keys > limits.keys) {
-      const most = `${limits.keys.toLocaleString('en')} keys at most`;
+      const most = `${limits.keys.toLocaleString('en')} groups at most`;
       yield {
         path: `questions.${name}.by`,
         rule: own > limits.keys
-          ? `has ${own.toLocaleString('en')} keys: ${most}`
-          : `brings the keys of all questions to ${keys.toLocaleString('en')}: ${most}`,
+          ? `has ${own.toLocaleString('en')} groups: ${most}`
+          : `brings the groups of all questions to ${keys.toLocaleString('en')}: ${most}`,
         remedy: 'name fewer columns or groups',
       };
     }
@@ -345,7 +345,7 @@ function* faultsOfDiscovery(
   if (remember !== undefined && !(Number.isInteger(remember) && remember >= 1 && remember < top)) {
     yield {
       path: `${path}.remember`, rule: `is ${remember}, and top is ${top}`,
-      remedy: 'give a whole number from 1 that is smaller than top, so that new keys find room',
+      remedy: 'give a whole number from 1 that is smaller than top, so that new groups find room',
     };
   }
   for (const [name, value, most] of [

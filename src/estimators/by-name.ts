@@ -11,7 +11,7 @@ const otherWords: Readonly<Record<string, string>> = {
   average: 'mean or robust-mean',
   total: 'sum',
   proportion: 'share',
-  distinct: 'count with of: groups and keys that are discovered',
+  distinct: 'count with of: groups, and discovered groups',
 };
 
 /** The error for a name that no estimator has: it lists the names. */

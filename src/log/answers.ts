@@ -68,26 +68,26 @@ function keysFault(
 ): string | null {
   const { by } = question;
   const { groups } = outcome;
-  if (by === undefined) return groups === undefined ? null : 'it has keys, and is not split';
+  if (by === undefined) return groups === undefined ? null : 'it has groups, and is not split';
   const [number] = describeNumbers(question);
   // How many keys there are, in one number: it shows none.
   if (number?.kind === 'groups') {
     return groups === undefined && outcome.estimate.length === 1
-      ? null : 'it has keys, and counts them';
+      ? null : 'it has groups, and counts them';
   }
-  if (groups === undefined) return 'it has no keys, and is split';
+  if (groups === undefined) return 'it has no groups, and is split';
   const isAlone = by.discover?.answer === 'groups';
   if (groups.length > 0 && isAlone !== (outcome.estimate.length === 0)) {
-    return isAlone ? 'it has numbers, and shows keys alone' : 'it has keys without numbers';
+    return isAlone ? 'it has numbers, and shows groups alone' : 'it has groups without numbers';
   }
   if (by.discover !== undefined) return foundKeysFault(document, by, groups)
     ?? (number?.kind === 'count' && !isFalling(outcome.estimate)
-      ? 'the keys are not in the order of their counts' : null);
+      ? 'the groups are not in the order of their counts' : null);
   const listed = publicKeys(by, document);
-  if (listed === null) return 'the keys are not those of the study';
+  if (listed === null) return 'the groups are not those of the study';
   const inRange = listed.filter((key) => !isOther(document, by, key));
   return sameKeys(groups, listed) || sameKeys(groups, inRange)
-    ? null : 'the keys are not those of the study';
+    ? null : 'the groups are not those of the study';
 }
 
 /** Logs stay valid that were begun when an integer outside its range had no key. */
@@ -103,14 +103,14 @@ function foundKeysFault(
   { columns, types }: StudyDocument, by: GroupBy, keys: readonly (readonly string[])[],
 ): string | null {
   const { top } = by.discover!;
-  if (keys.length > top) return `it has ${keys.length} keys, more than top: ${top}`;
+  if (keys.length > top) return `it has ${keys.length} groups, more than top: ${top}`;
   if (new Set(keys.map((key) => JSON.stringify(key))).size < keys.length) {
-    return 'two keys are the same';
+    return 'two groups are the same';
   }
   const tests = by.columns.map((name) => partTest(types?.[columns.indexOf(name)]));
   const isPossible = (key: readonly string[]): boolean =>
     key.length === by.columns.length && key.every((part, i) => tests[i]!(part));
-  return keys.every(isPossible) ? null : 'a key has a part that its column cannot hold';
+  return keys.every(isPossible) ? null : 'a group has a part that its column cannot hold';
 }
 
 /** True if a text can be a part of a key that a column of this type gave. */

@@ -22,7 +22,7 @@ export class RememberedCheck {
       if (outcome.kind === 'refused') continue;
       const shown = new Set((outcome.groups ?? []).map((key) => JSON.stringify(key)));
       if (known.get(name)?.every((key) => shown.has(JSON.stringify(key))) === false) {
-        return `the answer to ${name} lacks a key that the study remembers`;
+        return `the answer to ${name} lacks a group that the study remembers`;
       }
     }
     return null;

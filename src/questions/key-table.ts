@@ -107,8 +107,8 @@ export class KeyTable implements FoundKeys {
   readonly #decoder = new TextDecoder();
 
   constructor({ secret, bytesMax }: KeyTableOptions) {
-    assert(secret.length >= 8, 'a table of keys has 8 secret bytes');
-    assert(bytesMax <= 2 ** 31, 'places in a table of keys are numbers of 32 bits');
+    assert(secret.length >= 8, 'a table of groups has 8 secret bytes');
+    assert(bytesMax <= 2 ** 31, 'places in a table of groups are numbers of 32 bits');
     const view = new DataView(secret.buffer, secret.byteOffset, secret.length);
     this.#key0 = view.getInt32(0, true);
     this.#key1 = view.getInt32(4, true);
@@ -155,7 +155,7 @@ export class KeyTable implements FoundKeys {
   }
 
   partsOf(place: number): readonly string[] {
-    assert(place >= 0 && place < this.#size, 'every place has a key');
+    assert(place >= 0 && place < this.#size, 'every place has a group');
     const [piece, start] = this.#keyAt(place);
     const parts: string[] = [];
     for (let at = start; parts.length < this.#parts;) {
@@ -185,13 +185,13 @@ export class KeyTable implements FoundKeys {
   /** Writes the parts to `wanted`, each behind its length. Returns how many bytes they take. */
   #encode(parts: readonly string[]): number {
     if (this.#size === 0) this.#parts = parts.length;
-    assert(parts.length === this.#parts, 'all keys of a table have the same number of parts');
+    assert(parts.length === this.#parts, 'all groups of a table have the same number of parts');
     const room = parts.length * (partBytesMax + 1);
     if (this.#wanted.length < room) this.#wanted = new Uint8Array(room);
     let at = 0;
     for (const part of parts) {
       const written = writeUtf8(part, this.#wanted, at + 1);
-      assert(written >= 0 && written <= partBytesMax, 'a part of a key has at most 255 bytes');
+      assert(written >= 0 && written <= partBytesMax, 'a part of a group has at most 255 bytes');
       this.#wanted[at] = written;
       at += 1 + written;
     }
@@ -283,8 +283,8 @@ export class KeyTable implements FoundKeys {
 function full(bytesMax: number): WireError {
   return new WireError(
     'overloaded',
-    `the keys of this epoch would take more memory than the limit of ${bytesMax} bytes: `
-      + 'allow fewer keys for each contributor, shorter keys, or more memory',
+    `the groups of this epoch would take more memory than the limit of ${bytesMax} bytes: `
+      + 'allow fewer groups for each contributor, shorter groups, or more memory',
     { details: { bytesMax } },
   );
 }

@@ -48,7 +48,7 @@ function combinations(names: KeyList['names'], columns: readonly Column[]): KeyL
 }
 
 function noList({ columns: names, discover }: GroupBy, columns: readonly Column[]): Error {
-  if (discover !== undefined) return new InvalidParameterError('the keys of by are not listed');
+  if (discover !== undefined) return new InvalidParameterError('the groups of by are not listed');
   const at = columns.findIndex(({ type }) => publicParts(type) === null);
   if (at < 0) {
     const count = columns.reduce((all, { type }) => all * publicParts(type)!.length, 1);
@@ -62,7 +62,7 @@ function noList({ columns: names, discover }: GroupBy, columns: readonly Column[
 
 function noValues({ isText }: Column, name: string): Error {
   return new InvalidParameterError(isText
-    ? `column ${name} is a text: give discover, or a list in keys`
+    ? `column ${name} is a text: give discover, or a list in groups`
     : `column ${name} has no public list of values: by takes a category, a boolean, a text, `
       + `or an integer with low and high and at most ${questionLimits.integerValues} values`);
 }
@@ -71,7 +71,7 @@ function noValues({ isText }: Column, name: string): Error {
 function listed(keys: readonly (readonly string[])[], read: KeyReader): KeyList {
   if (keys.length > questionLimits.keys) {
     throw new InvalidParameterError(
-      `the list has ${keys.length} keys, and ${questionLimits.keys} are the most`,
+      `the list has ${keys.length} groups, and ${questionLimits.keys} are the most`,
     );
   }
   const places = new Map(keys.map((key, place) => [textOfKey(key), place]));
@@ -172,7 +172,7 @@ export function keyRanks(secret: Uint8Array, columns: readonly string[]): KeyRan
       rankState.set(seed);
       for (const part of key) {
         const length = writeUtf8(part, rankedPart, 0);
-        assert(length >= 0, 'a part of a key has at most 255 bytes');
+        assert(length >= 0, 'a part of a group has at most 255 bytes');
         foldPart(rankState, rankedPart, length);
       }
       return rankOfState();

@@ -130,8 +130,8 @@ function planOne(
   const estimator = planner.find(question.estimator);
   if (by?.discover !== undefined && estimator.keyed?.includes('discovered') !== true) {
     return infeasible(
-      facts, name, `${estimator.name} cannot split its answer by keys that are discovered`,
-      'list the keys in by.groups, or ask for a count, sum, mean, share or ratio',
+      facts, name, `${estimator.name} cannot split its answer by groups that are discovered`,
+      'list the groups in by.groups, or ask for a count, sum, mean, share or ratio',
     );
   }
   try {
@@ -206,7 +206,7 @@ function lacksKeyRoom(
     const fitting = Math.floor(keyRoomBytes / keyRoomOf(tables, facts.rowsMax));
     if (people <= fitting) continue;
     return infeasible(
-      facts, name, `the keys of ${people} people, the most that an epoch takes, may not find room${
+      facts, name, `the groups of ${people} people, the most that an epoch takes, may not find room${
         tables.length === 1 ? '' : ' beside those of the questions before'}: there is room for `
         + `those of ${fitting} people`,
       'a smaller peopleMax (16 times the cohort, where it is left out) or groupsMax, fewer bytes '
@@ -227,7 +227,7 @@ function notRunning(facts: QuestionsFacts, name: string, estimator: Estimator): 
   return infeasible(
     facts, name,
     `${estimator.name} with these settings has no running total, which adds up counts of people`,
-    'ask for a count, also by public keys, or for a histogram with edges; or leave running out',
+    'ask for a count, also by public groups, or for a histogram with edges; or leave running out',
   );
 }
 
@@ -272,15 +272,15 @@ function tooLarge(
     if (count > questionLimits.keys) {
       return infeasible(
         facts, name,
-        `the answers have ${count} keys up to here, and ${questionLimits.keys} are the most`,
-        'use fewer or shorter lists of keys',
+        `the answers have ${count} groups up to here, and ${questionLimits.keys} are the most`,
+        'use fewer or shorter lists of groups',
       );
     }
     if (bytes > answerBytesMax) {
       return infeasible(
         facts, name,
         `the answers have ${bytes} bytes up to here, and ${answerBytesMax} are the most`,
-        'use fewer keys, or fewer numbers for each',
+        'use fewer groups, or fewer numbers for each',
       );
     }
   }

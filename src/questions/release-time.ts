@@ -83,7 +83,7 @@ export function lackOfTime(
   const mostMs = 'everyMs' in epoch ? epoch.everyMs / 2 : 60_000;
   if (needMs <= mostMs) return null;
   const cause = people === undefined ? 'the passes over the rows'
-    : `the keys of ${people} people, the most that an epoch takes,`;
+    : `the groups of ${people} people, the most that an epoch takes,`;
   const longer = 'everyMs' in epoch ? 'longer epochs' : 'epochs that close on time';
   return {
     reason: `${cause} may take ${Math.ceil(needMs)} ms of a release, and its planned time is `

@@ -12,8 +12,8 @@ export { RunningTotals, type RunningTotal } from '../base/running-totals.js';
 export const seriesFaultText = {
   'noise-unknown': 'its answers do not state Gaussian noise of known size, so nothing says how far '
     + 'to smooth them',
-  'keys-change': 'its keys differ between releases: a key that is not shown had a small count, so '
-    + 'the shown counts are no fair sample',
+  'keys-change': 'its groups differ between releases: a group that is not shown had a small count, '
+    + 'so the shown counts are no fair sample',
   'running-total': 'its answers are totals already, and their noise is shared: sums and smoothed '
     + 'lines of them would count it wrongly',
   'shape-changes': 'its answers changed their shape between releases',

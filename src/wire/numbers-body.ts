@@ -124,7 +124,7 @@ export function numbersFromWire(
 function checkCount(described: number, entries: number): void {
   if (described !== entries) {
     throw malformed(`it describes ${described} numbers, and the answer has ${entries}`
-      + ' (of each key, if it is split)');
+      + ' (of each group, if it is split)');
   }
 }
 

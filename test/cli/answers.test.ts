@@ -48,7 +48,7 @@ describe('an answer with more than its numbers', () => {
     expect(lines.slice(0, 4)).toEqual([
       '"maps" (look-alike)', '"Maps" (look-alike)', '"p\u0430y" (mixed letters)', '"mail"',
     ]);
-    expect(lines.slice(4).join(' ')).toMatch(/^note: a look-alike differs .* imitate another key\.$/);
+    expect(lines.slice(4).join(' ')).toMatch(/^note: a look-alike differs .* imitate another group\.$/);
     expect(lines.every((line) => line.length <= 80)).toBe(true);
     lines.length = 0;
     printKeys({ estimate: [1], keys: [['mail']] }, nothingAsked, output as never);

@@ -183,7 +183,7 @@ budget: { epsilon: 40, delta: 1e-5 }
     const { stdout } = await keelson(['estimate', '--study', apps, file], seeded);
     expect(stdout).toMatch(/^"Zürich" +[\d.]+ +[\d.]+ to [\d.]+$/m);
     expect(stdout).toMatch(/^"maps", "the \\"B\\"" +[\d.]+ /m);
-    expect(stdout).toMatch(/^rare: count\nrefused: participation-below-plan: no key is shown/m);
+    expect(stdout).toMatch(/^rare: count\nrefused: participation-below-plan: no group is shown/m);
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
   });
 
@@ -200,7 +200,7 @@ budget: { epsilon: 4, delta: 1e-5 }
     const own = place('many.csv', `a,b\n${'x,y\n'.repeat(16_000)}`);
     const { status, stderr } = await keelson(['estimate', '--study', many, own]);
     expect([status, stderr]).toEqual([2, expect.stringMatching(
-      /many\.csv: the keys of all its people may not find room, .* those of 1[45]\d{3} people: give/)]);
+      /many\.csv: the groups of all its people may not find room, .* those of 1[45]\d{3} people: give/)]);
   });
 
   it('refuses a text by its place and never shows it', async () => {

@@ -159,10 +159,10 @@ ${shared}questions:
   places: { estimator: count, by: { column: place, groupsMax: 2 } }
   years: { estimator: count, by: { column: year, groupsMax: 21 } }
 `);
-  const pairs = 'A person counts under at most 2 keys, chosen at random: pairs of a person and a '
-    + 'key beyond 2 a person are left out, so counts are low where people have more. The '
+  const pairs = 'A person counts under at most 2 groups, chosen at random: pairs of a person and a '
+    + 'group beyond 2 a person are left out, so counts are low where people have more. The '
     + 'intervals are about the pairs that count, and about all pairs where the answer says how '
-    + 'many people have more keys.';
+    + 'many people have more groups.';
   const years = 'A year outside 2000..2019 counts as other.';
 
   it('are said in the plan and in the answer', async () => {
@@ -183,11 +183,11 @@ ${shared}questions:
       '--groups-max', '3', '--cohort', '200', '--participation', 'secret', ...privacy];
     const few = await json([...asked, '--groups', 'discover:2']);
     expect(few.questions['count']!.estimate).toHaveLength(2);
-    expect(few.questions['count']!.leftOut[1]).toEqual('At most 2 keys are shown, and none that '
+    expect(few.questions['count']!.leftOut[1]).toEqual('At most 2 groups are shown, and none that '
       + 'fewer than 2 people have, or so few that noise hides them.');
     const usual = await json([...asked, '--groups', 'discover']);
     expect(usual.questions['count']!.estimate).toHaveLength(3);
-    expect(usual.questions['count']!.leftOut[1]).toContain('At most 100 keys');
+    expect(usual.questions['count']!.leftOut[1]).toContain('At most 100 groups');
   });
 });
 

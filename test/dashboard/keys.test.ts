@@ -132,11 +132,11 @@ it('says in words where keys come from, and which are shown again', () => {
     { ...by, discover: { ...discover, remember: 80 } },
     { ...by, discover: { ...discover, answer: 'groups' as const } },
   ].map(keysInWords)).toEqual([
-    'all public values; a person counts for 2 keys at most',
-    'a list of 2; a person counts for 2 keys at most',
-    'those that most people sent, at most 100; a person counts for 2 keys at most',
+    'all public values; a person counts for 2 groups at most',
+    'a list of 2; a person counts for 2 groups at most',
+    'those that most people sent, at most 100; a person counts for 2 groups at most',
     'those that most people sent, at most 100, and 80 of them are shown again; a person counts '
-      + 'for 2 keys at most',
-    'those that most people sent, at most 100, without counts; a person counts for 2 keys at most',
+      + 'for 2 groups at most',
+    'those that most people sent, at most 100, without counts; a person counts for 2 groups at most',
   ]);
 });

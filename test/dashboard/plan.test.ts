@@ -97,7 +97,7 @@ describe('what follows from it', () => {
 it('shows shares as per cent, with the unit', () => {
   expect(errorText(0.0123, 'shares of the cohort, over all bins'))
     .toBe('1.23\u00a0% of the people');
-  expect(errorText(0.1, 'half the width of the range, over all keys'))
+  expect(errorText(0.1, 'half the width of the range, over all groups'))
     .toBe('5\u00a0% of the people');
   expect(errorText(0.25, 'spreads')).toBe('0.25 spreads');
 });

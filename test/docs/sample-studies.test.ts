@@ -27,7 +27,7 @@ it('the guide on sealed studies has the study file that it names', () => {
 it.each([
   ['total-of-a-cost', 'delay-total'], ['whole-distribution', 'delay-distribution'],
   ['several-questions', 'rides-questions'], ['totals-over-weeks', 'riders-total'],
-  ['keys-nobody-listed', 'apps-nobody-listed'],
+  ['groups-nobody-listed', 'apps-nobody-listed'],
 ])('the guide %s shows the page of the study %s', (guide, study) => {
   const text = readFileSync(`${root}docs/guides/${guide}.md`, 'utf8');
   expect(text).toContain(`](../images/${study}.png)`);

@@ -168,7 +168,7 @@ describe('a question without a plan', () => {
       by: { columns: ['region'], groupsMax: 32, discover }, estimator: 'count',
       parameters: parsed('count', {}),
     }, 10_000_000))
-      .toMatch(/^questions\.open: the keys of 160000000 people, the most .* room for .*\d+ people$/);
+      .toMatch(/^questions\.open: the groups of 160000000 people, the most .* room for .*\d+ people$/);
   });
 
   it('is named where the keys of all questions together may not find room', () => {
@@ -185,7 +185,7 @@ describe('a question without a plan', () => {
     expect(plannedFor(people, found).kind).toBe('plan');
     const both = plannedFor(people, found, { ...found, name: 'again' });
     expect(both).toMatchObject({
-      reason: `questions.again: the keys of ${16 * people} people, the most that an epoch takes, `
+      reason: `questions.again: the groups of ${16 * people} people, the most that an epoch takes, `
         + 'may not find room beside those of the questions before: there is room for those of '
         + `${Math.floor(fitting / 2)} people`,
     });
@@ -206,7 +206,7 @@ describe('a question without a plan', () => {
     expect(plannedFor({}, found).kind).toBe('plan');
     expect(plannedFor({}, found, again)).toMatchObject({
       kind: 'infeasible',
-      reason: expect.stringMatching(/^questions\.again: the keys of 400000 people, the most that an epoch takes, may take \d+ ms of a release, and its planned time is 30000 ms at most, half an epoch$/) as string,
+      reason: expect.stringMatching(/^questions\.again: the groups of 400000 people, the most that an epoch takes, may take \d+ ms of a release, and its planned time is 30000 ms at most, half an epoch$/) as string,
       remedy: 'a smaller groupsMax or peopleMax (16 times the cohort, where it is left out), or '
         + 'longer epochs',
     });

@@ -205,14 +205,14 @@ describe('the rules of questions', () => {
     const wideColumns = { columns: ['a', 'b'], types: [wide, wide] };
     const by = { ...regions, where: [], by: { columns: ['a', 'b'], groupsMax: 1 } };
     expect(questionsFault([by], wideColumns)).toMatchObject({
-      path: 'questions.regions.by', rule: 'has 1,050,625 keys: 4,096 keys at most',
+      path: 'questions.regions.by', rule: 'has 1,050,625 groups: 4,096 groups at most',
     });
     const discover = { top: 3_500, prefilter: 2 };
     const one = { ...by, name: 'one', by: { columns: ['a'], groupsMax: 1 } };
     const found = { ...by, name: 'two', by: { columns: ['a'], groupsMax: 1, discover } };
     expect(questionsFault([one, found], wideColumns)).toMatchObject({
       path: 'questions.two.by',
-      rule: 'brings the keys of all questions to 4,525: 4,096 keys at most',
+      rule: 'brings the groups of all questions to 4,525: 4,096 groups at most',
     });
     const wider: ColumnType = { type: 'integer', low: 0, high: 1_024 };
     expect(questionsFault([one], { columns: ['a'], types: [wider] })).toMatchObject({

@@ -170,7 +170,7 @@ def _name(one: Dict[str, Any], at: int, count: int, only_means: bool, of_one: bo
 
 # Kinds whose name is of one form. A number that lacks a part of it has another name.
 SIMPLE = {
-    "groups": "distinct keys", "rank": "rank", "choice": "place in the list, from 0",
+    "groups": "distinct groups", "rank": "rank", "choice": "place in the list, from 0",
     "bin-start": "{column}, bin {place} from", "quantile": "{column} at {probability}",
     "ratio": "{column} per {other}", "median": "{column}", "deviation": "deviation {place}",
     "weight": "weight {place}", "projector": "projector {column}, {other}",

@@ -31,7 +31,7 @@ export function reserveKeyMemory(
   const { document: { study }, peopleMax } = definition;
   throw new KeelsonError(
     'invalid-study',
-    `the study ${study} needs ${mebibytes(asked)} MiB of memory for the keys of up to ${peopleMax} `
+    `the study ${study} needs ${mebibytes(asked)} MiB of memory for the groups of up to ${peopleMax} `
     + `people in each of ${1 + waitingMost(definition.document)} epochs, and ${
       mebibytes(left)} MiB are left of ${mebibytes(most)} MiB, half of what `
     + 'this process may use: give a smaller peopleMax or groupsMax, or fewer bytes for the texts '

@@ -61,21 +61,22 @@ function checkFacts(facts: StudyFacts): void {
 
 /** @throws InvalidParameterError for keys that the estimator cannot split its answer by. */
 function checkKeys({ name, keyed = [] }: Estimator, keys: KeyFacts): void {
-  checkObject(keys, 'keys, the keys of a question, are { list, groupsMax, count }');
+  checkObject(keys, 'groups, the groups of a question, are { list, groupsMax, count }');
   if (!keyed.includes(keys.list)) {
     throw new InvalidParameterError(
-      `estimator ${name} cannot split its answer by keys that are ${keys.list}: `
+      `estimator ${name} cannot split its answer by groups that are ${keys.list}: `
       + 'leave by out, or choose an estimator that can, such as count',
       { path: 'by', list: keys.list },
     );
   }
-  checkWhole(keys.groupsMax, 'groupsMax, the keys of one contributor,', 1, questionLimits.keys);
+  checkWhole(keys.groupsMax, 'groupsMax, the groups of one contributor,', 1, questionLimits.keys);
   if (keys.list === 'public') {
-    checkWhole(keys.count, 'count, the number of public keys,', 1, questionLimits.keys);
+    checkWhole(keys.count, 'count, the number of public groups,', 1, questionLimits.keys);
   } else {
-    checkWhole(keys.top, 'top, the keys that are shown at most,', 1, questionLimits.keys);
+    checkWhole(keys.top, 'top, the groups that are shown at most,', 1, questionLimits.keys);
     checkWhole(
-      keys.prefilter, 'prefilter, the contributors of a key at least,', 1, protocolLimits.cohortMax,
+      keys.prefilter, 'prefilter, the contributors of a group at least,', 1,
+      protocolLimits.cohortMax,
     );
   }
 }

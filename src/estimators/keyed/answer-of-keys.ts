@@ -16,7 +16,7 @@ export function answerOfKeys(
     return answers.find((answer) => answer !== null) ?? {
       kind: 'refused',
       reason: 'participation-below-plan',
-      text: `no key has enough people for an answer (${people} are enough): use fewer keys, a `
+      text: `no group has enough people for an answer (${people} are enough): use fewer groups, a `
         + 'larger epsilon, or wait longer',
     };
   }

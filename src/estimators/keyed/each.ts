@@ -74,14 +74,14 @@ export function planEach(
   estimator: Estimator, parameters: ParameterValues, facts: StudyFacts,
 ): Plan | Infeasible {
   const { keys, dimension, cohort, target } = facts;
-  assert(keys?.list === 'public', 'an answer for each key has a public list of keys');
+  assert(keys?.list === 'public', 'an answer for each group has a public list of groups');
   if (dimension < 2) {
     return infeasible(`${estimator.name} has no column to answer about`, 'name its columns');
   }
   if (keys.count > keysMost) {
     return infeasible(
-      `${estimator.name} answers for at most ${keysMost} keys, and there are ${keys.count}`,
-      'use fewer keys, or count, sum or mean',
+      `${estimator.name} answers for at most ${keysMost} groups, and there are ${keys.count}`,
+      'use fewer groups, or count, sum or mean',
     );
   }
   const moved = Math.min(2 * keys.groupsMax, keys.count);
@@ -95,7 +95,7 @@ export function planEach(
   const takesRange = estimator.parameters.some(({ name }) => name === 'range');
   const asked = {
     cohort, keys, spread: spreadOf(sizes),
-    others: `${takesRange && parameters['range'] === undefined ? 'a range, ' : ''}fewer keys, `
+    others: `${takesRange && parameters['range'] === undefined ? 'a range, ' : ''}fewer groups, `
       + 'or a larger epsilon',
   };
   const largest = plannerFor(moved)(protocolLimits.cohortMax);
@@ -166,8 +166,8 @@ function plannerOf(
     const plan = estimator.plan(parameters, { ...facts, cohort });
     if (plan.kind === 'infeasible' || isOfOnePool(plan)) return plan;
     return infeasible(
-      `${estimator.name} divides people into groups before their keys' sizes are known`,
-      'use an estimator without groups for each key, such as robust-mean, mean or quantile',
+      `${estimator.name} divides people into subsamples before the sizes of groups are known`,
+      'use an estimator without subsamples for each group, such as robust-mean, mean or quantile',
     );
   };
 }
@@ -204,8 +204,8 @@ function ladderOf(
   const needed = Math.ceil(answered * count / Math.min(groupsMax, count));
   if (!(needed <= cohort)) {
     return needsCohort(
-      `answers need keys of ${answered} people or more, and a cohort of ${cohort} has not as many `
-      + `for each of ${count} keys`, needed, others,
+      `answers need groups of ${answered} people or more, and a cohort of ${cohort} has not as many `
+      + `for each of ${count} groups`, needed, others,
     );
   }
   const usual = Math.max(least, Math.floor(cohort / count - spread));
@@ -233,9 +233,9 @@ function planOf(
     arms: [pooledArm(cohortName)],
     events: [sizes.event, ...keyedEvents(choices, keys)],
     guarantee: {
-      theorem: `${name} for each key: ${usual.plan.guarantee.theorem}; keys together by the proof `
+      theorem: `${name} for each group: ${usual.plan.guarantee.theorem}; groups together by the proof `
         + 'in src/estimators/keyed/each',
-      assumptions: [`of the rows of each key: ${assumption}`],
+      assumptions: [`of the rows of each group: ${assumption}`],
       corruptionMax: usual.plan.guarantee.corruptionMax,
     },
     outputShape: shape,
@@ -300,6 +300,6 @@ async function releaseOne(
 
 /** A pool is only put in order when it is finished, so it draws nothing. */
 const none = (): never => {
-  throw new InvariantError('the rows of a key need no random choices');
+  throw new InvariantError('the rows of a group need no random choices');
 };
 const noWork: WorkRandom = { kind: 'work', fill: none, uniform: none, fork: none };

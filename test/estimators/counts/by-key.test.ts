@@ -239,7 +239,7 @@ describe('answers split by keys', () => {
     expect(refused('mean', {})).toMatch(/in a public range.*give range/);
     expect(refused('mean', { range: '0..1', spread: 2 })).toMatch(/leave out spread/);
     expect(refused('mean', { range: '0..1' }, { ...facts, cohort: 5 })).toMatch(/a cohort of/);
-    expect(() => refused('robust-mean', { spread: 1 })).toThrow(/cannot split its answer by keys/);
+    expect(() => refused('robust-mean', { spread: 1 })).toThrow(/cannot split its answer by groups/);
     expect(() =>
       refused('count', {}, { ...facts, keys: { list: 'public', groupsMax: 0, count: 3 } }))
       .toThrow(/groupsMax/);

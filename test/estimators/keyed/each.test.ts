@@ -121,7 +121,7 @@ describe('an answer for each key', () => {
     expect(asked({}, 3_000)).toMatchObject({
       reason: 'answers need keys of 2912 people or more, and a cohort of 3000 has not as many for '
         + 'each of 4 keys',
-      remedy: 'a cohort of 11648, a range, fewer keys, or a larger epsilon',
+      remedy: 'a cohort of 11648, a range, fewer groups, or a larger epsilon',
       cohortNeeded: 11_648,
     });
     expect(asked({}, 11_648)).toMatchObject({ kind: 'plan' });

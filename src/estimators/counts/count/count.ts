@@ -69,9 +69,9 @@ export const count: Estimator = {
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',
-  liars: 'If m people lie, each count moves by at most m. Split by keys, all counts together move '
-    + 'by at most m times the keys that a person may have. Liars forge a discovered key by being '
-    + 'as many as its threshold, and push out none',
+  liars: 'If m people lie, each count moves by at most m. Split by groups, all counts together '
+    + 'move by at most m times the groups that a person may have. Liars forge a discovered group '
+    + 'by being as many as its threshold, and push out none',
   plan: planCount,
 };
 
@@ -83,7 +83,7 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
     const discovered = { ...facts, keys: facts.keys };
     if (ofKeys && facts.keys.remember !== undefined) {
       throw new InvalidParameterError(
-        'by.remember is for keys that are shown, and parameters.of is groups, which shows none: '
+        'by.remember is for groups that are shown, and parameters.of is groups, which shows none: '
         + 'leave one of them out',
         { path: 'by.remember' },
       );
@@ -91,7 +91,7 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
     if (facts.keys.answer === 'groups') {
       if (!ofKeys) return planDiscoveredKeys(isCounted, discovered);
       throw new InvalidParameterError(
-        'by.answer is groups, which shows keys, and parameters.of is groups, which counts them: '
+        'by.answer is groups, which shows groups, and parameters.of is groups, which counts them: '
         + 'leave one of them out',
         { path: 'by.answer' },
       );
@@ -101,7 +101,7 @@ function planCount(values: ParameterValues, facts: StudyFacts): Plan | Infeasibl
   }
   if (ofKeys) {
     throw new InvalidParameterError(
-      'parameters.of is groups, which counts keys that nobody listed: give by with discover, or '
+      'parameters.of is groups, which counts groups that nobody listed: give by with discover, or '
       + 'leave of out',
       { path: 'parameters.of' },
     );
@@ -126,9 +126,9 @@ function planCounts(
   const binOf: BinOf = (row) => (isCounted(row, columnsFrom) ? placeOf(row, places) : null);
   return planNoisyCounts({
     name: 'counts', counts: keys, l1, l2: rootAbove(l1), binOf,
-    theorem: 'counts by key of L2 sensitivity sqrt(min(2K, m)) with discrete noise; '
+    theorem: 'counts by group of L2 sensitivity sqrt(min(2K, m)) with discrete noise; '
       + 'proof in src/estimators/counts/count/count',
-    facts: { errorsAreIn: 'shares of the cohort, over all keys', keys, groupsMax },
+    facts: { errorsAreIn: 'shares of the cohort, over all groups', keys, groupsMax },
     bias: Math.sqrt(l1),
   }, facts);
 }

@@ -41,7 +41,7 @@ export function planDiscoveredCounts(
     arms: [wholeArm],
     events: [event],
     guarantee: {
-      theorem: 'noisy counts of discovered keys above a threshold; '
+      theorem: 'noisy counts of discovered groups above a threshold; '
         + 'proof in src/privacy/mechanisms/group-histogram',
       assumptions: [showing.assumption],
       corruptionMax,
@@ -62,7 +62,7 @@ export function planDiscoveredCounts(
     ),
     summary: () => placesSummary(dimension, isCounted),
     release: async (summaries, mechanisms, _, keys, known) => {
-      assert(keys !== undefined, 'a release of discovered keys gets the keys');
+      assert(keys !== undefined, 'a release of discovered groups gets the groups');
       return mechanisms.groupHistogram(event.name, countsByPlace(summaries), keys, known)
         .map((kept) => shown(shownOf(kept, top), shownFrom, sigma));
     },

@@ -57,7 +57,7 @@ export function planDistinct(isCounted: IsCounted, facts: DiscoveredFacts): Plan
 }
 
 function keysFrom(prefilter: number, counts: PlaceCounts): number {
-  assert(prefilter >= 1, 'a key that is counted has a contributor');
+  assert(prefilter >= 1, 'a group that is counted has a contributor');
   let number = 0;
   for (const count of counts) number += Number(count >= prefilter);
   return number;

@@ -42,7 +42,7 @@ export function planDiscoveredKeys(
     arms: [wholeArm],
     events: [event],
     guarantee: {
-      theorem: 'discovered keys above a threshold of noisy weights; '
+      theorem: 'discovered groups above a threshold of noisy weights; '
         + 'proof in src/privacy/mechanisms/group-weights',
       assumptions: [showing.assumption],
       corruptionMax,
@@ -53,7 +53,7 @@ export function planDiscoveredKeys(
     bytesPerKey: bytesOfSums(2),
     noise: [],
     facts: {
-      errorsAreIn: 'shares of the cohort, in the weight that decides whether a key shows',
+      errorsAreIn: 'shares of the cohort, in the weight that decides whether a group shows',
       ...showing.facts,
       noiseOfWeight: event.sigma,
     },
@@ -64,12 +64,12 @@ export function planDiscoveredKeys(
       dimension, each: 1, overall: 0,
       add: (row, sums, at) => {
         const weight = weights[row[dimension - 1]!];
-        assert(weight !== undefined && weight > 0, 'a row states the keys of its contributor');
+        assert(weight !== undefined && weight > 0, 'a row states the groups of its contributor');
         if (isCounted(row, 1)) sums[at]! += weight;
       },
     }),
     release: async (summaries, mechanisms, _, keys, known) => {
-      assert(keys !== undefined, 'a release of discovered keys gets the keys');
+      assert(keys !== undefined, 'a release of discovered groups gets the groups');
       const byPlace = sumsByPlace(summaries).map((table) => weightsOf(table, event.grid));
       return mechanisms.groupHistogram(event.name, byPlace, keys, known)
         .map((kept) => shown(shownOf(kept, top), shownFrom));

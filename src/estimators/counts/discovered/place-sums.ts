@@ -130,7 +130,7 @@ export interface PlaceSumsTable {
 export function sumsByPlace(summaries: FinishedSummaries): Sensitive<PlaceSumsTable> {
   return finishedOf(summaries, cohortName, 1).map(([only]) => {
     assert(
-      only?.kind === 'places' && only.sums !== undefined, 'sums of keys have a summary by place',
+      only?.kind === 'places' && only.sums !== undefined, 'sums of groups have a summary by place',
     );
     return { counts: only.counts, sums: only.sums };
   });

@@ -59,7 +59,7 @@ export function noPlaces(): PlacesState {
 /** The place of the key of a row. */
 export function placeOfRow(row: Float64Array): number {
   const place = row[0]!;
-  assert(Number.isSafeInteger(place) && place >= 0, 'a row begins with the place of its key');
+  assert(Number.isSafeInteger(place) && place >= 0, 'a row begins with the place of its group');
   return place;
 }
 
@@ -114,7 +114,7 @@ function withCounts(state: PlacesState, count: number): PlacesState {
 /** The contributors of each place, as `placesSummary` counts them. */
 export function countsByPlace(summaries: FinishedSummaries): Sensitive<PlaceCounts> {
   return finishedOf(summaries, cohortName, 1).map(([only]) => {
-    assert(only?.kind === 'places', 'a question with discovered keys has a summary by place');
+    assert(only?.kind === 'places', 'a question with discovered groups has a summary by place');
     return only.counts;
   });
 }

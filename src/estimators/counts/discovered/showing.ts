@@ -34,23 +34,23 @@ export function showingOf<Event extends KeysEvent>(
   { target, cohort, keys: { groupsMax, top, remember } }: DiscoveredFacts,
   eventOf: (target: PrivacyTarget) => Event,
 ): Showing<Event> | Infeasible {
-  const what = 'showing discovered keys';
+  const what = 'showing discovered groups';
   if (target.isPure === true) {
     return infeasible(
       `${what} needs a delta, and the budget asks for pure epsilon`,
-      'list the keys in by, or take a budget with a delta',
+      'list the groups in by, or take a budget with a delta',
     );
   }
-  const refusal = withoutDelta(target, what, 'list the keys in by');
+  const refusal = withoutDelta(target, what, 'list the groups in by');
   if (refusal !== null) return refusal;
   const event = eventOf(target);
   const shownFrom = keyKeepingCount(event);
   const cohortNeeded = Math.ceil(shownFrom + event.sigma * normalUpperQuantile(1 - shownWanted));
   if (cohort < cohortNeeded) {
     return infeasible(
-      `a key is shown from ${Math.ceil(shownFrom)} contributors on, so that one that all `
+      `a group is shown from ${Math.ceil(shownFrom)} contributors on, so that one that all `
       + `${cohort} have may not show`,
-      `a cohort of ${cohortNeeded}, a larger epsilon, a smaller groupsMax, or a list of keys, which `
+      `a cohort of ${cohortNeeded}, a larger epsilon, a smaller groupsMax, or a list of groups, which `
       + 'has no threshold',
       cohortNeeded,
     );
@@ -58,7 +58,7 @@ export function showingOf<Event extends KeysEvent>(
   return {
     event,
     shownFrom,
-    assumption: `for accuracy: the keys that matter have well over ${Math.ceil(shownFrom)} `
+    assumption: `for accuracy: the groups that matter have well over ${Math.ceil(shownFrom)} `
       + 'contributors each',
     facts: {
       groupsMax,
@@ -75,7 +75,7 @@ export function nothingShown(shownFrom: number): RefusedOutcome {
   return {
     kind: 'refused',
     reason: 'participation-below-plan',
-    text: `no key is shown: half of all keys with ${Math.ceil(shownFrom)} contributors would be. `
+    text: `no group is shown: half of all groups with ${Math.ceil(shownFrom)} contributors would be. `
       + 'Wait longer, or give the question a larger share or a smaller groupsMax',
   };
 }

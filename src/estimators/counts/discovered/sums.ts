@@ -87,7 +87,7 @@ export function discoveredSums(
       summary: () => placeSumsSummary({ dimension, each, overall, add }),
     },
     draw(mechanisms, table, keys, known) {
-      assert(keys !== undefined, 'a release of discovered keys gets the keys');
+      assert(keys !== undefined, 'a release of discovered groups gets the groups');
       const inHalves = table.map(({ counts, sums }) => ({
         counts, sumsOf: (place: number) => sums.of(place).map((steps) => steps / stepsPerHalf),
       }));

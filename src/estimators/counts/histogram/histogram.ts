@@ -62,8 +62,8 @@ export const histogram: Estimator = {
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP with public '
     + 'bins, '
     + '(rho, delta)-approximate zCDP with bins without bounds.',
-  liars: 'If m people lie, all bins together move by at most m; split by keys, by at most m times '
-    + 'the keys that a person may have',
+  liars: 'If m people lie, all bins together move by at most m; split by groups, by at most m '
+    + 'times the groups that a person may have',
   plan: planHistogram,
 };
 
@@ -87,7 +87,7 @@ function planHistogram(values: ParameterValues, facts: StudyFacts): Plan | Infea
   const column = columnOf(values, columnsOf(facts));
   if (edges === undefined && facts.keys !== undefined) {
     return infeasible(
-      'bins without bounds cannot be split by keys', 'give edges for public bins',
+      'bins without bounds cannot be split by groups', 'give edges for public bins',
     );
   }
   return edges === undefined

@@ -57,9 +57,9 @@ function planBinsByKey(
       const place = placeOf(row, places);
       return place === null ? null : place * bins + binAt(row)!;
     },
-    theorem: 'counts by key and bin of L2 sensitivity sqrt(2 min(K, m)) with discrete noise; '
+    theorem: 'counts by group and bin of L2 sensitivity sqrt(2 min(K, m)) with discrete noise; '
       + 'proof in src/estimators/counts/histogram/public-bins',
-    facts: { errorsAreIn: 'shares of the cohort, over all keys and bins', bins, keys, groupsMax },
+    facts: { errorsAreIn: 'shares of the cohort, over all groups and bins', bins, keys, groupsMax },
     bias: Math.sqrt(l1),
   }, facts);
 }

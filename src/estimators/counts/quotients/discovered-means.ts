@@ -49,14 +49,14 @@ export function planDiscoveredMeans(
     ...found.parts,
     events: [event, ...(outside === null ? [] : [outside.numbers.event])],
     guarantee: {
-      theorem: 'noisy counts and sums of discovered keys above a threshold; '
+      theorem: 'noisy counts and sums of discovered groups above a threshold; '
         + 'proofs in src/privacy/mechanisms/group-sums and src/estimators/counts/discovered/sums',
       assumptions: [...(outside === null ? [] : [countedAtBound]), found.assumption],
       corruptionMax: options.corruptionMax,
     },
     outputShape: [top, ...(isScalar ? [] : [ranges.length])],
     facts: {
-      errorsAreIn: `half the width of the range, over all keys, if people divide among ${keys}`,
+      errorsAreIn: `half the width of the range, over all groups, if people divide among ${keys}`,
       ...found.facts,
       answeredFromNoisyCount: deviationsNeeded * event.sigma,
       ...(outside !== null && { clippedReportedFrom: outside.reportedFrom }),

@@ -104,7 +104,7 @@ export function planMeans(options: MeansOptions, facts: StudyFacts): Plan | Infe
     facts: {
       // Without keys they are in spreads, of which a range alone has half its width.
       ...(facts.keys === undefined && isSample ? { spread: halves.join(', ') }
-        : { errorsAreIn: 'half the width of the range, over all keys, if people divide evenly' }),
+        : { errorsAreIn: 'half the width of the range, over all groups, if people divide evenly' }),
       noiseOfSumInHalfRanges: noise.standardDeviation,
       noiseOfCount: countDeviation,
       answeredFromNoisyCount: deviationsNeeded * countDeviation,

@@ -124,7 +124,7 @@ function ratioPlan(
     noise: [],
     facts: {
       ...facts,
-      errorsAreIn: 'first cap / second cap, over all keys, if everybody is at both caps',
+      errorsAreIn: 'first cap / second cap, over all groups, if everybody is at both caps',
       noiseInCaps: standardDeviation,
       answeredFromNoisyTotalInCaps: deviationsNeeded * standardDeviation,
     },

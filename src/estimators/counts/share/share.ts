@@ -46,8 +46,8 @@ export const share: Estimator = {
   assumption: 'None.',
   claim: 'One contributor’s row replaced by anything, including nothing: rho-zCDP, no delta; '
     + 'pure epsilon under such a budget.',
-  liars: 'If m of n people lie, the share moves by at most m / n; split by keys, m of the n people '
-    + 'of a key',
+  liars: 'If m of n people lie, the share moves by at most m / n; split by groups, m of the n '
+    + 'people of a group',
   plan: planShare,
 };
 

@@ -70,7 +70,7 @@ export function planDiscoveredTotals(
     ...found.parts,
     events: [event, outside.numbers.event],
     guarantee: {
-      theorem: 'noisy counts and sums of discovered keys above a threshold; '
+      theorem: 'noisy counts and sums of discovered groups above a threshold; '
         + 'proofs in src/privacy/mechanisms/group-sums and src/estimators/counts/discovered/sums',
       assumptions: [
         'for the total of unclipped values: all values are within the bounds', found.assumption,
@@ -83,7 +83,7 @@ export function planDiscoveredTotals(
       deviations[i % columns]! * bounds[i % columns]!.unit),
     facts: {
       errorsAreIn: 'shares of the total of a cohort in which everybody is at the bound, over the '
-        + 'keys that are shown',
+        + 'groups that are shown',
       ...found.facts,
       noiseInBounds: most,
       clippedReportedFrom: outside.reportedFrom,

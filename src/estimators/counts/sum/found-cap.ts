@@ -58,8 +58,8 @@ export function planFoundCap(capMax: readonly number[], facts: StudyFacts): Plan
   const { cohort, dimension } = facts;
   if (facts.keys !== undefined) {
     return infeasible(
-      'no cap is found for an answer that is split by keys',
-      'give cap, the most that one contributor counts for under a key, or range',
+      'no cap is found for an answer that is split by groups',
+      'give cap, the most that one contributor counts for under a group, or range',
     );
   }
   const noise = noiseOf(facts);

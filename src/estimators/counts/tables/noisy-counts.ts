@@ -59,7 +59,7 @@ function planRunningCounts(
     return infeasible(
       `a running total keeps ${counts * separation} exact numbers, ${counts} for each of `
       + `${separation} epochs, and ${runningLimits.kept} are the most`,
-      'use fewer keys or bins, or a smaller separation',
+      'use fewer groups or bins, or a smaller separation',
     );
   }
   const { norm } = runningFactor(bandFor(separation));

@@ -105,7 +105,7 @@ const ofAll: Estimator = definePooledEstimator({
     + '(rho, delta)-approximate zCDP, rho split between the centre, a histogram of distances and '
     + 'the mean.',
   liars: 'With a range, if m of n people lie, the mean moves by at most m / n of its width; split '
-    + 'by keys, m of the n people of a key',
+    + 'by groups, m of the n people of a group',
 }, { demand, design: centredDesign });
 
 /**
@@ -140,7 +140,7 @@ function planInRange(values: ParameterValues, facts: StudyFacts): Plan | Infeasi
     if (refused !== null) return refused;
   } else if (range === null || values['spread'] !== 'auto' || values['radius'] !== undefined) {
     return infeasible(
-      'a mean that is split by keys is of values in a public range, and finds nothing out',
+      'a mean that is split by groups is of values in a public range, and finds nothing out',
       'give range, such as 0..100, and leave out spread and radius',
     );
   }
