@@ -44,6 +44,14 @@ export const direction: RowAttack = {
   },
 };
 
+/** All rows become one point, `strength` spreads from the centre in the agreed direction. */
+const onePoint: RowAttack['apply'] = (rows, context) => {
+  const unit = agreedDirection(context);
+  const { columns, centre, spread, strength } = context;
+  return mapped(rows, columns, (_, column) =>
+    centre[column]! + strength * spread[column]! * unit[column]!);
+};
+
 /**
  * All rows are one point, `strength` spreads away: enough to move any unclipped mean arbitrarily
  * far.
@@ -52,12 +60,7 @@ export const far: RowAttack = {
   name: 'far',
   title: 'one point very far out; tests clipping, and overflow in sums of squares',
   defaultStrength: 1e6,
-  apply(rows, context) {
-    const unit = agreedDirection(context);
-    const { columns, centre, spread, strength } = context;
-    return mapped(rows, columns, (_, column) =>
-      centre[column]! + strength * spread[column]! * unit[column]!);
-  },
+  apply: onePoint,
 };
 
 /**
@@ -110,12 +113,7 @@ export const krumEvader: RowAttack = {
   name: 'krum-evader',
   title: 'one point inside the honest cloud; tests defences that trust what lies close together',
   defaultStrength: 1,
-  apply(rows, context) {
-    const unit = agreedDirection(context);
-    const { columns, centre, spread, strength } = context;
-    return mapped(rows, columns, (_, column) =>
-      centre[column]! + strength * spread[column]! * unit[column]!);
-  },
+  apply: onePoint,
 };
 
 /**

@@ -1,10 +1,10 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { verdictsOf, type TableLine } from '../../bench/real-tables/report.js';
+import { scratchFolder } from '../support/scratch.js';
 import { root } from '../support/sources.js';
 
 /** A line of results, as bench/real-tables/run.js writes it. */
@@ -22,8 +22,7 @@ interface Line {
   readonly saysWhy?: boolean | null;
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-tables-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('tables');
 
 async function linesFor(name: string, words: readonly string[]): Promise<readonly Line[]> {
   const out = join(folder, name);

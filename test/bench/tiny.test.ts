@@ -1,16 +1,15 @@
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { commands } from '../../bench/run.js';
 import { hasBrowser } from '../support/browser.js';
+import { scratchFolder } from '../support/scratch.js';
 import { programs } from '../../cli/demo/cluster/private-postgres.js';
 import { root } from '../support/sources.js';
 import { runElsewhere, tinyRuns, type TinyRun } from '../support/tiny-runs.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-tiny-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+const folder = scratchFolder('tiny');
 
 /** Far more than any takes: a busy machine is no defect. */
 const timeoutMs = 580_000;

@@ -1,12 +1,11 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { labelsOf } from '../../cli/base/labels.js';
 import { keelson } from '../support/command.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-counts-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('counts');
 
 /** 2,000 contributors, 0 to 199 in the first column, ten of each. */
 const path = join(scratch, 'rows.csv');

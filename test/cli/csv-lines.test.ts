@@ -3,7 +3,7 @@ import { readCsv } from '../../cli/input/csv.js';
 import type { RowOptions } from '../../cli/input/rows.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { dataSource, type DataSource } from '../support/data.js';
-import { rowsRead } from '../support/rows-read.js';
+import { lineOptions, rowsRead } from '../support/rows-read.js';
 
 const read = (bytes: Uint8Array, options: RowOptions, chunk: number): Promise<unknown> =>
   rowsRead(readCsv, bytes, options, chunk);
@@ -45,24 +45,12 @@ function body(data: DataSource, isOdd: boolean): string {
 }
 
 describe('CSV that is read from its bytes', () => {
-  const options: readonly RowOptions[] = [
-    { source: 'f', missing: 'refuse', columns: ['a', 'b'] },
-    { source: 'f', missing: 'null', columns: ['b', 'a'], contributor: 'id' },
-    { source: 'f', missing: 'refuse', columns: ['b'], group: 'id' },
-    { source: 'f', missing: 'null', columns: [], contributor: 'id' },
-    { source: 'f', missing: 'null', columns: ['a'], contributor: 'id', group: 'id' },
-    {
-      source: 'f', missing: 'refuse', columns: ['a', 'b'],
-      types: new Map([['a', { type: 'integer' }], ['b', { type: 'number', optional: true }]]),
-    },
-  ];
-
   /** A quote in the first line sends the whole file to the parser, which is the oracle. */
   const compare = (files: number): Promise<unknown> => {
     const data = dataSource(`csv lines ${files}`);
     return Promise.all(Array.from({ length: files }, async (_, i) => {
       const text = body(data, i % 4 !== 0);
-      const of = options[data.below(options.length)]!;
+      const of = lineOptions[data.below(lineOptions.length)]!;
       const chunk = 1 + data.below(i % 2 === 0 ? 40 : 4000);
       const ending = text.includes('\r\n') ? '\r\n' : '\n';
       const found = await read(utf8(`id,a,b${ending}${text}`), of, chunk);
@@ -92,7 +80,7 @@ describe('CSV that is read from its bytes', () => {
   it('gives what the parser gives where bytes are not UTF-8', async () => {
     for (const wrong of [[0xff], [0xe2, 0x2c], [0xc3]]) {
       const text = Buffer.concat([utf8('p,1,2\nq'), Uint8Array.from(wrong), utf8(',3,4\n')]);
-      for (const of of options) {
+      for (const of of lineOptions) {
         expect(await read(Buffer.concat([utf8('id,a,b\n'), text]), of, 7))
           .toEqual(await read(Buffer.concat([utf8('"id",a,b\n'), text]), of, 100));
       }
@@ -107,14 +95,14 @@ describe('CSV that is read from its bytes', () => {
   ])('reads a file with %s as the parser does', async (_, text) => {
     const quoted = text.replace('id', '"id"');
     for (const chunk of [1, 2, 3, 1000]) {
-      expect(await read(utf8(text), options[0]!, chunk))
-        .toEqual(await read(utf8(quoted), options[0]!, 1000));
+      expect(await read(utf8(text), lineOptions[0]!, chunk))
+        .toEqual(await read(utf8(quoted), lineOptions[0]!, 1000));
     }
   });
 
   it('names the line of a quote that stands inside a cell, far down in a file', async () => {
     const text = `id,a,b\n${'p,1,2\n'.repeat(5000)}p,1,2"\n`;
-    expect(await read(utf8(text), options[0]!, 4096)).toEqual({
+    expect(await read(utf8(text), lineOptions[0]!, 4096)).toEqual({
       message: expect.stringContaining('f, line 5002: a quote stands inside a cell') as string,
     });
   });

@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import * as zlib from 'node:zlib';
 import {
@@ -10,7 +7,7 @@ import {
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { serializeTCompactProtocol } from 'hyparquet-writer/src/thrift.js';
 import { ByteWriter } from 'hyparquet-writer/src/bytewriter.js';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { lz4Block, lz4Frame } from '../../cli/input/lz4.js';
 import { readRows } from '../../cli/input/open.js';
 import { checkPages } from '../../cli/input/parquet-pages.js';
@@ -19,17 +16,10 @@ import { checkRuns } from '../../cli/input/parquet-runs.js';
 import { unpack } from '../../cli/input/unpack.js';
 import type { InputRequest } from '../../cli/input/rows.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import { scratchFiles } from '../support/scratch.js';
 import { arrowBytes, csvText, parquetBytes, type TestColumn } from '../support/table-files.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-damaged-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
-let files = 0;
-const place = (ending: string, bytes: string | Uint8Array): string => {
-  const path = join(scratch, `${files += 1}${ending}`);
-  writeFileSync(path, bytes);
-  return path;
-};
+const place = scratchFiles('damaged');
 
 async function valuesOf(
   path: string, options: Partial<InputRequest> = {}, stdin: readonly Uint8Array[] = [],

@@ -1,18 +1,17 @@
 import { createRequire } from 'node:module';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { csvFlag } from '../../cli/input/csv-flag.js';
 import { readRows } from '../../cli/input/open.js';
 import type { InputRequest } from '../../cli/input/rows.js';
 import { readTypes } from '../../cli/input/typed-columns.js';
 import { connect } from '../../server/store/sqlite/driver.js';
 import { keelson } from '../support/command.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-databases-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('databases');
 
 interface Asked extends Partial<Omit<InputRequest, 'path'>> {
   readonly csv?: string;

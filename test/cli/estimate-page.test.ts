@@ -1,13 +1,12 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { pageColours, pageOf, writePage } from '../../cli/estimate/html.js';
 import { root } from '../support/sources.js';
 import { keelson } from '../support/command.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-page-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder('page');
 const rows = join(folder, 'rows.csv');
 writeFileSync(rows, `x,region\n${Array.from({ length: 900 }, (_, i) =>
   `${20 + (i % 21)},${['north', 'south', 'east'][i % 3]!}`).join('\n')}\n`);

@@ -1,13 +1,12 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadFlights } from '../../cli/data/flights.js';
 import { keelson } from '../support/command.js';
 import { npyBytes } from '../support/npy.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-estimate-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('estimate');
 
 const place = (name: string, contents: string | Buffer): string => {
   const path = join(scratch, name);

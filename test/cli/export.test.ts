@@ -1,17 +1,16 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { tableFromIPC } from '@uwdata/flechette';
 import { parse } from 'csv-parse/sync';
 import { parquetReadObjects } from 'hyparquet';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toHex } from '../../src/base/bytes.js';
 import { keelson, type CommandRun } from '../support/command.js';
 import { sampleLog } from '../support/log-samples.js';
+import { scratchFolder } from '../support/scratch.js';
 import { questionsDocument, server } from '../support/wire-samples.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-export-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('export');
 
 const key = toHex(server.publicKey);
 const by = { columns: ['app'], groupsMax: 1, discover: { top: 9, prefilter: 1 } };

@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keelson } from '../support/command.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-first-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('first');
 
 /** Incomes, and whether somebody owns a home, which 300 of 1,000 people do. */
 const rows = join(folder, 'rows.csv');

@@ -1,15 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { brotliCompressSync, brotliDecompressSync, constants } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { loadFlights } from '../../cli/data/flights.js';
+import { scratchFolder } from '../support/scratch.js';
 import { root } from '../support/sources.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-flights-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('flights');
 
 const unpacked = (path: string): Buffer => brotliDecompressSync(readFileSync(path));
 const quickly = (bytes: Buffer): Buffer =>

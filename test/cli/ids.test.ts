@@ -1,25 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRows } from '../../cli/input/open.js';
 import type { InputRequest, RowBatch } from '../../cli/input/rows.js';
 import { readTables } from '../../cli/input/table.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { npyBytes } from '../support/npy.js';
+import { scratchFiles } from '../support/scratch.js';
 import { arrowBytes, parquetBytes, type TestColumn } from '../support/table-files.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-ids-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
-let files = 0;
-const place = (ending: string, bytes: string | Uint8Array): string => {
-  const path = join(scratch, `${files += 1}${ending}`);
-  writeFileSync(path, bytes);
-  return path;
-};
+const place = scratchFiles('ids');
 
 async function batchOf(
   path: string, options: Partial<InputRequest> = { contributor: 'id' },

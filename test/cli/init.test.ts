@@ -1,18 +1,15 @@
 import Ajv from 'ajv';
-import {
-  existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readYaml } from '../../server/study-file/yaml-text.js';
 import { toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
+import { scratchFolder } from '../support/scratch.js';
 import { root } from '../support/sources.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-init-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('init');
 
 const at = (name: string): string => join(folder, name);
 const schemaFile = resolve(root, 'docs/reference/study-file.schema.json');

@@ -1,14 +1,13 @@
 import { Readable } from 'node:stream';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { readTables, type RowTable, type TableRequest } from '../../cli/input/table.js';
 import { npyBytes } from '../support/npy.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-input-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('input');
 
 type Options = Partial<Omit<TableRequest, 'path'>>;
 

@@ -1,16 +1,15 @@
 import {
-  chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync,
+  chmodSync, mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync,
 } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { signing } from '#signing';
 import { publicKeyFlag, readKeyFile } from '../../cli/base/keys.js';
 import { toHex } from '../../src/base/bytes.js';
 import { keelson } from '../support/command.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-keys-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('keys');
 
 describe('keys new', () => {
   it('writes a key that only its owner reads and prints its public half', async () => {

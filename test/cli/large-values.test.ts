@@ -1,14 +1,13 @@
 // @module-tag long
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keelson } from '../support/command.js';
 import { npyBytes } from '../support/npy.js';
+import { scratchFolder } from '../support/scratch.js';
 import { arrowBytes, parquetBytes } from '../support/table-files.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-large-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('large');
 const place = (name: string, contents: string | Uint8Array): string => {
   const path = join(scratch, name);
   writeFileSync(path, contents);

@@ -3,7 +3,7 @@ import { readNdjson } from '../../cli/input/ndjson.js';
 import type { RowOptions } from '../../cli/input/rows.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { dataSource, type DataSource } from '../support/data.js';
-import { rowsRead } from '../support/rows-read.js';
+import { lineOptions, rowsRead } from '../support/rows-read.js';
 
 const read = (text: string, options: RowOptions, chunk: number): Promise<unknown> =>
   rowsRead(readNdjson, utf8(text), options, chunk);
@@ -60,18 +60,6 @@ function lines(data: DataSource, isOdd: boolean): readonly string[] {
 }
 
 describe('NDJSON that is read from its bytes', () => {
-  const options: readonly RowOptions[] = [
-    { source: 'f', missing: 'refuse', columns: ['a', 'b'] },
-    { source: 'f', missing: 'null', columns: ['b', 'a'], contributor: 'id' },
-    { source: 'f', missing: 'refuse', columns: ['b'], group: 'id' },
-    { source: 'f', missing: 'null', columns: [], contributor: 'id' },
-    { source: 'f', missing: 'null', columns: ['a'], contributor: 'id', group: 'id' },
-    {
-      source: 'f', missing: 'refuse', columns: ['a', 'b'],
-      types: new Map([['a', { type: 'integer' }], ['b', { type: 'number', optional: true }]]),
-    },
-  ];
-
   // An escape in a key of the first line leaves all lines to JSON.parse, which is the oracle.
   it('gives what JSON.parse gives', async () => {
     const data = dataSource('ndjson lines');
@@ -79,7 +67,7 @@ describe('NDJSON that is read from its bytes', () => {
     for (let i = 0; i < 1500; i++) {
       const text = lines(data, i % 4 !== 0).join(data.below(2) === 0 ? '\n' : '\r\n')
         + '\n'.repeat(data.below(3));
-      const of = options[data.below(options.length)]!;
+      const of = lineOptions[data.below(lineOptions.length)]!;
       const found = await read(text, of, 1 + data.below(i % 2 === 0 ? 40 : 4000));
       expect(found, text)
         .toEqual(await read(text.replace('"id"', String.raw`"i\u0064"`), of, 1 << 20));

@@ -1,13 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import fileSystem from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readNpyTable } from '../../cli/input/npy-table.js';
 import { readTables } from '../../cli/input/table.js';
 import { npyBytes } from '../support/npy.js';
+import { scratchFolder } from '../support/scratch.js';
 
 /** What one read gives at most, and after how many bytes of the file it gives nothing more. */
 const disk = { most: Infinity, end: Infinity, reads: 0 };
@@ -35,8 +35,7 @@ afterAll(() => {
   syncBuiltinESMExports();
 });
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-npy-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('npy');
 beforeEach(() => Object.assign(disk, { most: Infinity, end: Infinity, reads: 0 }));
 
 function place(name: string, bytes: Uint8Array): string {

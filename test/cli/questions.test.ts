@@ -1,11 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { keelson } from '../support/command.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-questions-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('questions');
 const place = (name: string, contents: string): string => {
   const path = join(scratch, name);
   writeFileSync(path, contents);

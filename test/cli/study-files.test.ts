@@ -1,14 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readStudies, readStudyFiles } from '../../cli/base/study-files.js';
 import { readText } from '../../cli/base/text-files.js';
+import { scratchFolder } from '../support/scratch.js';
 import { meanStudy } from '../support/study-files.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-files-'));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = scratchFolder('files');
 
 function written(name: string, content: string | Uint8Array): string {
   const path = join(folder, name);

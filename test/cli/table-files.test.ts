@@ -1,26 +1,17 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { readRows } from '../../cli/input/open.js';
 import type { InputRequest, RowBatch } from '../../cli/input/rows.js';
 import { typedRow } from '../../cli/input/typed-columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { keelson } from '../support/command.js';
+import { scratchFiles } from '../support/scratch.js';
 import { arrowBytes, csvText, parquetBytes, type TestColumn } from '../support/table-files.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-tables-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
-
-let files = 0;
-const place = (ending: string, bytes: string | Uint8Array): string => {
-  const path = join(scratch, `${files += 1}${ending}`);
-  writeFileSync(path, bytes);
-  return path;
-};
+const place = scratchFiles('tables');
 
 type Options = Partial<Omit<InputRequest, 'path'>>;
 

@@ -1,20 +1,19 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import {
   columnFromArray, dateDay, tableFromColumns, tableToIPC, timestamp, TimeUnit, type DataType,
 } from '@uwdata/flechette';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { csvFlag } from '../../cli/input/csv-flag.js';
 import { readRows } from '../../cli/input/open.js';
 import type { RowOptions } from '../../cli/input/rows.js';
 import { readTypes } from '../../cli/input/typed-columns.js';
 import { keelson } from '../support/command.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-times-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('times');
 
 function file(name: string, text: string): string {
   writeFileSync(join(folder, name), text);

@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { toHex } from '../../src/base/bytes.js';
 import { SeriesReader } from '../../src/base/running-totals.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { sampleLog } from '../support/log-samples.js';
+import { scratchFolder } from '../support/scratch.js';
 import {
   document, doubtfulBody, questionsDocument, server, type ShortRelease,
 } from '../support/wire-samples.js';
 
-const scratch = mkdtempSync(join(tmpdir(), 'keelson-verify-'));
-afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+const scratch = scratchFolder('verify');
 
 const key = toHex(server.publicKey);
 const log = await sampleLog(3);

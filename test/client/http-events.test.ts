@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  subscribe, systemRuntime, type ClientRuntime, type ReleaseSubscription, type SubscribeOptions,
+  subscribe, type ReleaseSubscription, type SubscribeOptions,
   type VerifiedRelease,
 } from '../../client/index.js';
 import { signing } from '../../src/signing/node.js';
 import { startRig, type Rig } from '../listener/harness.js';
+import { hurried } from '../support/hurried.js';
 import {
   startRefusingProxy, type RefusingProxy, type UpgradeManners,
 } from '../support/refusing-proxy.js';
@@ -52,12 +53,6 @@ async function scene(
 
 const indexes = ({ found }: Scene): number[] => found.map(({ release }) => Number(release.index));
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i);
-
-/** A clock on which some of the long waits are short. */
-const hurried = (isLong: (ms: number) => boolean): ClientRuntime => ({
-  ...systemRuntime,
-  after: (ms, action) => systemRuntime.after(isLong(ms) ? 20 : ms, action),
-});
 
 describe('a subscription behind a proxy that refuses WebSockets', () => {
   it('gets stored releases and new ones as events, and says so', async () => {

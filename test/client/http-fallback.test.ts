@@ -1,10 +1,11 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  createContributor, systemRuntime, type ClientRuntime, type Contributor, type ContributorOptions,
+  createContributor, type Contributor, type ContributorOptions,
   type ContributorStatus,
 } from '../../client/index.js';
 import { uploadUrl } from '../../client/http/upload-url.js';
 import { startRig, type Rig } from '../listener/harness.js';
+import { hurried } from '../support/hurried.js';
 import {
   startRefusingProxy, type RefusingProxy, type UpgradeManners,
 } from '../support/refusing-proxy.js';
@@ -42,12 +43,6 @@ async function scene(
   })();
   return { rig, proxy, contributor, news };
 }
-
-/** A clock on which some of the long waits are short. */
-const hurried = (isLong: (ms: number) => boolean): ClientRuntime => ({
-  ...systemRuntime,
-  after: (ms, action) => systemRuntime.after(isLong(ms) ? 20 : ms, action),
-});
 
 const accepted = ({ rig }: Scene): number => rig.metrics.accepted.total({ study: 'flight-delays' });
 

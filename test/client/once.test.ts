@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
-  createContributor, systemRuntime, type Contributor, type ContributorStatus,
+  createContributor, type Contributor, type ContributorStatus,
 } from '../../client/index.js';
 import {
   createOnceContributor, openOutbox, type OnceContributor, type OnceContributorOptions,
@@ -13,6 +13,7 @@ import {
 import type { SubmitResult } from '../../server/studies/contract.js';
 import { signing } from '../../src/signing/node.js';
 import { startRig, type Rig } from '../listener/harness.js';
+import { hurried } from '../support/hurried.js';
 import { startRefusingProxy, type RefusingProxy } from '../support/refusing-proxy.js';
 import { until } from '../support/until.js';
 
@@ -36,18 +37,14 @@ interface Scene {
 }
 
 /** A clock on which waits of about a second are short. */
-const hurried = {
-  ...systemRuntime,
-  after: (ms: number, action: () => void) =>
-    systemRuntime.after(ms >= 500 && ms < 5_000 ? 20 : ms, action),
-};
+const runtime = hurried((ms) => ms >= 500 && ms < 5_000);
 
 function connect(
   rig: Rig, options: Partial<OnceContributorOptions> = {},
 ): Pick<Scene, 'contributor' | 'news'> {
   const contributor = createOnceContributor({
     url: rig.listener.address.replace('http', 'ws'), study: rig.study,
-    seed: signing.generateSeed(), backoffInitialMs: 5, backoffMaxMs: 20, runtime: hurried,
+    seed: signing.generateSeed(), backoffInitialMs: 5, backoffMaxMs: 20, runtime,
     ...options,
   });
   open.contributors.push(contributor);

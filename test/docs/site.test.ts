@@ -1,12 +1,11 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../support/scratch.js';
 import { root } from '../support/sources.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-site-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('site');
 
 const listed = ['ls-files', '-co', '--exclude-standard', 'docs/*.md'];
 const pages = execFileSync('git', listed, { cwd: root, encoding: 'utf8' }).trimEnd().split('\n');

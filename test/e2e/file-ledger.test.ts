@@ -1,14 +1,13 @@
 // @module-tag slow
 import { spawn, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { openLedger } from '../../server/ledger/index.js';
+import { scratchFolder } from '../support/scratch.js';
 import { root } from '../support/sources.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-file-ledger-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('file-ledger');
 
 const rows = join(folder, 'rows.csv');
 writeFileSync(rows, `minutes\n${Array.from({ length: 500 }, (_, i) => i % 60).join('\n')}\n`);

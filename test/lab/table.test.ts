@@ -1,8 +1,8 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../support/scratch.js';
 import { root } from '../support/sources.js';
 
 interface Run {
@@ -16,8 +16,7 @@ interface Run {
   }[];
 }
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-table-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('table');
 const committed = readFileSync(`${root}docs/results/lab.json`, 'utf8');
 
 function judged(run: string, page: boolean): {

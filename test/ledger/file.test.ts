@@ -1,16 +1,13 @@
-import {
-  appendFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createLedger, openLedger } from '../../server/ledger/index.js';
 import { InvalidInputError, StorageError } from '../../src/base/errors.js';
 import type { LedgerEntry, LedgerTerms } from '../../src/ledger.js';
 import { amountOf } from '../../src/privacy/accounting/amount.js';
+import { scratchFolder } from '../support/scratch.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-ledger-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('ledger');
 let made = 0;
 const fresh = (): string => join(folder, `${made++}.ledger`);
 

@@ -2,6 +2,7 @@ import { createConnection, type Socket } from 'node:net';
 import {
   decodeServerFrame, encodeClientFrame, type ClientFrame, type ServerFrame,
 } from '../../src/wire/index.js';
+import { Changes } from './until.js';
 import { rawExchange } from './wire-client.js';
 
 /** What came over a socket: a whole message, or what else a WebSocket sends. */
@@ -38,19 +39,19 @@ export class RawSocket {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
   #ended = false;
-  #wakers: (() => void)[] = [];
+  readonly #changes = new Changes();
   #pings = 0;
 
   private constructor(port: number) {
     this.#socket = createConnection({ port, host: '127.0.0.1' });
     this.#socket.on('data', (part: Buffer) => {
       this.#received = Buffer.concat([this.#received, part]);
-      this.#wake();
+      this.#changes.tell();
     });
     this.#socket.on('error', () => undefined);
     this.#socket.on('close', () => {
       this.#ended = true;
-      this.#wake();
+      this.#changes.tell();
     });
   }
 
@@ -62,7 +63,7 @@ export class RawSocket {
     const lines = Object.entries({ Host: 'localhost', ...headers })
       .map(([name, value]) => `${name}: ${value}\r\n`).join('');
     socket.#socket.write(`GET ${path} HTTP/1.1\r\n${lines}\r\n`);
-    while (!socket.#received.includes('\r\n\r\n') && !socket.#ended) await socket.#change();
+    while (!socket.#received.includes('\r\n\r\n') && !socket.#ended) await socket.#changes.next();
     const end = socket.#received.indexOf('\r\n\r\n') + 4;
     const head = withoutDate(socket.#received.subarray(0, end).toString('latin1'));
     socket.#received = socket.#received.subarray(end);
@@ -122,7 +123,7 @@ export class RawSocket {
 
   /** All bytes until the server ends the connection. */
   async rest(): Promise<string> {
-    while (!this.#ended) await this.#change();
+    while (!this.#ended) await this.#changes.next();
     return this.#received.toString('latin1');
   }
 
@@ -135,7 +136,7 @@ export class RawSocket {
       const taken = this.#take();
       if (taken !== undefined) return taken;
       if (this.#ended) return undefined;
-      await this.#change();
+      await this.#changes.next();
     }
   }
 
@@ -168,15 +169,5 @@ export class RawSocket {
     if (size.length === 9) size[0] = 127;
     size[0]! |= 128;
     this.#socket.write(Buffer.concat([Buffer.of(128 | opcode), size, Buffer.alloc(4), payload]));
-  }
-
-  #wake(): void {
-    const wakers = this.#wakers;
-    this.#wakers = [];
-    for (const wake of wakers) wake();
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#wakers.push(resolve));
   }
 }

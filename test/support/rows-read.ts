@@ -27,3 +27,16 @@ export async function rowsRead(
     groups: batches.flatMap(({ groups }) => groups ?? []),
   };
 }
+
+/** Ways to read lines with the columns `id`, `a` and `b`. */
+export const lineOptions: readonly RowOptions[] = [
+  { source: 'f', missing: 'refuse', columns: ['a', 'b'] },
+  { source: 'f', missing: 'null', columns: ['b', 'a'], contributor: 'id' },
+  { source: 'f', missing: 'refuse', columns: ['b'], group: 'id' },
+  { source: 'f', missing: 'null', columns: [], contributor: 'id' },
+  { source: 'f', missing: 'null', columns: ['a'], contributor: 'id', group: 'id' },
+  {
+    source: 'f', missing: 'refuse', columns: ['a', 'b'],
+    types: new Map([['a', { type: 'integer' }], ['b', { type: 'number', optional: true }]]),
+  },
+];

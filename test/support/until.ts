@@ -12,3 +12,16 @@ export async function until(
 ): Promise<void> {
   while (!await condition()) await sleep(pauseMs);
 }
+
+/** Wakes whoever waits for the next change of something. */
+export class Changes {
+  #wakers: (() => void)[] = [];
+
+  tell(): void {
+    for (const wake of this.#wakers.splice(0)) wake();
+  }
+
+  next(): Promise<void> {
+    return new Promise((resolve) => this.#wakers.push(resolve));
+  }
+}

@@ -9,6 +9,7 @@ import {
   type Ack, type BatchBody, type ClientFrame, type Hello, type Ready, type Refusal,
   type ServerFrame, type SignedBatch, type Welcome, type Withdraw,
 } from '../../src/wire/index.js';
+import { Changes } from './until.js';
 
 type Kind = ServerFrame['kind'];
 type FrameOf<K extends Kind> = Extract<ServerFrame, { kind: K }>;
@@ -25,18 +26,18 @@ export class WireClient {
   closeCode: number | undefined;
   closeReason = '';
   readonly #taken = new Set<ServerFrame>();
-  #wakers: (() => void)[] = [];
+  readonly #changes = new Changes();
 
   private constructor(readonly ws: WebSocket) {
     ws.on('message', (data: Buffer) => {
       this.frames.push(decodeServerFrame(data));
-      this.#wake();
+      this.#changes.tell();
     });
     ws.on('error', () => undefined);
     ws.on('close', (code, reason) => {
       this.closeCode = code;
       this.closeReason = String(reason);
-      this.#wake();
+      this.#changes.tell();
     });
   }
 
@@ -66,12 +67,12 @@ export class WireClient {
       if (this.closeCode !== undefined) {
         throw new Error(`closed with ${this.closeCode} before a ${kinds.join(' or ')}`);
       }
-      await this.#change();
+      await this.#changes.next();
     }
   }
 
   async closed(): Promise<number> {
-    while (this.closeCode === undefined) await this.#change();
+    while (this.closeCode === undefined) await this.#changes.next();
     return this.closeCode;
   }
 
@@ -105,16 +106,6 @@ export class WireClient {
 
   close(): void {
     this.ws.close();
-  }
-
-  #wake(): void {
-    const wakers = this.#wakers;
-    this.#wakers = [];
-    for (const wake of wakers) wake();
-  }
-
-  #change(): Promise<void> {
-    return new Promise((resolve) => this.#wakers.push(resolve));
   }
 }
 

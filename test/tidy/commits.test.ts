@@ -1,12 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
+import { scratchFolder } from '../support/scratch.js';
 import { root } from '../support/sources.js';
 
-const folder = mkdtempSync(join(tmpdir(), 'keelson-commits-'));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = scratchFolder('commits');
 
 /** Runs the hook as git does. @returns what it printed; empty if it took the message. */
 function refusalOf(message: string): string {
