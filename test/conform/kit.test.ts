@@ -88,12 +88,14 @@ describe('the conformance kit', () => {
     ['unread-condition', names[8]!,
       'the shares for the question apps add up to 1, not 2'],
     ...encryptedFaults,
-  ])('finds the planted fault %s in "%s"', { tags: ['slow'] }, async (fault, name, text) => {
+  ])('finds the planted fault %s in "%s"', {
+    tags: ['slow'], timeout: 120_000,
+  }, async (fault, name, text) => {
     const only = conformanceCases.filter((one) => one.name === name);
     const words = [process.execPath, faulty, fault];
     const [result] = await runConformance({ words, folder, limitMs: 60_000, cases: only });
     expect(result).toEqual({ name, outcome: 'failed', text });
-  }, 120_000);
+  });
 
   it('starts no program after a fault has ended the case', async () => {
     let late: Promise<unknown> = Promise.resolve();

@@ -88,7 +88,7 @@ it('refuses an older copy of the database unless --accept-rollback is '
 });
 
 it('refuses an empty database beside a key, and a copy without its mark', {
-  tags: ['slow'],
+  tags: ['slow'], timeout: 120_000,
 }, async () => {
   const study = stage.write('mean.yaml', meanStudy('emptied'));
   const first = await stage.serve([study]);
@@ -104,7 +104,7 @@ it('refuses an empty database beside a key, and a copy without its mark', {
   const emptied = await stage.run(['serve', study, ...place]);
   expect([emptied.status, emptied.stderr])
     .toEqual([2, expect.stringContaining('there is a server.key from before')]);
-}, 120_000);
+});
 
 function isRelease({ type }: JsonLine): boolean {
   return type === 'release';

@@ -113,12 +113,12 @@ describe.skipIf(!runs)('the client in clients/python', () => {
   const stage = new Stage();
   afterAll(() => stage.end());
 
-  it('passes its own tests', { tags: ['slow'] }, async () => {
+  it('passes its own tests', { tags: ['slow'], timeout: 60_000 }, async () => {
     const words = ['unittest', 'discover', '-s', `${root}clients/python/tests`];
     const { status, stderr } =
       await stage.run(words, { program: python, command: '-m', environment });
     expect([status, stderr]).toEqual([0, expect.stringMatching(/Ran \d+ tests[^]*OK/)]);
-  }, 60_000);
+  });
 
   it.skipIf(!checksTypes)('has types without an error', {
     tags: ['slow'], timeout: 60_000,
