@@ -1,10 +1,10 @@
 // Installs tools: packages that neither the build nor the demonstration needs. Each has a folder in
 // tools/ with a lock file of its own, and is installed when something first needs it:
-// node scripts/tool.js NAME...
+// node scripts/tool.js NAME..., or without a name all that `npm install` does not bring.
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
-  existsSync, mkdirSync, readFileSync, realpathSync, rmSync, symlinkSync,
+  existsSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -89,7 +89,9 @@ function useBeside(name) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const names = process.argv.slice(2);
+  const asked = process.argv.slice(2);
+  const names = asked.length > 0 ? asked
+    : readdirSync(join(root, 'tools')).filter((name) => name !== 'sqlite');
   const missing = names.filter((name) => !stateOf(name).isCurrent);
   try {
     names.filter((name) => missing.length < 2 || !missing.includes(name)).forEach(useTool);

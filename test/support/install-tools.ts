@@ -1,5 +1,4 @@
 import { execFileSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
 import { root } from './sources.js';
 
 /**
@@ -7,10 +6,8 @@ import { root } from './sources.js';
  * possible, the tests that need it fail, and the others run.
  */
 export default function installTools(): void {
-  // `npm install` has brought it where it is needed.
-  const names = readdirSync(`${root}tools`).filter((name) => name !== 'sqlite');
   try {
-    execFileSync(process.execPath, ['scripts/tool.js', ...names], { cwd: root, stdio: 'inherit' });
+    execFileSync(process.execPath, ['scripts/tool.js'], { cwd: root, stdio: 'inherit' });
   } catch {
     // The script has said why.
   }
