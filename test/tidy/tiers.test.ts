@@ -134,7 +134,7 @@ describe('tiers of tests', () => {
     };
     expect(scripts['test:all']).toBe('vitest run');
     const passes = [...readFileSync(`${root}.ci/run`, 'utf8')
-      .matchAll(/^suite npm run test:all --( .*)$/gm)].map(([, words]) => words!.split(' '));
+      .matchAll(/^ *suite \w+ npm run test:all --( .*)$/gm)].map(([, words]) => words!.split(' '));
     const run = passes.flatMap((words) => execFileSync('node_modules/.bin/vitest', [
       'list', '--filesOnly', ...words.filter((word) => word !== ''),
     ], { cwd: root, encoding: 'utf8' }).match(/test\/.*\.test\.ts$/gm) ?? []);
