@@ -13,8 +13,9 @@ const quick: readonly RelationName[] = [
 ];
 
 function extentOf({ isHeavy }: Form, name: RelationName): Extent {
-  if (isHeavy) return { powers: [least, -4, most] };
-  return { powers: every(name === 'all columns times a power of two' ? 1 : 3) };
+  const isExact = name === 'all columns times a power of two';
+  if (isHeavy) return { powers: isExact ? [least, -4, most] : [least, most] };
+  return { powers: every(isExact ? 1 : 3) };
 }
 
 /** The answer that relations compare with: without one they would hold whatever was released. */
