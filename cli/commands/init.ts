@@ -89,7 +89,7 @@ export const init = defineCommand({
     const { app } = args;
     if (app && (repeated['server'] ?? []).length > 0) {
       throw new UsageError('--app is not for a sealed study: its page needs the entry '
-        + '@keelson/client/sealing, which docs/guides/sealed-study.md shows');
+        + '@keelson/client/sealing; leave out --app or --server');
     }
     const place = args.file ?? (app ? defaultFolder : defaultFile);
     const file = app ? join(place, 'study.yaml') : place;
