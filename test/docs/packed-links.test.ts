@@ -72,7 +72,7 @@ describe('the pages of the package', () => {
     expect([texts(), packed()]).toEqual([asTheyWere, paths]);
   });
 
-  it('are those that messages name', { tags: ['slow'] }, () => {
+  it('are those that messages name', () => {
     const named = sourceFiles().flatMap(({ text }) => {
       const code = text.replaceAll(/^ *(\/\/|\/?\*).*$/gm, '');
       return [...code.matchAll(/docs\/[\w/-]+\.(?:md|json)/g)].map(([page]) => page);

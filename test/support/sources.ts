@@ -9,6 +9,7 @@ export interface SourceFile {
   /** Path from the project's root, with slashes. */
   readonly path: string;
   readonly text: string;
+  /** Parsed when it is first asked for. To parse all sources takes seconds. */
   readonly tree: ts.SourceFile;
 }
 
@@ -28,7 +29,11 @@ export function sourceFiles(
 /** @param path - from the project's root. */
 export function sourceFile(path: string): SourceFile {
   const text = readFileSync(`${root}${path}`, 'utf8');
-  return { path, text, tree: ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true) };
+  let tree: ts.SourceFile | undefined;
+  return {
+    path, text,
+    get tree() { return tree ??= ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true); },
+  };
 }
 
 /**
