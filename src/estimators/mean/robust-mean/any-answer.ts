@@ -1,4 +1,4 @@
-import type { Finding, Outcome } from '../../../base/outcome.js';
+import type { Finding, Interval95, Outcome } from '../../../base/outcome.js';
 import { deviations95 } from '../../../numerics/normal.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
 import { finiteValue, intervalAbout, widenedBy } from '../../contract/outcomes.js';
@@ -11,6 +11,7 @@ import type { Frame } from './mapped.js';
 import { unmapped } from './moment-rounds.js';
 import type { FoundRadius, RadiusApart } from './radius.js';
 import type { NoisySums } from './reallocation.js';
+import type { CoreAlong } from './removal.js';
 
 /** The results of a release of rows of any shape. All of them are released or public. */
 export interface AnyFound {
@@ -23,14 +24,26 @@ export interface AnyFound {
   /** Number of rows left. */
   readonly present: number;
   readonly directions: Directions;
+  /** Cores along axes whose excess was removed. */
+  readonly cores: readonly CoreAlong[];
   /** Covariance in the first round, in spreads. */
   readonly covariance: Float64Array | null;
   /** Excess of a variance that noise explains. */
   readonly excessMax: number;
+  /** Rows pulled into the ball of the first round; null without one, and where rows are mapped. */
+  readonly pulled: PulledRows | null;
   /** Null where no rows were left out. */
   readonly apart: RowsApart | null;
   /** Rows stood apart in more places than the stated share explains, and were taken back. */
   readonly hasUndone: boolean;
+}
+
+/** All rows, pulled into a ball. In spreads. */
+export interface PulledRows {
+  /** Deviation of each column, with two deviations of its noise. */
+  readonly deviation: Float64Array;
+  /** How far pulling them in moves the mean of all. */
+  readonly lost: number;
 }
 
 /** The rows that were left out, as released. */
@@ -62,7 +75,7 @@ const noShift: Omit<Shift, 'by'> = { noise: 0, sampling: 0, lost: 0, share: 0 };
  * interval95: noise and sampling, rows that were pulled in, rows that noise may hide far out. Where
  * rows were left out, it holds the mean of the rows left and the mean of all, each with its noise
  * and sampling. intervalIfFalse95 adds what a share c of hostile rows
- * moves the mean of rows of any shape by: sqrt(c / (1 - c)) of their deviation.
+ * moves the mean of rows of any shape by: sqrt(c / (1 - c)) of their deviation (`ifFalse`).
  */
 export function answerOfAny(answer: AnyFound): Outcome {
   const { design, found: { centre, spread }, frame, radius, total, present } = answer;
@@ -70,24 +83,26 @@ export function answerOfAny(answer: AnyFound): Outcome {
   const { dimension } = facts;
   const toData = (moved: Float64Array): Float64Array => unmapped(frame.inverse, moved)
     .map((entry, j) => centre[j]! + spread[j]! * (frame.mean[j]! + entry));
-  const moved = total.sums.map((entry) => (entry * radius.radius) / present);
-  const mean = toData(moved);
+  const left = total.sums.map((entry) => (entry * radius.radius) / present);
   const reach = columnReach(frame, spread);
   const noise = (total.sigma * radius.radius) / present;
-  const countNoise = Math.hypot(...moved) * (count.sigma / present);
+  const moved = atCores(left, answer.cores, noise);
+  const mean = toData(moved);
+  const countNoise = Math.hypot(...left) * (count.sigma / present);
   const sampling = radius.width / Math.sqrt(present);
   const deviation = reach.map((unit) => unit * Math.hypot(noise, countNoise));
-  const shift = answer.apart === null ? null : shiftOf(answer.apart, moved, present);
-  const others = shift === null ? null : toData(moved.map((entry, j) => entry + shift.by[j]!));
+  const shift = answer.apart === null ? null : shiftOf(answer.apart, left, present);
+  const others = shift === null ? null : toData(left.map((entry, j) => entry + shift.by[j]!));
   const extra = shift ?? noShift;
-  const half = Float64Array.from(reach, (unit, j) =>
+  const own = Float64Array.from(reach, (unit, j) =>
     deviations95 * Math.hypot(
       deviation[j]!, unit * sampling, unit * extra.noise, unit * Math.sqrt(extra.sampling),
-    ) + unit * (radius.lost + extra.lost)
-    + (others === null ? 0 : Math.abs(others[j]! - mean[j]!)));
+    ) + unit * (radius.lost + extra.lost));
   const bound = movedByShare(corruption) * radius.width;
+  const all = others ?? mean;
   const estimate = Array.from(mean);
-  const interval95 = intervalAbout(estimate, (j) => half[j]!);
+  const interval95 =
+    intervalAbout(estimate, (j) => own[j]! + Math.abs(all[j]! - mean[j]!));
   const ball = reachOf(
     radius.width * movedByShare(likelyShare(corruption, facts.cohort)) + radius.beyond,
     Math.hypot(noise, sampling), dimension,
@@ -97,11 +112,62 @@ export function answerOfAny(answer: AnyFound): Outcome {
     shape: [dimension],
     uncertainty: { kind: 'gaussian', standardDeviation: Array.from(deviation) },
     interval95,
-    intervalIfFalse95: widenedBy(interval95, (j) => reach[j]! * bound),
+    intervalIfFalse95: ifFalse(answer, interval95, { own, all, bound, reach }),
     radiusIfFalse95: ball * longestInSpreads(frame, dimension),
     spread: Array.from(spread),
     findings: findingsOf(answer, moved, others, extra.share),
   }, 'the noisy mean times spread is');
+}
+
+/**
+ * The interval that holds the honest mean whatever the stated share c of the rows looks like. The
+ * honest rows H are a subset of all n, of share 1 - c at least, so along every direction their mean
+ * is within sqrt(c / (1 - c)) deviations of the mean of all. Where rows are not mapped, the first
+ * round has released the deviation of each column of the rows pulled into its ball. With d a row
+ * less itself pulled in, the two means differ by those of the pulled rows and by
+ * (1 / |H| - 1 / n) sum_H d - (1 / n) sum_others d: at most `lost` = (1 / n) sum |d|, as c is
+ * below a half. Else, or where that is wider, it is the deviation along any direction, beyond both
+ * ends of interval95. No law of the rows is assumed.
+ * @param about.own - half width of the interval of the mean of all by itself.
+ * @param about.bound - along any direction, in units of the mapped rows.
+ */
+function ifFalse(
+  { design: { corruption }, found: { spread }, pulled }: AnyFound, interval95: Interval95,
+  { own, all, bound, reach }: {
+    readonly own: Float64Array; readonly all: Float64Array; readonly bound: number;
+    readonly reach: Float64Array;
+  },
+): Interval95 {
+  const wide = widenedBy(interval95, (j) => reach[j]! * bound);
+  if (pulled === null) return wide;
+  const { deviation, lost } = pulled;
+  const half = own.map((entry, j) => entry + spread[j]! * (
+    movedByShare(corruption) * deviation[j]! + lost
+  ));
+  return {
+    low: wide.low.map((end, j) =>
+      Math.max(end, Math.min(interval95.low[j]!, all[j]! - half[j]!))),
+    high: wide.high.map((end, j) =>
+      Math.min(end, Math.max(interval95.high[j]!, all[j]! + half[j]!))),
+  };
+}
+
+/** A core's mean is the answer where that of the rows left is off by so many deviations. */
+const offFrom = 2.5;
+
+/**
+ * The mean of the rows left, moved along the axes of cores to where the core stands: some of the
+ * excess is still among the rows left, and some of the core's tail is not.
+ * @param noise - of an entry of the mean.
+ */
+function atCores(
+  mean: Float64Array, cores: readonly CoreAlong[], noise: number,
+): Float64Array {
+  return cores.reduce((at, { axis, mean: middle, unsure }) => {
+    const off = middle - at.reduce((sum, entry, j) => sum + entry * axis[j]!, 0);
+    if (Math.abs(off) <= offFrom * Math.hypot(unsure, noise)) return at;
+    return at.map((entry, j) => entry + off * axis[j]!);
+  }, mean);
 }
 
 /**

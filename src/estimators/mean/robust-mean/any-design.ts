@@ -7,7 +7,7 @@ import { equalPairsEvent, showsEqualPairs } from '../../../privacy/stages/equal-
 import type { ExpectedError, StudyFacts } from '../../contract/estimator.js';
 import { errorUpTo } from '../../contract/planning.js';
 import {
-  centreStage, type CentreBounds, type CentreStage, type QueryDesign,
+  centreStage, type CentreBounds, type CentreStage, type Draws, type QueryDesign,
 } from '../../pooled/centre.js';
 import type { MeanEvents } from '../../pooled/centred-mean.js';
 import { honestErrorOfMean, movedByShare } from '../../pooled/expected-error.js';
@@ -70,6 +70,11 @@ export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly unitBall: ClipBall;
   /** Sum of the rows left out, in units of a radius of their own. */
   readonly apart: GaussianEvent;
+}
+
+/** The design of a release of rows of any shape, and the tools with which it draws. */
+export interface AnyRun extends Draws {
+  readonly design: AnyDesign;
 }
 
 export interface AnyOptions {

@@ -2,29 +2,21 @@ import type { Released, Sensitive } from '../../../base/brands.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { GaussianEvent, SymmetricGaussianEvent } from '../../../privacy/accounting/events.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
-import { privateDiscreteColumns } from '../../../privacy/stages/equal-pairs.js';
-import type { Draws } from '../../pooled/centre.js';
 import type { CentredPool } from '../../pooled/estimator.js';
-import { noiseOfSquare, type AnyDesign } from './any-design.js';
-import { answerOfAny, type RowsApart } from './any-answer.js';
-import { distanceBins, distanceEdge } from '../../pooled/radius.js';
-import { axisBins, clusterShares } from '../../pooled/valleys.js';
+import { noiseOfSquare, type AnyRun } from './any-design.js';
+import { answerOfAny, type PulledRows, type RowsApart } from './any-answer.js';
+import { distanceBins, distanceEdge, readDistances, rowsIn } from '../../pooled/radius.js';
+import { clusterShares } from '../../pooled/valleys.js';
+import { removeAlongAxes } from './along-axes.js';
+import { clusterAbove, limitsOf, mayHideAbove } from './clusters.js';
+import { releaseDirections } from './directions.js';
 import {
-  clusterAbove, clusterBelow, clusterInColumn, mayHideAbove, type ClusterLimits,
-} from './clusters.js';
-import { releaseDirections, timesTransposed } from './directions.js';
-import {
-  axisCounts, distanceCounts, removeAlong, removeBeyond, rowsApart, sumOfRows, takeBack,
-  type Frame, type MappedRows,
+  distanceCounts, removeBeyond, rowsApart, sumOfRows, type MappedRows,
 } from './mapped.js';
-import { releaseRounds } from './moment-rounds.js';
+import { Clusters, DiscreteColumns, sumOf } from './removal.js';
+import { releaseRounds, type RoundsFound } from './moment-rounds.js';
 import { findRadius, radiusApart, type FoundRadius } from './radius.js';
 import { combined, drawReallocated, type NoisySums } from './reallocation.js';
-
-/** The design of a release of rows of any shape, and the tools with which it draws. */
-export interface AnyRun extends Draws {
-  readonly design: AnyDesign;
-}
 
 /**
  * Draws every event after the centre: rounds of moments, directions, histograms along them, the
@@ -49,10 +41,11 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   const seen = rounds.present ?? facts.cohort;
   const discrete = new DiscreteColumns(run, found, seen);
   const clusters = new Clusters(design.corruption, rows);
-  const spare =
-    await removeAlongAxes(run, clusters, discrete, rows, frame, directions.axes, seen);
+  const spare = await removeAlongAxes(run, {
+    clusters, discrete, rows, frame, axes: directions.axes, present: seen,
+  });
   const distances = await removeFar(run, clusters, discrete, rows, spare);
-  const { isApart } = clusters;
+  const { isApart, cores } = clusters;
   const radius = findRadius({
     counts: distances.counts, noise: distances.noise, dimension, corruption,
     cohort: facts.cohort, sigma: design.sum.sigma, radius: design.radius,
@@ -70,23 +63,32 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
     const excess = design.rounds.length === 0
       ? 0 : 3 * noiseOfSquare(design.rounds[0]!.square, seen);
     return answerOfAny({
-      design, found, frame, radius, total, present, directions,
+      design, found, frame, radius, total, present, directions, cores,
       covariance: rounds.covariance, excessMax: excess, apart, hasUndone: clusters.hasUndone,
+      pulled: pulledRows(run, rounds, distances),
     });
   });
 }
 
-const sumOf = (counts: Float64Array): number => counts.reduce((sum, count) => sum + count, 0);
-
-/** Along these axes discrete columns make more than this share: their gaps look like valleys. */
-const discreteMax = 0.3;
-
-function limitsOf(
-  rows: number, corruption: number, noise: number, openAfter: number,
-): ClusterLimits {
-  const hostile = corruption * rows;
-  const { most, least } = clusterShares;
-  return { noise, openAfter, most: most * hostile, least: least * hostile };
+/** All rows as the first round has shown them. A function of released numbers. */
+function pulledRows(
+  { design: { rounds, facts: { dimension, cohort }, distance: event } }: AnyRun,
+  { frame, covariance, present }: Pick<RoundsFound, 'frame' | 'covariance' | 'present'>,
+  { counts, apart, noise }: FoundDistances,
+): PulledRows | null {
+  if (covariance === null || present === null || frame.map !== null) return null;
+  const { ball, square } = rounds[0]!;
+  // An entry on the diagonal has the deviation sigma.
+  const unsure = (2 * square.sigma) / present;
+  const all = counts.map((count, bin) => count + apart[bin]!);
+  const distances = readDistances({
+    counts: all, sigma: Math.hypot(noise, event.sigma), dimension, rows: rowsIn(all, cohort),
+  });
+  return {
+    deviation: Float64Array.from({ length: dimension }, (_, j) =>
+      Math.sqrt(Math.max(0, covariance[j * (dimension + 1)]!) + unsure)),
+    lost: distances.beyond(ball.radius) + distances.hidden(ball.radius),
+  };
 }
 
 /** Released counts of distances. */
@@ -102,132 +104,9 @@ interface FoundDistances {
 }
 
 /**
- * Bounds the rows left out, so that it is never more than the stated share explains: the rows of
- * all clusters, along every axis and by distance, are at most as many as those of one may be. Where
- * they are more, at least a third of them is honest, so honest rows have clusters of their own, and
- * which ones those are nobody can tell: all rows are taken back. Hostile rows can bring this about
- * only where honest ones have a cluster already. Everything it knows is released, and a row that is
- * taken back is left as it was at first: whether it is left stays a function of this row and of
- * releases.
- */
-class Clusters {
-  #gone = 0;
-  /** Variance of its noise. */
-  #variance = 0;
-  hasUndone = false;
-
-  constructor(private readonly corruption: number, private readonly rows: Sensitive<MappedRows>) {}
-
-  get isApart(): boolean {
-    return this.#gone > 0;
-  }
-
-  /**
-   * True if the cluster in these bins may go as well; if not, all that went before is back.
-   * @param whole - the noisy number of all rows.
-   */
-  allows(counts: Float64Array, noise: number, whole: number): boolean {
-    const gone = this.#gone + Math.max(1, sumOf(counts));
-    const variance = this.#variance + counts.length * noise ** 2;
-    if (gone > clusterShares.most * this.corruption * whole + chance * Math.sqrt(variance)) {
-      this.rows.map(takeBack);
-      [this.#gone, this.#variance, this.hasUndone] = [0, 0, true];
-      return false;
-    }
-    [this.#gone, this.#variance] = [gone, variance];
-    return true;
-  }
-}
-
-/** Standard deviations that noise may add to the rows of all clusters. */
-const chance = 3;
-
-/** Which columns are discrete, as far as it is known. */
-class DiscreteColumns {
-  #drawn: readonly boolean[] | null = null;
-
-  constructor(
-    private readonly run: AnyRun, private readonly found: CentredPool,
-    private readonly present: number,
-  ) {}
-
-  get known(): readonly boolean[] {
-    return this.#drawn ?? this.found.columns.discrete;
-  }
-
-  /** Nothing was asked that would have needed it. */
-  get unused(): readonly GaussianEvent[] {
-    const { equal } = this.run.design;
-    return equal === null || this.#drawn !== null ? [] : [equal];
-  }
-
-  /** Draws which columns are discrete, once. */
-  async drawn(): Promise<readonly boolean[]> {
-    const { compute, mechanisms, design: { equal, facts } } = this.run;
-    if (equal === null) return this.known;
-    return this.#drawn ??= (await privateDiscreteColumns(
-      compute, mechanisms, this.found.pool, equal,
-      { contributors: facts.cohort, present: this.present },
-    )).value;
-  }
-}
-
-/**
- * Draws a histogram along each axis, and removes the clusters that stand apart there, unless they
- * are too many.
- * @returns the events that were not needed.
- */
-async function removeAlongAxes(
-  { design, mechanisms }: AnyRun, clusters: Clusters, discrete: DiscreteColumns,
-  rows: Sensitive<MappedRows>, frame: Frame, axes: readonly Float64Array[], present: number,
-): Promise<GaussianEvent[]> {
-  if (design.corruption === 0) return [...design.axes];
-  const isAlong = (axis: Float64Array, columns: readonly boolean[]): boolean =>
-    discreteShare(timesTransposed(frame.map, axis), columns) > discreteMax;
-  const looked = axes.filter((axis) => !isAlong(axis, discrete.known))
-    .slice(0, design.axes.length);
-  let drawn = 0;
-  for (const axis of looked) {
-    const event = design.axes[drawn]!;
-    drawn += 1;
-    const counts = mechanisms.gaussian(event.name, rows.map((left) => axisCounts(left, axis)));
-    const limits = limitsOf(present, design.corruption, event.sigma, axisBins / 4);
-    const find = axis.length === 1 ? clusterInColumn : clusterAbove;
-    const high = find(counts.value, limits) ?? axisBins;
-    const low = clusterBelow(counts.value, limits, find) ?? 0;
-    if (low === 0 && high === axisBins) continue;
-    if (isAlong(axis, await discrete.drawn())) continue;
-    const behind = behindAll(counts.value, limits, { low, high }, present);
-    if (!clusters.allows(behind, event.sigma, present)) break;
-    rows.map((left) => removeAlong(left, axis, low, high));
-  }
-  return design.axes.slice(drawn);
-}
-
-/**
- * The counts of a cluster, with all rows behind an inner valley of the same side, if there is one.
- * A cluster of more rows than may be hostile is honest, and so may be the one that stands behind
- * it.
- */
-function behindAll(
-  counts: Float64Array, limits: ClusterLimits,
-  { low, high }: { readonly low: number; readonly high: number }, present: number,
-): Float64Array {
-  const any = { ...limits, most: present / 2 };
-  const from = high === axisBins ? high : Math.min(high, clusterAbove(counts, any) ?? high);
-  const below = low === 0 ? low : Math.max(low, clusterBelow(counts, any) ?? low);
-  return counts.filter((_, bin) => bin < below || bin >= from);
-}
-
-function discreteShare(axis: Float64Array, discrete: readonly boolean[]): number {
-  const square = (entry: number): number => entry * entry;
-  const of = axis.reduce((sum, entry, j) => sum + (discrete[j] === true ? square(entry) : 0), 0);
-  return of / axis.reduce((sum, entry) => sum + square(entry), 0);
-}
-
-/**
  * Draws the histogram of the distances, and removes the cluster that stands far out. Where it is
- * one too many, it is looked for once more among all rows.
+ * one too many, it is looked for once more among all rows. So it is where most of what went as an
+ * excess along an axis stands far out among all rows: then the axis has shown less than there is.
  * @param spare - events of axes that nobody asked for; those that are drawn here are taken out.
  */
 async function removeFar(
@@ -242,13 +121,22 @@ async function removeFar(
   );
   const whole = sumOf(counts) + sumOf(apart);
   if (corruption === 0) return { counts, apart, noise, rows: sumOf(counts) };
-  let high = await farCluster(counts, noise, corruption, dimension, discrete);
+  const find = (sums: Float64Array, sigma: number, part = 1): Promise<number | null> =>
+    farCluster(sums, sigma, part * corruption, dimension, discrete);
+  let high = await find(counts, noise);
+  const all = counts.map((count, bin) => count + apart[bin]!);
+  const noiseOfAll = Math.hypot(noise, event.sigma);
+  if (high !== null && clusters.isOfCores) {
+    const far = await find(all, noiseOfAll);
+    if (far !== null && sumOf(apart.slice(far)) > sumOf(apart) / 2) {
+      clusters.undo();
+      [high, counts, apart, noise] = [far, all, new Float64Array(distanceBins), noiseOfAll];
+    }
+  }
   if (high !== null && !clusters.allows(counts.slice(high), noise, whole)) {
-    counts = counts.map((count, bin) => count + apart[bin]!);
-    apart = new Float64Array(distanceBins);
-    noise = Math.hypot(noise, event.sigma);
+    [counts, apart, noise] = [all, new Float64Array(distanceBins), noiseOfAll];
     for (const part of farther) {
-      high = await farCluster(counts, noise, part * corruption, dimension, discrete);
+      high = await find(counts, noise, part);
       if (high === null || clusters.allows(counts.slice(high), noise, whole)) break;
       high = null;
     }

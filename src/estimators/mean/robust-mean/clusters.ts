@@ -1,4 +1,6 @@
-import { runningSums, standsAbove, stretchMax, valleys } from '../../pooled/valleys.js';
+import {
+  clusterShares, runningSums, standsAbove, stretchMax, valleys,
+} from '../../pooled/valleys.js';
 
 /** Where clusters begin (pooled/valleys), for both sides of an axis and for distances. */
 
@@ -13,6 +15,15 @@ export interface ClusterLimits {
   readonly openAfter: number;
   /** How far a cluster rises above its valley. Default: `certain`. */
   readonly rise?: Rise;
+}
+
+/** The limits for a cluster of about the stated share of so many rows. */
+export function limitsOf(
+  rows: number, corruption: number, noise: number, openAfter: number,
+): ClusterLimits {
+  const hostile = corruption * rows;
+  const { most, least } = clusterShares;
+  return { noise, openAfter, most: most * hostile, least: least * hostile };
 }
 
 interface Rise {

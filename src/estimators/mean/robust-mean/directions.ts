@@ -131,7 +131,7 @@ const widestMost = 3;
 
 /**
  * The axes along which rows are wider than the median spread says, and than along half of the axes
- * where the spread is generous; widest first.
+ * where the spread is generous; widest first. Where there is none, the column that is wider.
  */
 function widestOf(
   covariance: Float64Array, spread: Float64Array, medianSpread: Float64Array, frame: Frame,
@@ -148,10 +148,30 @@ function widestOf(
   const usual = Math.max(0.1, Math.min(1, 1 + values[(dimension - 1) >> 1]!));
   const least = wideFrom * usual - 1
     + noise * ratio.reduce((most, one) => Math.max(most, one)) ** 2;
-  return widestAxes(excess, dimension, [], least, widestMost).flatMap((axis) => {
-    const inSpreads = axis.map((entry, j) => entry * ratio[j]!);
-    return unit(timesTransposed(frame.inverse, inSpreads)) ?? [];
-  });
+  const axes = widestAxes(excess, dimension, [], least, widestMost)
+    .map((axis) => axis.map((entry, j) => entry * ratio[j]!));
+  const looked = axes.length > 0 ? axes
+    : widestColumn(excess, ratio, usual, noise / Math.sqrt(2 * dimension));
+  return looked
+    .flatMap((inSpreads) => unit(timesTransposed(frame.inverse, inSpreads)) ?? []);
+}
+
+/** A column is looked at if it is wider than usual by so many deviations of noise. */
+const columnWider = 3.5;
+
+/**
+ * The column that is wider than usual, if there is one. The noise of one entry of a covariance is
+ * far less than that of its largest eigenvalue.
+ * @param noise - deviation of an entry on the diagonal, in spreads.
+ */
+function widestColumn(
+  excess: Float64Array, ratio: Float64Array, usual: number, noise: number,
+): Float64Array[] {
+  const dimension = ratio.length;
+  const over = (j: number): number =>
+    (excess[j * (dimension + 1)]! + 1 - usual) / (noise * ratio[j]! ** 2);
+  const widest = Array.from(ratio.keys()).reduce((most, j) => (over(j) > over(most) ? j : most));
+  return over(widest) > columnWider ? [ratio.map((_, j) => Number(j === widest))] : [];
 }
 
 /** matrix^T times a vector; null: the unit matrix. */

@@ -34,8 +34,10 @@ const shapeParameter: ParameterSpec = {
  *
  * `shape: any`, the default. Noisy moments tell where the rows are and how they vary; correlated
  * rows are mapped so that they vary alike in every direction. Histograms along a few axes and of
- * the distance show clusters that stand apart, behind a valley. Only these are removed. A radius
- * that fits the distances bounds what rows far out may do. The answer is the mean of the rows left.
+ * the distance show clusters that stand apart, behind a valley, and along an axis what a normal
+ * core of the rows does not explain, unless one smooth shape explains all (pooled/core-fit). Only
+ * these are removed. A radius that fits the distances bounds what rows far out may do. The answer
+ * is the mean of the rows left, and along the axis of a core where the core stands.
  *
  * `shape: light`. Noisy second moments tell along which axes rows are wider than honest ones can
  * be. Along these axes, and no others, a noisy histogram tells how: it stays sharp where second

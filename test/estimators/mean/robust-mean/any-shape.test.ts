@@ -122,6 +122,34 @@ describe('robust-mean of rows of any shape', () => {
       expect(Math.abs(apart.amounts[0]! - 0.05)).toBeLessThan(0.02);
     });
 
+  it.each(['ones', 'coordinate', 'inliers'])(
+    'finds a cluster that touches the others, beside the core of the rows: %s', async (attack) => {
+      const touching = { rows: 'normal', attack, dimension: 10, contributors: 100_000 };
+      const { error, findings, interval95, intervalIfFalse95, truth } =
+        await answerTo(touching, { spread: 1 });
+      // It moves the mean of all by .12 and more.
+      expect(error).toBeLessThan(0.04);
+      const [share, ...all] =
+        findings!.find(({ reason }) => reason === 'cluster-apart')!.amounts;
+      expect(share).toBeGreaterThan(0.03);
+      expect(share).toBeLessThan(0.075);
+      all.forEach((mean, j) => {
+        for (const { low, high } of [interval95!, intervalIfFalse95!]) {
+          expect(low[j]).toBeLessThan(Math.min(mean, truth[j]!));
+          expect(high[j]).toBeGreaterThan(Math.max(mean, truth[j]!));
+        }
+      });
+    });
+
+  it('keeps all rows of skewed shapes that no cluster is part of', { tags: ['slow'] }, async () => {
+    for (const rows of ['exponential', 'gamma-correlated', 'student', 'lognormal', 'likert']) {
+      for (let seed = 0; seed < 3; seed++) {
+        const made = { rows, dimension: 5, contributors: 100_000, seed };
+        expect(reasonsOf(await answerTo(made, { corruption: 0.1 }))).not.toContain('cluster-apart');
+      }
+    }
+  });
+
   it('keeps all rows of one column of values on a lattice', { tags: ['slow'] }, async () => {
     for (const step of [0.15, 0.2]) {
       for (let seed = 0; seed < 4; seed++) {
@@ -346,6 +374,15 @@ describe('robust-mean of rows of any shape', () => {
     far.mean.forEach((entry, j) => {
       expect(far.interval95!.low[j]).toBeLessThan(entry);
       expect(far.interval95!.high[j]).toBeGreaterThan(entry);
+    });
+  });
+
+  it('moves the answer to no core whose rows were taken back', async () => {
+    // A core's excess along the first column, and far more rows than may lie elsewhere.
+    const outcome = await withClusters([[0.05, [3, 0, 0]], [0.06, [0, 9, 0]], [0.05, [0, 0, -9]]]);
+    expect(reasonsOf(outcome)).toContain('clusters-too-many');
+    outcome.mean.forEach((entry, j) => {
+      expect(Math.abs(outcome.estimate[j]! - entry)).toBeLessThan(0.05);
     });
   });
 

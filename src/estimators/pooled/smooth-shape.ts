@@ -1,0 +1,125 @@
+import { ln } from '../../base/elementary.js';
+import { normalCdf } from '../../numerics/normal.js';
+import { axisEdge, axisQuantile, isChance, missPart, type AxisHistogram } from './core-fit.js';
+import { NormalEquations } from './normal-equations.js';
+import { axisBins } from './valleys.js';
+
+/**
+ * A smooth shape that may explain a released histogram: a normal one whose axis is bent by
+ * sinh-arcsinh, so that it may be skewed and have longer or shorter tails. A function of released
+ * counts, so post-processing.
+ *
+ * An honest column may look so. Then nothing says which rows are hostile, and removing some would
+ * move the mean of the honest ones.
+ */
+
+/** The share below x is Phi(tails asinh((x - place) / width) - skew). */
+type Bent = readonly [place: number, width: number, skew: number, tails: number];
+
+/** Skewness and tails that a fit begins with. */
+const starts = [[0, 1], [0.4, 1], [-0.4, 1], [0.8, 0.9], [-0.8, 0.9]] as const;
+const stepsMost = 60;
+const dampingMost = 1e6;
+/** Deviations by which a stretch of bins may miss the shape. */
+const stretchChance = 3.5;
+
+const asinh = (x: number): number =>
+  (x < 0 ? -1 : 1) * ln(Math.abs(x) + Math.sqrt(x * x + 1));
+
+const isUsable = ([, width, skew, tails]: Bent): boolean =>
+  width > 1e-3 && Math.abs(skew) < 6 && tails > 0.15 && tails < 6;
+
+/** The rows of the shape in each bin. */
+function countsOf([place, width, skew, tails]: Bent, rows: number): Float64Array {
+  const below = Array.from({ length: axisBins + 1 }, (_, bin) => {
+    if (bin === 0) return 0;
+    if (bin === axisBins) return 1;
+    return normalCdf(tails * asinh((axisEdge(bin) - place) / width) - skew);
+  });
+  return Float64Array.from({ length: axisBins }, (_, bin) =>
+    rows * Math.max(0, below[bin + 1]! - below[bin]!));
+}
+
+interface Tried {
+  readonly bent: Bent;
+  readonly counts: Float64Array;
+  /** Sum of squared misses, each over its variance. */
+  readonly square: number;
+}
+
+/** True if one smooth shape explains the histogram. */
+export function isSmooth(histogram: AxisHistogram): boolean {
+  const { counts } = histogram;
+  const [low, middle, high] = [0.16, 0.5, 0.84].map((share) => axisQuantile(counts, share));
+  const half = Math.max(1e-2, (high! - low!) / 2);
+  const [first, ...others] = starts.map(([skew, tails]) =>
+    fitted(histogram, [middle! - half * skew, half, skew, tails]));
+  const best = others.reduce((least, one) => (one.square < least.square ? one : least), first!);
+  return isChance(best.square, axisBins - 4) && !missesStretch(histogram, best.counts);
+}
+
+function varianceIn(noise: number, has: number): number {
+  return noise ** 2 + Math.max(1, has);
+}
+
+/** Levenberg-Marquardt from one start. */
+function fitted(histogram: AxisHistogram, start: Bent): Tried {
+  const { counts, noise } = histogram;
+  const rows = counts.reduce((sum, count) => sum + count, 0);
+  const weight = (has: number): number => 1 / (varianceIn(noise, has) + (missPart * has) ** 2);
+  const tried = (bent: Bent): Tried => {
+    const expected = countsOf(bent, rows);
+    const square = counts.reduce((sum, count, bin) =>
+      sum + (count - expected[bin]!) ** 2 * weight(expected[bin]!), 0);
+    return { bent, counts: expected, square };
+  };
+  let best = tried(start);
+  let damping = 1e-2;
+  for (let step = 0; step < stepsMost && damping <= dampingMost; step++) {
+    const next = stepFrom(best, histogram, rows, weight, damping);
+    if (next === null) break;
+    const found = isUsable(next) ? tried(next) : null;
+    if (found === null || !(found.square < best.square)) {
+      damping *= 5;
+      continue;
+    }
+    const gain = best.square - found.square;
+    best = found;
+    damping = Math.max(1e-6, damping / 5);
+    if (gain < Math.min(0.05, 1e-3 * best.square)) break;
+  }
+  return best;
+}
+
+function stepFrom(
+  { bent, counts: expected }: Tried, { counts }: AxisHistogram, rows: number,
+  weight: (has: number) => number, damping: number,
+): Bent | null {
+  const slopes = bent.map((_, k) => {
+    const by = 1e-4 * (k < 2 ? bent[1] : 1);
+    const beside = bent.map((entry, j) => (j === k ? entry + by : entry)) as unknown as Bent;
+    return countsOf(beside, rows).map((count, bin) => (count - expected[bin]!) / by);
+  });
+  const equations = new NormalEquations(4);
+  counts.forEach((count, bin) => {
+    const has = expected[bin]!;
+    equations.add(slopes.map((slope) => slope[bin]!), count - has, weight(has));
+  });
+  const step = equations.solve(damping)?.step;
+  return step === undefined ? null : bent.map((entry, k) => entry + step[k]!) as unknown as Bent;
+}
+
+function missesStretch({ counts, noise }: AxisHistogram, expected: Float64Array): boolean {
+  return [2, 4, 8].some((size) => {
+    for (let from = 0; from + size <= axisBins; from++) {
+      let [miss, variance, part] = [0, 0, 0];
+      for (let bin = from; bin < from + size; bin++) {
+        miss += counts[bin]! - expected[bin]!;
+        variance += varianceIn(noise, expected[bin]!);
+        part += missPart * expected[bin]!;
+      }
+      if (Math.abs(miss) - part >= stretchChance * Math.sqrt(variance)) return true;
+    }
+    return false;
+  });
+}
