@@ -1,5 +1,5 @@
 import { WireError } from '../base/errors.js';
-import protobuf from './generated/protobuf.js';
+import { Reader, type LongBits } from './protobuf.js';
 
 /**
  * Length-delimited and 64-bit items in one message. The largest honest message, a release with
@@ -12,10 +12,11 @@ const itemsMax = 40_960;
  * Reads the messages of the protocol, which is closed: an unknown field, a wrong wire type, a
  * group, or text that is not UTF-8 is an error. So two readers never disagree about a message.
  */
-export class StrictReader extends protobuf.Reader {
+export class StrictReader extends Reader {
   private items = 0;
 
-  override skipType(): this {
+  /** The generated code comes here with a field that it does not know. */
+  skipType(): never {
     throw malformed('it has a field that the protocol does not define');
   }
 
@@ -24,11 +25,7 @@ export class StrictReader extends protobuf.Reader {
     return super.size();
   }
 
-  override string(): string {
-    return this.stringVerify();
-  }
-
-  override uint64(): ReturnType<protobuf.Reader['uint64']> {
+  override uint64(): LongBits {
     this.count();
     return super.uint64();
   }

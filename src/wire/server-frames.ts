@@ -10,7 +10,6 @@ import type {
   WireLimits,
 } from './messages.js';
 import { readStrictly } from './reader.js';
-import { written } from './writer.js';
 
 // Do not give the generated namespaces shorter names here. A short name is a statement in the built
 // code, and would keep both directions in a bundle that uses one.
@@ -20,7 +19,7 @@ import { written } from './writer.js';
  * accept.
  */
 export function encodeServerFrame(frame: ServerFrame): Uint8Array {
-  return written(sent.v1.ServerFrame.encode(serverFrameToWire(frame)));
+  return sent.v1.ServerFrame.encode(serverFrameToWire(frame)).finish();
 }
 
 /**
@@ -34,7 +33,7 @@ export function decodeServerFrame(bytes: Uint8Array): ServerFrame {
 
 /** The contents of Opened: a Ready without its signature. @throws as `encodeServerFrame`. */
 export function encodeUnsignedReady(ready: Omit<Ready, 'signature'>): Uint8Array {
-  return written(sent.v1.Ready.encode(readyToWire(ready)));
+  return sent.v1.Ready.encode(readyToWire(ready)).finish();
 }
 
 /** @throws as `decodeServerFrame`. */
@@ -45,7 +44,7 @@ export function decodeUnsignedReady(bytes: Uint8Array): Ready {
 
 /** The contents of EncryptedAck. @throws as `encodeServerFrame`. */
 export function encodeAck(ack: Ack): Uint8Array {
-  return written(sent.v1.Ack.encode(ackToWire(ack)));
+  return sent.v1.Ack.encode(ackToWire(ack)).finish();
 }
 
 /** @throws as `decodeServerFrame`. */
