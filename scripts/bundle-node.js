@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { packagesIn, writeNotice } from './bundled-packages.js';
-import { root } from './generated.js';
+import { root, withoutLong } from './generated.js';
 import { joinParts } from './join-parts.js';
 
 /**
@@ -61,6 +61,7 @@ function bundleGraph(entries, outdir, platform) {
     splitting: true,
     ...(isNode ? { external: outside } : {}),
     alias: {
+      ...withoutLong,
       ...isNode && {
         '#signing': `${root}dist/src/signing/node.js`,
         '#websocket': `${root}dist/client/websocket/node.js`,

@@ -4,6 +4,7 @@ import { ownSized, present, sized, studyIdBytes, uint32 } from './fields.js';
 import { toBigint, toLong } from './long-bits.js';
 import type { BatchBody } from './messages.js';
 import { malformed, readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 const dataTypes: readonly (BatchBody['dataType'] | undefined)[] = [undefined, 'float32', 'float64'];
 
@@ -20,7 +21,7 @@ function refuseZero({ sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>):
  */
 export function encodeBatchBody(body: BatchBody): Uint8Array {
   refuseZero(body);
-  return sent.v1.BatchBody.encode({
+  return written(sent.v1.BatchBody.encode({
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     sequence: toLong(body.sequence, 'sequence'),
     epoch: toLong(body.epoch, 'epoch'),
@@ -30,7 +31,7 @@ export function encodeBatchBody(body: BatchBody): Uint8Array {
     dataType: dataTypes.indexOf(body.dataType),
     data: body.data,
     cells: [...(body.cells ?? [])],
-  }).finish();
+  }));
 }
 
 /** Every column of a batch has an empty field. */

@@ -7,6 +7,7 @@ import {
 import { toBigint, toLong } from './long-bits.js';
 import type { ClientFrame, Hello, Open, SignedBatch, Withdraw } from './messages.js';
 import { readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 type WireClientFrame = sent.v1.ClientFrame.$Properties;
 
@@ -15,7 +16,7 @@ type WireClientFrame = sent.v1.ClientFrame.$Properties;
  * accept.
  */
 export function encodeClientFrame(frame: ClientFrame): Uint8Array {
-  return sent.v1.ClientFrame.encode(clientFrameToWire(frame)).finish();
+  return written(sent.v1.ClientFrame.encode(clientFrameToWire(frame)));
 }
 
 /**

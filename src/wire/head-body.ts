@@ -6,16 +6,17 @@ import { keelson as read } from './generated/other-reader.js';
 import { keelson as sent } from './generated/other-writer.js';
 import type { HeadBody } from './messages.js';
 import { readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 /** The bytes that the server signs as the head of a release log. */
 export function encodeHeadBody(body: HeadBody): Uint8Array {
-  return sent.v1.HeadBody.encode({
+  return written(sent.v1.HeadBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     count: toLong(body.count, 'count'),
     digest: sized(body.digest, digestBytes, 'digest'),
     state: stateToWire(body.state),
-  }).finish();
+  }));
 }
 
 /** @throws WireError('malformed') for any other bytes; never anything else. */

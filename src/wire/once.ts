@@ -3,16 +3,17 @@ import { keelson as sent } from './generated/once-writer.js';
 import { keyBytes, owned, ownSized, signatureBytes, sized, studyIdBytes } from './fields.js';
 import type { Once } from './messages.js';
 import { readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 /** The body of POST /v1/once. @throws WireError('malformed') for what no server would accept. */
 export function encodeOnce(once: Once): Uint8Array {
-  return sent.v1.Once.encode({
+  return written(sent.v1.Once.encode({
     studyId: sized(once.studyId, studyIdBytes, 'study id'),
     publicKey: sized(once.publicKey, keyBytes, 'public key'),
     enrolment: once.enrolment ?? null,
     body: once.body,
     signature: sized(once.signature, signatureBytes, 'signature'),
-  }).finish();
+  }));
 }
 
 /**

@@ -7,6 +7,7 @@ import { keelson as read } from './generated/peer-reader.js';
 import { keelson as sent } from './generated/peer-writer.js';
 import { entriesPerFrame, type EpochStanding, type PeerFrame } from './peer-messages.js';
 import { malformed, readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 type Kind = PeerFrame['kind'];
 type Frame<K extends Kind> = Extract<PeerFrame, { readonly kind: K }>;
@@ -143,7 +144,7 @@ const codecs: { readonly [K in Kind]: Codec<K> } = {
  */
 export function encodePeerFrame(frame: PeerFrame): Uint8Array {
   const codec = codecs[frame.kind] as Codec<Kind>;
-  return sent.v1.PeerFrame.encode({ [frame.kind]: codec.write(frame) }).finish();
+  return written(sent.v1.PeerFrame.encode({ [frame.kind]: codec.write(frame) }));
 }
 
 /**

@@ -1,5 +1,5 @@
 import { WireError } from '../base/errors.js';
-import { Reader, type LongBits } from './protobuf.js';
+import protobuf from './generated/protobuf.js';
 
 /**
  * Length-delimited and 64-bit items in one message. The largest honest message, a release with
@@ -12,11 +12,10 @@ const itemsMax = 40_960;
  * Reads the messages of the protocol, which is closed: an unknown field, a wrong wire type, a
  * group, or text that is not UTF-8 is an error. So two readers never disagree about a message.
  */
-export class StrictReader extends Reader {
+export class StrictReader extends protobuf.Reader {
   private items = 0;
 
-  /** The generated code comes here with a field that it does not know. */
-  skipType(): never {
+  override skipType(): this {
     throw malformed('it has a field that the protocol does not define');
   }
 
@@ -25,7 +24,11 @@ export class StrictReader extends Reader {
     return super.size();
   }
 
-  override uint64(): LongBits {
+  override string(): string {
+    return this.stringVerify();
+  }
+
+  override uint64(): ReturnType<protobuf.Reader['uint64']> {
     this.count();
     return super.uint64();
   }

@@ -10,6 +10,7 @@ import {
 import { Places } from './numbers-body.js';
 import { outcomeFromWire, outcomeToWire } from './outcome-body.js';
 import { malformed, readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 /** Most bytes of a release with a list of answers: 4 MiB of answers, and its facts. */
 const bytesMax = 5 * 1024 * 1024;
@@ -20,7 +21,7 @@ const bytesMax = 5 * 1024 * 1024;
  */
 export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
   const texts = new Places(body.columns);
-  const bytes = sent.v1.ReleaseBody.encode({
+  const bytes = written(sent.v1.ReleaseBody.encode({
     serverKey: sized(body.serverKey, keyBytes, 'server key'),
     studyId: sized(body.studyId, studyIdBytes, 'study id'),
     index: toLong(body.index, 'index'),
@@ -42,7 +43,7 @@ export function encodeReleaseBody(body: ReleaseBody): Uint8Array {
     cohort: toLong(checkedCohort(body.cohort), 'cohort'),
     guarantee: body.guarantee ?? '',
     texts: texts.all.slice(body.columns.length),
-  }).finish();
+  }));
   if (body.wireForm === undefined) checkSize(bytes);
   return bytes;
 }

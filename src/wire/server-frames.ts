@@ -10,6 +10,7 @@ import type {
   WireLimits,
 } from './messages.js';
 import { readStrictly } from './reader.js';
+import { written } from './writer.js';
 
 // Do not give the generated namespaces shorter names here. A short name is a statement in the built
 // code, and would keep both directions in a bundle that uses one.
@@ -19,7 +20,7 @@ import { readStrictly } from './reader.js';
  * accept.
  */
 export function encodeServerFrame(frame: ServerFrame): Uint8Array {
-  return sent.v1.ServerFrame.encode(serverFrameToWire(frame)).finish();
+  return written(sent.v1.ServerFrame.encode(serverFrameToWire(frame)));
 }
 
 /**
@@ -33,7 +34,7 @@ export function decodeServerFrame(bytes: Uint8Array): ServerFrame {
 
 /** The contents of Opened: a Ready without its signature. @throws as `encodeServerFrame`. */
 export function encodeUnsignedReady(ready: Omit<Ready, 'signature'>): Uint8Array {
-  return sent.v1.Ready.encode(readyToWire(ready)).finish();
+  return written(sent.v1.Ready.encode(readyToWire(ready)));
 }
 
 /** @throws as `decodeServerFrame`. */
@@ -44,7 +45,7 @@ export function decodeUnsignedReady(bytes: Uint8Array): Ready {
 
 /** The contents of EncryptedAck. @throws as `encodeServerFrame`. */
 export function encodeAck(ack: Ack): Uint8Array {
-  return sent.v1.Ack.encode(ackToWire(ack)).finish();
+  return written(sent.v1.Ack.encode(ackToWire(ack)));
 }
 
 /** @throws as `decodeServerFrame`. */

@@ -189,7 +189,7 @@ describe('the bundle', () => {
     }[];
     const held = list.map(({ name }) => name);
     expect(held).toEqual(expect.arrayContaining([
-      'ml-matrix', 'preact', 'tweetnacl', 'ws', 'yaml',
+      'ml-matrix', 'preact', 'protobufjs', 'tweetnacl', 'ws', 'yaml',
     ]));
     const notice = readFileSync(`${root}dist/bundle/NOTICE`, 'utf8');
     for (const { name, version } of list) expect(notice).toContain(`\n${name} ${version}\n\n`);

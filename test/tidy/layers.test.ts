@@ -84,6 +84,7 @@ const layers: Readonly<Record<string, readonly string[]>> = {
 /** Each third-party package has one importing folder, so that replacing it touches one place. */
 const packageHomes: Readonly<Record<string, readonly string[]>> = {
   tweetnacl: ['src/signing'],
+  'protobufjs/minimal': ['src/wire'],
   'ml-matrix': ['src/numerics'],
   // The rules of transactions have no connection.
   'better-sqlite3': ['server/store/sqlite'],
