@@ -1,16 +1,13 @@
-import { createReadStream } from 'node:fs';
-import { createInterface } from 'node:readline';
 import { signing } from '#signing';
 import type { Contributor, createContributor, openOutbox, subscribe } from '../../client/index.js';
 import type { createOnceContributor, OnceContributor } from '../../client/once.js';
 import type { Sealing } from '../../client/sealing.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
-import { logLines, verifyReleaseLog } from '../../src/log/index.js';
 import { signedMessage } from '../../src/signing/index.js';
 
 /** A command of the kit. docs/reference/conformance.md has the members of each. */
-interface Line {
+export interface Line {
   readonly do: string;
   readonly url: string;
   readonly study: string;
@@ -32,8 +29,8 @@ interface Line {
   readonly bytes: string;
 }
 
-const say = (event: string, members: object = {}): void =>
-  void process.stdout.write(`${JSON.stringify({ event, ...members })}\n`);
+/** Reports an event to the kit. */
+export type Say = (event: string, members?: object) => void;
 
 const codeOf = (error: unknown): string =>
   (error instanceof KeelsonError ? error.code : 'invariant');
@@ -41,52 +38,44 @@ const codeOf = (error: unknown): string =>
 /** Short waits: a try ends sooner, and nobody else is kept from the server. */
 const waits = { backoffInitialMs: 20, backoffMaxMs: 500 };
 
-/** The parts of the client under test. Tests of the kit replace them with faulty ones. */
+/**
+ * The parts of the client under test. Tests of the kit replace them with faulty ones. A client
+ * lacks the skills of those that are absent.
+ */
 export interface LineClientParts {
   readonly createContributor: typeof createContributor;
-  readonly createOnceContributor: typeof createOnceContributor;
+  readonly createOnceContributor?: typeof createOnceContributor;
   readonly openOutbox: typeof openOutbox;
   readonly subscribe: typeof subscribe;
-  /** Absent: this client cannot seal. */
   readonly sealing?: Sealing;
+  /** True if the log in a file is authentic. @param serverKey 32 bytes. */
+  readonly verifyLog?: (path: string, serverKey: Uint8Array) => Promise<boolean>;
 }
 
 const pinOf = ({ serverKey }: Line): { serverKey?: Uint8Array } =>
   (serverKey === undefined ? {} : { serverKey: fromHex(serverKey) });
 
-async function follow(own: OnceContributor): Promise<void> {
-  for await (const status of own.status()) {
-    if (status.kind === 'kept') say('stored');
-    if (status.kind === 'recovered') {
-      const { result } = status;
-      say('settled', { code: result.kind === 'accepted' ? 'accepted' : result.error.code });
-    }
-    if (status.kind === 'ended' && status.error !== null) say('ended', { code: status.error.code });
-  }
-}
-
-async function verify({ log, serverKey = '' }: Line): Promise<void> {
-  const lines = logLines(createReadStream(log));
-  const report = await verifyReleaseLog(lines, { signing, serverKey: fromHex(serverKey) });
-  say('verified', { ok: report.authentic });
-}
-
-function sign({ label, seed, serverKey = '', studyId, bytes }: Line): void {
-  const signer = signing.createSigner(fromHex(seed));
-  const context = { serverKey: fromHex(serverKey), studyId: fromHex(studyId) };
-  const payload = label === 'hello' ? fromHex(bytes) : signing.sha512(fromHex(bytes));
-  const message = signedMessage(label, context, signer.publicKey, payload);
-  say('signed', { message: toHex(message), signature: toHex(signer.sign(message)) });
-}
-
-/** The client of this package behind the line protocol. One contributor and one subscription. */
-class LineClient {
+/**
+ * The client of this package behind the line protocol, on Node or in a page. One contributor and
+ * one subscription.
+ */
+export class LineClient {
   private contributor: OnceContributor | null = null;
   /** The same, where it has a channel. */
   private onChannel: Contributor | null = null;
   private reading: AbortController | null = null;
 
-  constructor(private readonly parts: LineClientParts) {}
+  constructor(private readonly parts: LineClientParts, private readonly say: Say) {}
+
+  /** Says what this client can do. */
+  hello(): void {
+    const { createOnceContributor: once, verifyLog, sealing } = this.parts;
+    this.say('hello', { can: [
+      'contribute', 'encrypt', 'encrypted-only', 'withdraw', 'typed', 'subscribe',
+      ...(once === undefined ? [] : ['once']), ...(verifyLog === undefined ? [] : ['verify']),
+      ...(sealing === undefined ? [] : ['sealed']),
+    ] });
+  }
 
   async take(line: Line): Promise<void> {
     switch (line.do) {
@@ -94,9 +83,9 @@ class LineClient {
       case 'send': return void this.send(line);
       case 'withdraw': return void this.withdraw(line);
       case 'subscribe': return void this.read(line);
-      case 'verify': return verify(line);
-      case 'sign': return sign(line);
-      case 'ping': return say('pong');
+      case 'verify': return this.verify(line);
+      case 'sign': return this.sign(line);
+      case 'ping': return this.say('pong');
       case 'close': return void this.close();
       default: throw new Error(`unknown command ${line.do}`);
     }
@@ -116,27 +105,54 @@ class LineClient {
         ...options, encryptedOnly, ...(sealing !== undefined && { sealing }),
       });
     }
-    this.contributor = this.onChannel ?? this.parts.createOnceContributor(options);
-    void follow(this.contributor);
+    this.contributor = this.onChannel ?? this.parts.createOnceContributor!(options);
+    void this.follow(this.contributor);
+  }
+
+  private async follow(own: OnceContributor): Promise<void> {
+    const { say } = this;
+    for await (const status of own.status()) {
+      if (status.kind === 'kept') say('stored');
+      if (status.kind === 'recovered') {
+        const { result } = status;
+        say('settled', { code: result.kind === 'accepted' ? 'accepted' : result.error.code });
+      }
+      if (status.kind === 'ended' && status.error !== null) {
+        say('ended', { code: status.error.code });
+      }
+    }
+  }
+
+  private async verify({ log, serverKey = '' }: Line): Promise<void> {
+    this.say('verified', { ok: await this.parts.verifyLog!(log, fromHex(serverKey)) });
+  }
+
+  private sign({ label, seed, serverKey = '', studyId, bytes }: Line): void {
+    const signer = signing.createSigner(fromHex(seed));
+    const context = { serverKey: fromHex(serverKey), studyId: fromHex(studyId) };
+    const payload = label === 'hello' ? fromHex(bytes) : signing.sha512(fromHex(bytes));
+    const message = signedMessage(label, context, signer.publicKey, payload);
+    this.say('signed', { message: toHex(message), signature: toHex(signer.sign(message)) });
   }
 
   async send({ id, rows, last = false }: Line): Promise<void> {
     try {
       const result = await this.contributor!.send(rows, { last });
-      say('settled', { id, code: result.kind === 'accepted' ? 'accepted' : result.error.code });
+      const code = result.kind === 'accepted' ? 'accepted' : result.error.code;
+      this.say('settled', { id, code });
     } catch (error) {
       // An error that ended the contributor is reported as its end. The outbox keeps the rows.
       if (error instanceof WireError && this.contributor!.state.kind !== 'ended') {
-        say('settled', { id, code: error.code });
+        this.say('settled', { id, code: error.code });
       }
     }
   }
 
   async withdraw({ epoch = 0 }: Line): Promise<void> {
     try {
-      say('withdrawn', { epoch: Number(await this.onChannel!.withdraw(BigInt(epoch))) });
+      this.say('withdrawn', { epoch: Number(await this.onChannel!.withdraw(BigInt(epoch))) });
     } catch (error) {
-      if (this.contributor!.state.kind !== 'ended') say('withdrawn', { code: codeOf(error) });
+      if (this.contributor!.state.kind !== 'ended') this.say('withdrawn', { code: codeOf(error) });
     }
   }
 
@@ -152,10 +168,10 @@ class LineClient {
       for await (const { release, signed } of
         this.parts.subscribe({ url, study, signal, ...start, ...waits, ...pinOf(line) })) {
         const digest = toHex(signing.sha512(signed.body));
-        say('release', { index: Number(release.index), epoch: Number(release.epoch), digest });
+        this.say('release', { index: Number(release.index), epoch: Number(release.epoch), digest });
       }
     } catch (error) {
-      say('ended', { code: codeOf(error) });
+      this.say('ended', { code: codeOf(error) });
     }
   }
 
@@ -164,19 +180,6 @@ class LineClient {
     await this.contributor?.close();
     const state = this.contributor?.state;
     const ended = state?.kind === 'ended' ? state.error : null;
-    if (ended === null) say('closed');
+    if (ended === null) this.say('closed');
   }
-}
-
-/** Reads commands from standard input until it ends, and writes events to standard output. */
-export async function serveLines(parts: LineClientParts): Promise<void> {
-  const client = new LineClient(parts);
-  say('hello', { can: [
-    'contribute', 'encrypt', 'encrypted-only', 'once', 'withdraw', 'typed', 'subscribe', 'verify',
-    ...(parts.sealing === undefined ? [] : ['sealed']),
-  ] });
-  for await (const text of createInterface({ input: process.stdin })) {
-    await client.take(JSON.parse(text) as Line);
-  }
-  process.exit(0);
 }

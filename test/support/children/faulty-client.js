@@ -7,7 +7,7 @@ import { Channel } from '../../../dist/client/session/channel.js';
 import { Multiplexer } from '../../../dist/client/session/multiplexer.js';
 import { Opening } from '../../../dist/client/session/opening.js';
 import { openTransport } from '../../../dist/client/websocket/node.js';
-import { serveLines } from '../../../dist/cli/conform/line-client.js';
+import { serveLines } from '../../../dist/cli/conform/line-program.js';
 import { signBatch } from '../../../dist/src/signing/index.js';
 import {
   decodeAck, decodeBatchBody, decodeClientFrame, decodeServerFrame, encodeBatchBody,
