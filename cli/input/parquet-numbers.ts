@@ -268,8 +268,8 @@ function plainNumbers(
     new Uint8Array(values.buffer, values.byteOffset, size).set(own);
     return values;
   }
-  // Typed arrays begin at a multiple of their size.
-  const { buffer } = own.slice();
+  // Typed arrays begin at a multiple of their size. A slice of a Buffer would be no copy.
+  const { buffer } = new Uint8Array(own);
   if (kind === 'FLOAT') values.set(new Float32Array(buffer));
   else if (kind === 'INT32') values.set(new Int32Array(buffer));
   else {

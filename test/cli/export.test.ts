@@ -89,7 +89,7 @@ describe('keelson verify --export', () => {
     expect(rows[9]).toMatchObject({ group: 'maps', outcome: 'value', estimate: null, low95: null });
     expect(rows[10]).toMatchObject({
       question: 'alone', group: 'chess',
-      left_out: expect.stringContaining('A person counts under at most 1 key') as unknown,
+      left_out: expect.stringContaining('A person counts under at most 1 group') as unknown,
     });
     expect(rows[21]).toMatchObject({ release: 1, epoch: 7 });
   });

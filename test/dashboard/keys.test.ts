@@ -137,6 +137,7 @@ it('says in words where keys come from, and which are shown again', () => {
     'those that most people sent, at most 100; a person counts for 2 groups at most',
     'those that most people sent, at most 100, and 80 of them are shown again; a person counts '
       + 'for 2 groups at most',
-    'those that most people sent, at most 100, without counts; a person counts for 2 groups at most',
+    'those that most people sent, at most 100, without counts; a person counts for 2 groups at '
+      + 'most',
   ]);
 });

@@ -158,7 +158,7 @@ describe('a question without a plan', () => {
     expect(reasonFor({
       by: { columns: ['region'], groupsMax: 1 }, estimator: 'robust-mean',
       parameters: parsed('robust-mean', { spread: 1 }),
-    }, 50)).toMatch(/^questions\.open: answers need keys of \d+ people/);
+    }, 50)).toMatch(/^questions\.open: answers need groups of \d+ people/);
     const discover = { top: 100, prefilter: 2 };
     expect(reasonFor({
       by: { columns: ['region'], groupsMax: 1, discover }, estimator: 'robust-mean',

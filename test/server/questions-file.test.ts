@@ -150,34 +150,34 @@ describe('the questions of a study file', () => {
       'questions.q.where.late is compared with 3, which it can never be; give true or false'],
     ['keys to discover for a robust mean',
       mean('by: { column: late, groupsMax: 1, discover: true }'),
-      'questions.q.by robust-mean is not split by keys that are discovered'],
+      'questions.q.by robust-mean is not split by groups that are discovered'],
     ['a split by nothing', count('by: { groupsMax: 1 }'),
       'questions.q.by is {"groupsMax":1}: give column: a column, or columns: up to 3 of them'],
     ['no bound on keys', count('by: { column: late }'), 'questions.q.by.groupsMax is missing'],
     ['a split by numbers', count('by: { column: minutes, groupsMax: 1 }'),
       'questions.q.by cannot split by minutes, which is a number'],
     ['a bound on keys that nobody discovers', count('by: { column: late, groupsMax: 1, top: 3 }'),
-      'questions.q.by.top is for keys that are discovered; leave it out, or write discover: true'],
+      'questions.q.by.top is for groups that are discovered; leave it out, or write discover'],
     ['memory of keys that nobody discovers',
       count('by: { column: late, groupsMax: 1, remember: 3 }'),
-      'questions.q.by.remember is for keys that are discovered; leave it out, or write discover'],
+      'questions.q.by.remember is for groups that are discovered; leave it out, or write discover'],
     ['memory of as many keys as are shown',
       count('by: { column: late, groupsMax: 1, discover: true, top: 3, remember: 3 }'),
       'questions.q.by.remember is 3, and top is 3; give a whole number from 1 that is smaller'],
     ['memory of keys that are only counted',
       count('parameters: { of: groups }',
         'by: { column: late, groupsMax: 1, discover: true, remember: 3 }'),
-      'by.remember is for keys that are shown, and parameters.of is groups, which shows none'],
+      'by.remember is for groups that are shown, and parameters.of is groups, which shows none'],
     ['an answer of keys that nobody discovers',
       count('by: { column: late, groupsMax: 1, answer: groups }'),
-      'questions.q.by.answer is for keys that are discovered; leave it out, or write discover'],
+      'questions.q.by.answer is for groups that are discovered; leave it out, or write discover'],
     ['a prefilter for keys alone',
       count('by: { column: late, groupsMax: 1, discover: true, answer: groups, prefilter: 2 }'),
       'questions.q.by.prefilter is 2, and answer: groups has no prefilter; leave it out'],
     ['keys alone that are only counted',
       count('parameters: { of: groups }',
         'by: { column: late, groupsMax: 1, discover: true, answer: groups }'),
-      'by.answer is groups, which shows keys, and parameters.of is groups, which counts them'],
+      'by.answer is groups, which shows groups, and parameters.of is groups, which counts them'],
     ['a number for the name of a key', count('by: { column: region, groupsMax: 1, groups: [3] }'),
       'questions.q.by.groups[0] is 3, which is no text; write it in quotes'],
     ['a key that cannot be', count('by: { column: region, groupsMax: 1, groups: [west] }'),
@@ -193,14 +193,14 @@ describe('the questions of a study file', () => {
     expect(refusalOf(count('by: { column: app, groupsMax: 1, discover: true }'), {
       columns: text, budget: 'budget: { epsilon: 8, delta: 0, rule: pure }',
       privacy: 'privacy: { epsilon: 1, delta: 0 }',
-    })).toContain('questions.q: showing discovered keys needs a delta, and the budget asks');
+    })).toContain('questions.q: showing discovered groups needs a delta, and the budget asks');
   });
 
   it('bound the keys of all answers', () => {
     const wide = 'columns: { a: { type: integer, low: 1, high: 999 }, '
       + 'b: { type: integer, low: 1, high: 12 } }';
     expect(refusalOf(count('by: { columns: [a, b], groupsMax: 1 }'), { columns: wide }))
-      .toContain('questions.q.by has 13,000 keys: 4,096 keys at most');
+      .toContain('questions.q.by has 13,000 groups: 4,096 groups at most');
   });
 
   it('name the line', () => {

@@ -137,7 +137,7 @@ describe('a sum split by discovered keys', () => {
   it('is infeasible without a delta, for few people, and for a cap that is found', () => {
     const pure = resolvePureTarget({ epsilon: 1, delta: 0 });
     expect(planned('sum', { cap: 10 }, { target: pure })).toMatchObject({
-      kind: 'infeasible', remedy: expect.stringContaining('list the keys') as string,
+      kind: 'infeasible', remedy: expect.stringContaining('list the groups') as string,
     });
     const few = planned('sum', { cap: 10 }, { cohort: 50 });
     if (few.kind !== 'infeasible') throw new Error('50 people are too few');

@@ -107,7 +107,7 @@ describe('a count split by discovered keys', () => {
   it('is infeasible without a delta, and with a cohort that may not show', () => {
     const pure = resolvePureTarget({ epsilon: 1, delta: 1e-6 });
     expect(planDiscoveredCounts(everyone, factsOf({ groupsMax: 2 }, pure))).toMatchObject({
-      kind: 'infeasible', remedy: expect.stringContaining('list the keys') as string,
+      kind: 'infeasible', remedy: expect.stringContaining('list the groups') as string,
     });
     const facts = factsOf({ groupsMax: 2 });
     const few = planDiscoveredCounts(everyone, { ...facts, cohort: 50 });

@@ -119,8 +119,8 @@ describe('an answer for each key', () => {
       return planEach(estimator, values, { ...factsOf(2, cohort, 1), keys });
     };
     expect(asked({}, 3_000)).toMatchObject({
-      reason: 'answers need keys of 2912 people or more, and a cohort of 3000 has not as many for '
-        + 'each of 4 keys',
+      reason: 'answers need groups of 2912 people or more, and a cohort of 3000 has not as many '
+        + 'for each of 4 groups',
       remedy: 'a cohort of 11648, a range, fewer groups, or a larger epsilon',
       cohortNeeded: 11_648,
     });
