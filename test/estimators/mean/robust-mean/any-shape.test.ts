@@ -377,15 +377,6 @@ describe('robust-mean of rows of any shape', () => {
     });
   });
 
-  it('moves the answer to no core whose rows were taken back', async () => {
-    // A core's excess along the first column, and far more rows than may lie elsewhere.
-    const outcome = await withClusters([[0.05, [3, 0, 0]], [0.06, [0, 9, 0]], [0.05, [0, 0, -9]]]);
-    expect(reasonsOf(outcome)).toContain('clusters-too-many');
-    outcome.mean.forEach((entry, j) => {
-      expect(Math.abs(outcome.estimate[j]! - entry)).toBeLessThan(0.05);
-    });
-  });
-
   it('removes nobody where nobody is said to lie', async () => {
     const far = { rows: 'normal', attack: 'point', dimension: 2, contributors: 20_000 };
     const { findings, error } = await answerTo(far, { spread: 1, corruption: 0 });
