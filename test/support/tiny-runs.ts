@@ -190,6 +190,10 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^[1-9]\d* rows measured, 0 not as the table says$/],
   },
   {
+    file: 'scripts/adaptive-liars.js', words: ['--tiny', 'FOLDER/liars.md'],
+    lines: [/^0 attacks make intervals false$/],
+  },
+  {
     file: 'scripts/decision-table.js', words: ['FOLDER/page.md'],
     lines: [/^wrote the table of decisions to /],
   },
