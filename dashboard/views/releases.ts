@@ -90,7 +90,7 @@ function lineFor(
   return html`<tr><th scope="row">${whole(epoch)}</th>
     ${refusal === null
       ? keys !== null && columns.length === 0
-        ? html`<td class="found">${counted(keys, 'key')}</td>`
+        ? html`<td class="found">${counted(keys, 'group')}</td>`
         : columns.map((words, column) => html`<td key=${column}>
           <${NumberCell} words=${words} ...${history.at(column, place)} /></td>`)
       : html`<td class="refusal" colspan=${Math

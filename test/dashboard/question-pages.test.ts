@@ -57,7 +57,7 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     expect(await page.evaluate(() => document.activeElement!.textContent)).toBe('regions');
     expect(await page.evaluate(() => location.hash)).toBe(`#/study/${stage.id('rides')}/regions`);
     await says(page, '.question', 'all public values; a person counts for 2 groups at most');
-    await says(page, '.answer-parts', 'A person counts under at most 2 keys, chosen at random');
+    await says(page, '.answer-parts', 'A person counts under at most 2 groups, chosen at random');
     expect(await textsOf(page, '.releases thead th'))
       .toEqual(['Epoch', 'north', 'south', 'east', 'west', 'other', 'Closed']);
     await page.waitForFunction((count) =>
@@ -136,7 +136,7 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
       ['look-alike', 'look-alike', 'mixed letters']);
     await says(page, '.keyed p', 'A look-alike differs from another group');
     await says(page, '.question', 'those that most people sent, at most 100');
-    expect(await textsOf(page, '.releases td.found')).toEqual(['14 keys']);
+    expect(await textsOf(page, '.releases td.found')).toEqual(['14 groups']);
     expect(await page.$('.column')).toBeNull();
     await page.type('input[type=search]', 'MAPS');
     await page.waitForFunction(
