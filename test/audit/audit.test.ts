@@ -83,6 +83,8 @@ const toCommand: ReadonlySet<string> = new Set(['mixture-1d', 'mixture']);
 const slowest: ReadonlySet<string> = new Set([
   'heavy-tailed candidates', 'tukey-median', 'stable-covariance', 'covariance', 'gaussian',
   'stable-mean reference', 'stable-moments', 'resilience', 'quantile', 'stable-mean',
+  'robust-mean', 'prime-heavy', 'populous-mean', 'subsample-covariance', 'prime one direction',
+  'median', 'heavy-tailed',
 ]);
 /** Other algorithms of an estimator. */
 const variants: readonly (readonly [

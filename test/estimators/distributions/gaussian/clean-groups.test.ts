@@ -52,7 +52,7 @@ describe('gaussian from robust groups', () => {
     expect(outcome).toMatchObject(isNormal ? { kind: 'value' }
       : { kind: 'refused', reason: 'subsamples-disagree' });
   };
-  it('answers where a fiftieth of normal rows is far off', { tags: ['long'] }, () =>
+  it('answers where a fiftieth of normal rows is far off', { tags: ['slow'] }, () =>
     check('attacked'));
   it.each(Object.keys(laws).filter((name) => name !== 'attacked'))(
     'answers for normal rows alone: %s', { tags: ['slow'] }, check,

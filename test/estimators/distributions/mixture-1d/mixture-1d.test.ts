@@ -182,7 +182,7 @@ describe('mixture-1d', () => {
     expect(variation(partsOf(outcome), parts)).toBeLessThan(0.15);
   });
 
-  it('describes the logarithms of positive flight delays', { tags: ['long'] }, async () => {
+  it('describes the logarithms of positive flight delays', { tags: ['slow'] }, async () => {
     const { delay: delayMinutes } = loadFlights().columns;
     const data = dataSource('minutes');
     // A delay of whole minutes stands for any time within its minute.
