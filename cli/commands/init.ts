@@ -92,6 +92,9 @@ export const init = defineCommand({
         + '@keelson/client/sealing; leave out --app or --server');
     }
     const place = args.file ?? (app ? defaultFolder : defaultFile);
+    if (app && /\.ya?ml$/i.test(place)) {
+      throw new UsageError(`with --app FILE is a folder: write ${place.replace(/\.ya?ml$/i, '')}`);
+    }
     const file = app ? join(place, 'study.yaml') : place;
     const named = app ? `${place}.yaml` : file;
     if (app) refuseAppFolder(place);

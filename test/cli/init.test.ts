@@ -61,6 +61,7 @@ describe('keelson init', () => {
     expect(JSON.parse(readFileSync(at('asked/package.json'), 'utf8')))
       .toMatchObject({ name: 'asked', scripts: { start: 'node serve.js' } });
     expect(await refused([at('asked'), ...flags])).toContain('is not overwritten');
+    expect(await refused([at('lunch.yaml'), ...flags])).toMatch(/FILE is a folder: write .*lunch\n/);
     expect(await refused([at('sealed'), ...flags, '--server', 'a=ws://b,c']))
       .toContain('not for a sealed study');
   });
