@@ -1,6 +1,6 @@
 import { normalCdf, normalDensity } from '../../numerics/normal.js';
 import { NormalEquations, varianceAlong } from './normal-equations.js';
-import { runningSums, axisBins, binWidth } from './valleys.js';
+import { axisBins, binWidth, runningSums, sumOf } from './valleys.js';
 
 /**
  * The core of the rows along an axis, and the rows that it does not explain, in a released
@@ -131,7 +131,7 @@ function fittedBins({ mean, width }: Shape, cut: number): [number, number] {
 /** Gauss-Newton on the bins of the cut, which moves with the shape; null: it has no end. */
 function fitAt(histogram: AxisHistogram, cut: number): Fit | null {
   const { counts, noise, corruption } = histogram;
-  const total = counts.reduce((sum, count) => sum + count, 0);
+  const total = sumOf(counts);
   const start = axisQuantile(counts, 0.5 - corruption / 2);
   let shape: Shape = {
     rows: total * (1 - corruption), mean: start,
@@ -217,7 +217,7 @@ function isGood(
   const far = Array.from(histogram.counts.keys()).findIndex((bin) =>
     axisEdge(bin + 1) > shape.mean - farFrom * shape.width);
   const { miss, variance } = misses.over(0, far);
-  const total = histogram.counts.reduce((sum, count) => sum + count, 0);
+  const total = sumOf(histogram.counts);
   return miss <= chance * Math.sqrt(variance) + farShare * total;
 }
 
@@ -277,7 +277,7 @@ function removedFrom(
 function isExcess(
   { rows, doubt, isShort }: Excess, { counts, corruption }: AxisHistogram, sure: Sureness,
 ): boolean {
-  const hostile = corruption * counts.reduce((sum, count) => sum + count, 0);
+  const hostile = corruption * sumOf(counts);
   return !isShort && rows > Math.max(excessShares.least * hostile, sure.excess * doubt)
     && rows < excessShares.most * hostile + 3 * doubt;
 }

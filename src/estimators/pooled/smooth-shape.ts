@@ -2,7 +2,7 @@ import { ln } from '../../base/elementary.js';
 import { normalCdf } from '../../numerics/normal.js';
 import { axisEdge, axisQuantile, isChance, missPart, type AxisHistogram } from './core-fit.js';
 import { NormalEquations } from './normal-equations.js';
-import { axisBins } from './valleys.js';
+import { axisBins, sumOf } from './valleys.js';
 
 /**
  * A smooth shape that may explain a released histogram: a normal one whose axis is bent by
@@ -65,7 +65,7 @@ function varianceIn(noise: number, has: number): number {
 /** Levenberg-Marquardt from one start. */
 function fitted(histogram: AxisHistogram, start: Bent): Tried {
   const { counts, noise } = histogram;
-  const rows = counts.reduce((sum, count) => sum + count, 0);
+  const rows = sumOf(counts);
   const weight = (has: number): number => 1 / (varianceIn(noise, has) + (missPart * has) ** 2);
   const tried = (bent: Bent): Tried => {
     const expected = countsOf(bent, rows);

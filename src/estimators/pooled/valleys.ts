@@ -25,6 +25,9 @@ export const stretchMax = 12;
 /** A stretch is so many times as dense as the valley before it. */
 export const denser = 1.25;
 
+export const sumOf = (counts: Float64Array): number =>
+  counts.reduce((sum, count) => sum + count, 0);
+
 /** Sums of the first 0, 1, 2, ... counts. */
 export function runningSums(counts: Float64Array): readonly number[] {
   const sums = [0];

@@ -2,7 +2,7 @@ import type { Sensitive } from '../../../base/brands.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import { coreOf, mayHideCore, type AxisHistogram, type Core } from '../../pooled/core-fit.js';
 import { isSmooth } from '../../pooled/smooth-shape.js';
-import { axisBins } from '../../pooled/valleys.js';
+import { axisBins, sumOf } from '../../pooled/valleys.js';
 import type { AnyRun } from './any-design.js';
 import {
   clusterAbove, clusterBelow, clusterInColumn, limitsOf, type ClusterLimits,
@@ -10,7 +10,7 @@ import {
 import { timesTransposed } from './directions.js';
 import { axisCounts, removeAlong, type Frame, type MappedRows } from './mapped.js';
 import { combined } from './reallocation.js';
-import { sumOf, type Clusters, type DiscreteColumns } from './removal.js';
+import type { Clusters, DiscreteColumns } from './removal.js';
 
 /** Where rows are, and what is known of them. */
 interface AlongAxes {

@@ -6,14 +6,14 @@ import type { CentredPool } from '../../pooled/estimator.js';
 import { noiseOfSquare, type AnyRun } from './any-design.js';
 import { answerOfAny, type PulledRows, type RowsApart } from './any-answer.js';
 import { distanceBins, distanceEdge, readDistances, rowsIn } from '../../pooled/radius.js';
-import { clusterShares } from '../../pooled/valleys.js';
+import { clusterShares, sumOf } from '../../pooled/valleys.js';
 import { removeAlongAxes } from './along-axes.js';
 import { clusterAbove, limitsOf, mayHideAbove } from './clusters.js';
 import { releaseDirections } from './directions.js';
 import {
   distanceCounts, removeBeyond, rowsApart, sumOfRows, type MappedRows,
 } from './mapped.js';
-import { Clusters, DiscreteColumns, sumOf } from './removal.js';
+import { Clusters, DiscreteColumns } from './removal.js';
 import { releaseRounds, type RoundsFound } from './moment-rounds.js';
 import { findRadius, radiusApart, type FoundRadius } from './radius.js';
 import { combined, drawReallocated, type NoisySums } from './reallocation.js';

@@ -3,12 +3,9 @@ import type { GaussianEvent } from '../../../privacy/accounting/events.js';
 import { privateDiscreteColumns } from '../../../privacy/stages/equal-pairs.js';
 import type { CentredPool } from '../../pooled/estimator.js';
 import type { Core } from '../../pooled/core-fit.js';
-import { clusterShares } from '../../pooled/valleys.js';
+import { clusterShares, sumOf } from '../../pooled/valleys.js';
 import type { AnyRun } from './any-design.js';
 import { takeBack, type MappedRows } from './mapped.js';
-
-export const sumOf = (counts: Float64Array): number =>
-  counts.reduce((sum, count) => sum + count, 0);
 
 /** A core along an axis of the mapped rows, whose excess went. */
 export interface CoreAlong extends Core {
