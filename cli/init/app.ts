@@ -1,32 +1,26 @@
-import { copyFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { packageFile, packageVersion } from '../../server/base/place.js';
 import { escaped } from '../../src/answers/drawing.js';
 import { namesOfType, type ColumnType } from '../../src/base/columns.js';
 import { InvalidInputError } from '../../src/base/errors.js';
+import type { StudyDocument } from '../../src/wire/study-document.js';
 import { asInputError } from '../base/errors.js';
 
 /** The files that each app has as examples/survey has them: they know no column by name. */
 const copied = ['serve.js', 'survey.js', 'survey.css'] as const;
 
 /** The public facts of a study that its page shows. */
-export interface AppStudy {
-  readonly study: string;
-  readonly title?: string | undefined;
-  readonly columns: readonly string[];
-  /** The type of each column, in the same order; absent where all are numbers. */
-  readonly types?: readonly ColumnType[] | undefined;
-}
+type AppStudy = Pick<StudyDocument, 'study' | 'title' | 'columns' | 'types'>;
 
-/** The names of an app's files besides its study file. */
-export const appFiles: readonly string[] = [...copied, 'index.html', 'package.json', 'README.md'];
+const appFiles = [...copied, 'study.yaml', 'index.html', 'package.json', 'README.md'];
 
 /**
  * Refuses a folder in which a file of the app exists already.
  * @throws InvalidInputError
  */
 export function refuseAppFolder(folder: string): void {
-  const found = ['study.yaml', ...appFiles].map((name) => join(folder, name)).find(existsSync);
+  const found = appFiles.map((name) => join(folder, name)).find(existsSync);
   if (found === undefined) return;
   throw new InvalidInputError(
     `${found} exists and is not overwritten: name another folder`, { path: found },
@@ -58,35 +52,14 @@ export function writeApp(folder: string, content: string, study: AppStudy): void
   }
 }
 
+/** The page of the example, with the title and the columns of this study. */
 function pageOf(study: AppStudy): string {
   const title = escaped(study.title ?? study.study);
-  const fields = study.columns.map((name, i) => fieldOf(name, study.types?.[i]));
-  return `<!doctype html>
-<html lang="en">
-<head>
-  <meta charset="utf-8">
-  <meta name="viewport" content="width=device-width, initial-scale=1">
-  <title>${title}</title>
-  <link rel="stylesheet" href="survey.css">
-  <script type="module" src="survey.js"></script>
-</head>
-<body>
-  <main>
-    <h1>${title}</h1>
-    <p>Your answers go to a server that publishes answers about many people with noise added, and deletes yours then.
-      Nobody can tell from what is published what you answered, or whether you did.</p>
-    <form id="survey">
-${fields.map((field) => `      ${field}`).join('\n')}
-      <button id="send">Send</button>
-    </form>
-    <p id="status" role="status" aria-live="polite"></p>
-  </main>
-  <section id="results" aria-label="What everybody answered" hidden>
-    <h2>What everybody answered</h2>
-  </section>
-</body>
-</html>
-`;
+  const fields = study.columns.map((name, i) => `      ${fieldOf(name, study.types?.[i])}\n`);
+  const [before, form] = readFileSync(packageFile('examples/survey/index.html'), 'utf8')
+    .replaceAll('How did you sleep?', () => title)
+    .split(/(?<=<form id="survey">\n)/);
+  return before + fields.join('') + form!.slice(form!.indexOf('      <button'));
 }
 
 /** A field in which a person answers for a column; its `name` is that of the column. */

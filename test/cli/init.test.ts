@@ -58,6 +58,8 @@ describe('keelson init', () => {
     expect(page).toContain('<input name="age" type="number" step="any" required>');
     expect(page).toMatch(/<select name="region"><option><\/option><option>north<\/option>/);
     expect(page).toContain('&lt;b&gt;');
+    expect(page).toContain('<title>asked</title>');
+    expect(page).not.toMatch(/sleep|coffee|radio/);
     expect(JSON.parse(readFileSync(at('asked/package.json'), 'utf8')))
       .toMatchObject({ name: 'asked', scripts: { start: 'node serve.js' } });
     expect(await refused([at('asked'), ...flags])).toContain('is not overwritten');
