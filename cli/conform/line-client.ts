@@ -1,5 +1,7 @@
 import { signing } from '#signing';
-import type { Contributor, createContributor, openOutbox, subscribe } from '../../client/index.js';
+import type {
+  Contributor, createContributor, openOutbox, subscribe, Settled,
+} from '../../client/index.js';
 import type { createOnceContributor, OnceContributor } from '../../client/once.js';
 import type { Sealing } from '../../client/sealing.js';
 import { fromHex, toHex } from '../../src/base/bytes.js';
@@ -28,6 +30,10 @@ export interface Line {
   readonly studyId: string;
   readonly bytes: string;
 }
+
+/** The code under which rows are settled. */
+const outcomeOf = (result: Settled): string =>
+  (result.kind === 'accepted' ? 'accepted' : result.error.code);
 
 /** Reports an event to the kit. */
 export type Say = (event: string, members?: object) => void;
@@ -113,10 +119,7 @@ export class LineClient {
     const { say } = this;
     for await (const status of own.status()) {
       if (status.kind === 'kept') say('stored');
-      if (status.kind === 'recovered') {
-        const { result } = status;
-        say('settled', { code: result.kind === 'accepted' ? 'accepted' : result.error.code });
-      }
+      if (status.kind === 'recovered') say('settled', { code: outcomeOf(status.result) });
       if (status.kind === 'ended' && status.error !== null) {
         say('ended', { code: status.error.code });
       }
@@ -138,8 +141,7 @@ export class LineClient {
   async send({ id, rows, last = false }: Line): Promise<void> {
     try {
       const result = await this.contributor!.send(rows, { last });
-      const code = result.kind === 'accepted' ? 'accepted' : result.error.code;
-      this.say('settled', { id, code });
+      this.say('settled', { id, code: outcomeOf(result) });
     } catch (error) {
       // An error that ended the contributor is reported as its end. The outbox keeps the rows.
       if (error instanceof WireError && this.contributor!.state.kind !== 'ended') {
