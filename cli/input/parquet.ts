@@ -169,7 +169,7 @@ class GroupColumns {
     private readonly of: {
       readonly tops: readonly SchemaTree[]; readonly used: readonly number[];
       readonly source: string;
-      /** True if of a column nothing but numbers is asked. */
+      /** True if a column is asked for nothing but numbers. */
       readonly isNumber: (index: number) => boolean;
       /** True for a column of which only the number of rows with each text is asked. */
       readonly isCounted: (index: number) => boolean;

@@ -22,7 +22,7 @@ export interface RowOptions {
    * all. `cells`: the nulls of Parquet and Arrow. `refuse`: none. In an optional column all do.
    */
   readonly missing: 'refuse' | 'cells' | 'null';
-  /** True if the first line of a CSV file holds names. Default: it is judged by its contents. */
+  /** Yes: the first line of a CSV file holds names. Default: it is judged by its contents. */
   readonly header?: 'yes' | 'no';
   /** The parts of a CSV file's form that are known. The others are found from its first lines. */
   readonly form?: Partial<CsvForm>;

@@ -61,7 +61,7 @@ export function readIssuer(folder: string): Issuer {
   }
 }
 
-/** True if a request may be answered. */
+/** The decision about a request. */
 export type Grant = 'granted' | 'unknown-code' | 'given';
 
 /**

@@ -4,7 +4,7 @@ import type { KeelsonChart } from '../element/index.js';
 /** A chart of a page that changes. */
 export interface Shown {
   readonly element: KeelsonChart;
-  /** True if all of its numbers are shown in turn, or only the one that it has. */
+  /** True if all of its numbers are shown in turn. Else only the one that it has is shown. */
   readonly isWhole: boolean;
 }
 

@@ -5,7 +5,7 @@ import { whole } from '../base/format.js';
 import { html } from '../base/html.js';
 import { historyOf, isUnread, serverKey, type Followed } from '../base/session.js';
 
-/** True if the server signed what is shown, and with which key. */
+/** The verdict on the signatures of what is shown, and the key of the server. */
 export function Verification({ followed }: { readonly followed: Followed }): VNode {
   const { kind } = followed.link.value;
   const history = historyOf(followed);

@@ -105,7 +105,7 @@ export interface OpenEpoch {
   readonly late: 'next' | 'drop';
 }
 
-/** True if the budget paid for the epoch. */
+/** The outcome of opening an epoch, for which the budget pays. */
 export type OpenEpochResult =
   | { readonly kind: 'opened'; readonly balance: LedgerBalance }
   /**

@@ -187,7 +187,7 @@ function placed<T>(path: string, work: () => T): T {
   }
 }
 
-/** True if the estimator can be asked in this form. */
+/** Refuses an estimator that cannot be asked in this form. */
 function checkEstimator(
   path: string, { columns, by }: Question, { name, keyed = [] }: Estimator,
   { parameters }: FileQuestion, refuse: Refuse,

@@ -11,7 +11,7 @@ export interface SearchOptions {
    * many.
    */
   readonly glance?: number;
-  /** True if to look for parts of a crowd, which takes most of the trials. Default true. */
+  /** True if parts of a crowd are searched, which takes most of the trials. Default true. */
   readonly parts?: boolean;
 }
 

@@ -102,7 +102,7 @@ export interface Cells {
   readonly dictionary?: Uint8Array;
 }
 
-/** True if a study accepts rows. */
+/** A study accepts rows while it is open. */
 export type WireStudyState = 'open' | 'exhausted' | 'ended';
 
 export interface WireLimits {

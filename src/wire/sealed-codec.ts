@@ -49,8 +49,8 @@ export function areServers(servers: readonly SealedServer[]): boolean {
 }
 
 /**
- * True if nobody between two servers can read what they send. Whoever reads the messages of two
- * pairs of servers can add up what each pair keeps from the third.
+ * True if a server's address is one where nobody on the way can read. A person who reads what two
+ * pairs of servers send can add up what each pair keeps from the third.
  */
 export function isSafeAddress(text: string): boolean {
   try {

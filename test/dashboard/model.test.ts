@@ -210,7 +210,7 @@ describe('numbers for people', () => {
   it('have words for every reason to refuse', () => {
     expect(refusalReasons.filter((reason) => reasonInWords(reason) === reason.replaceAll('-', ' ')))
       .toEqual([]);
-    // True if people came at all is not told by them.
+    // They do not tell if people came at all.
     for (const reason of ['spread-not-found', 'centre-not-found']) {
       expect(reasonInWords(reason)).toMatch(/^too few people came, or their \w+ could not be found$/);
     }

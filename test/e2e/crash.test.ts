@@ -122,7 +122,7 @@ function meanOf(
   return { mean, count: means.length };
 }
 
-/** True if the release is the mean of exactly these rows, as far as its own noise lets one see. */
+/** Expects the mean of exactly these rows, as far as the noise of the release lets one see. */
 function expectToTell(release: JsonLine, entries: readonly JournalEntry[]): void {
   const { mean, count } = meanOf(entries);
   if (release['outcome'] === 'refused') {

@@ -50,7 +50,7 @@ const zeroBinHalf: PlantedBug = {
   },
 };
 
-/** True if a column is discrete is read off the true count: no query shows it. */
+/** A discrete column is told by the true count, which no query shows. */
 const zeroBinTrue: PlantedBug = {
   name: 'pairs of equal rows by their true count',
   ...shape,

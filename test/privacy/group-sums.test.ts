@@ -265,7 +265,7 @@ describe('the draw of counts and sums', () => {
         Sensitive.of(foundKeys(order.map((at) => names[at]!))), known,
       ).value;
     expect(of([3, 1, 4, 0, 2])).toEqual(of([0, 1, 2, 3, 4]));
-    // True if anybody sent it makes no difference but for the count.
+    // That nobody sent it makes no difference but for the count.
     expect(of([0, 1, 2, 4])).toEqual(of([0, 1, 2, 3, 4]));
   });
 });

@@ -33,7 +33,7 @@ function response(epsilon: number, rule: Rule): Coin {
   return { here, there: 1 - here, cost: charge(own, 0, epsilon) };
 }
 
-/** True if Gaussian noise exceeds the value from which on the loss is this large. */
+/** The coin that tells if Gaussian noise exceeds the value from which on the loss is this large. */
 function gaussian(mu: number, loss: number): Coin {
   const from = loss / mu + mu / 2;
   const cost = charge(mu * mu / 2, 0, null);

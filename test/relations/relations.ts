@@ -30,7 +30,7 @@ function halvesOf(
 
 const shortened = (value: number): string => value.toPrecision(6);
 
-/** True if each number of an answer is near the one that is due. @param halves - allowed ones. */
+/** How near each number of an answer is to the one that is due. @param halves - allowed ones. */
 function nearness(
   got: readonly number[], due: readonly number[], halves: readonly number[], rounding: number,
 ): Verdict {

@@ -123,7 +123,7 @@ export async function fineCounts(
   return columnTally(party, hot, dimension, layout);
 }
 
-/** True if any of the planes is 1, lane by lane. log2 of their number rounds. */
+/** The lanes in which any of the planes is 1. log2 of their number rounds. */
 async function anyOf(party: Party, planes: readonly Bits[], words: number): Promise<Bits> {
   let level = planes;
   while (level.length > 1) {

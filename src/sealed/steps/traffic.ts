@@ -65,7 +65,7 @@ export class TrafficCount {
 
   #sumBits(words: number, { from, end }: BitRange): void {
     this.#andAll(end - 1, words);
-    // True if carries pass through each stretch: none comes from below the lowest.
+    // The stretches through which carries pass: none comes from below the lowest.
     const positions = Array.from({ length: end - 1 }, (_, i) => i > 0);
     const below = from === 0 ? [] : [this.#mergedTree(positions.slice(0, from), words)];
     this.#mergedPrefixes([...below, ...positions.slice(from)], words);

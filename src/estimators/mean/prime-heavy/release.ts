@@ -93,7 +93,7 @@ async function filter(run: HeavyRun, rows: Sensitive<ClippedRows>): Promise<Filt
     if (interval === null) continue;
     hasRemoved = true;
     gone += rowsIn(design.edges, counts, interval);
-    // True if a row is removed is a function of this row and of released numbers.
+    // The removal of a row is a function of this row and of released numbers.
     const [least, below] = [interval.low / unit, interval.high / unit];
     await rows.mapAsync((left) => removeRows(compute, left, { mean, weights }, least, below));
   }

@@ -112,7 +112,7 @@ function withoutShift(
 }
 
 /**
- * True if third moments are longer than noise is. The squared length of the noise is chi-square.
+ * The skewness of which noise is no cause: the squared length of the noise is chi-square.
  * @param deviation - of the noise of an entry. @param least - what does not count.
  */
 function skewOf(

@@ -48,7 +48,7 @@ export interface MeanOptions {
   /** Bound of the last stage, in squared spreads. */
   readonly bound: number;
   /**
-   * True if there is a first stage. `auto`: when its noise is at most half of what hostile rows
+   * Yes: there is a first stage. Auto: where its noise is at most half of what hostile rows
    * may move a centre.
    */
   readonly recentre: 'auto' | 'yes' | 'no';
