@@ -35,7 +35,8 @@ describe.skipIf(!runs)('the client in clients/go', () => {
     const { status, stdout } = await stage.run(['conform', '--json', '--', program]);
     const { failed, cases } =
       JSON.parse(stdout) as { failed: number; cases: readonly CaseResult[] };
-    expect(cases.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    expect(cases.filter(({ outcome }) => outcome === 'failed')
+      .map(({ name, text }) => `${name}: ${text}`)).toEqual([]);
     expect({ failed, status }).toEqual({ failed: 0, status: 0 });
     const leftOut = cases.filter(({ outcome }) => outcome === 'left-out');
     expect(new Set(leftOut.map(({ text }) => text))).toEqual(new Set(notAsked));

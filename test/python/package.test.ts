@@ -133,9 +133,10 @@ describe.skipIf(!runs)('the client in clients/python', () => {
     const words = ['conform', '--json', '--', python, '-m', 'keelson.conform'];
     const { stdout } = await stage.run(words, { environment });
     const { failed, cases } = JSON.parse(stdout) as {
-      failed: number; cases: { outcome: string; text?: string }[];
+      failed: number; cases: { name: string; outcome: string; text?: string }[];
     };
-    expect(cases.filter(({ outcome }) => outcome === 'failed')).toEqual([]);
+    expect(cases.filter(({ outcome }) => outcome === 'failed')
+      .map(({ name, text }) => `${name}: ${text}`)).toEqual([]);
     expect(failed).toBe(0);
     const leftOut = cases.filter(({ outcome }) => outcome === 'left-out');
     expect(new Set(leftOut.map(({ text }) => text)))

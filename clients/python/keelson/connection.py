@@ -155,7 +155,8 @@ class Connection:
         await self.socket.send(encode("ClientFrame", {kind: fields}))
 
     async def close(self) -> None:
-        await self.socket.close()
+        """Ends the connection, if it is not lost already."""
+        await close_socket(self.socket)
 
     def study(self, wanted: str) -> Tuple[bytes, Dict[str, Any], Message]:
         """The id, the facts and the state of the study with this name or id."""
@@ -183,8 +184,16 @@ async def open_connection(url: str, pinned: Sequence[bytes]) -> Connection:
             raise EOFError("the server has no room")
         return Connection(socket, frame.welcome, verified_keys(frame.welcome, pinned))
     except BaseException:
-        await socket.close()
+        await close_socket(socket)
         raise
+
+
+async def close_socket(socket: Any) -> None:
+    """Some versions of websockets raise where the other end is gone before it takes the close."""
+    try:
+        await socket.close()
+    except LOST:
+        pass
 
 
 def verified_keys(welcome: Message, pinned: Sequence[bytes]) -> List[bytes]:

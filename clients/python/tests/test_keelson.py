@@ -14,8 +14,10 @@ import struct
 import tempfile
 import threading
 import unittest
+from unittest import mock
 
 from nacl.signing import SigningKey
+from websockets.exceptions import ConnectionClosedError
 
 from keelson import (
     AsyncContributor, AsyncOnceContributor, Contributor, KeelsonError, OnceContributor, Release,
@@ -23,7 +25,7 @@ from keelson import (
 )
 from keelson import contributor, encryption
 from keelson._wire import CODES, SCHEMA, Message, decode, encode, kind_of
-from keelson.connection import Reach, socket_url
+from keelson.connection import Connection, Reach, socket_url
 from keelson.numbers import names_of, stated_by
 from keelson.outbox import Batch, Outbox
 from keelson.releases import check_form, keys_of_value, numbers_of_value
@@ -406,6 +408,37 @@ class Reaching(unittest.TestCase):
         with self.assertLogs("keelson", logging.WARNING) as said:
             asyncio.run(lose())
         self.assertIn("lost", said.output[0])
+
+    def test_lost_before_it_is_closed(self):
+        class Gone:
+            async def recv(self):
+                raise EOFError("lost")
+
+            async def close(self):
+                raise ConnectionClosedError(None, None)
+
+        attempts = []
+
+        async def greet(self):
+            attempts.append(self)
+            if len(attempts) > 1:
+                raise KeelsonError("unknown-study", "it is tried again")
+            connection = Connection.__new__(Connection)
+            connection.socket = Gone()
+            return connection, None, None
+
+        async def begin(self, connection, _ready, _study):
+            self._connection = connection
+
+        async def send():
+            contributor = AsyncContributor("ws://a", "s", bytes(32))
+            contributor.start()
+            await asyncio.wait_for(contributor.send([[1.5]]), 10)
+
+        with mock.patch.multiple(AsyncContributor, _greet=greet, _begin=begin):
+            with self.assertLogs("keelson", logging.WARNING):
+                with self.assertRaisesRegex(KeelsonError, "it is tried again"):
+                    asyncio.run(send())
 
     def test_digits_for_bytes(self):
         digits = "0a" * 32
