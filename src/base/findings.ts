@@ -78,6 +78,8 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
           + 'may be far off. If they are honest, use wider bounds.';
     case 'end-unseen':
       return `${subject} ${isOne ? 'has' : 'have'} ${endUnseen(amounts)}`;
+    case 'interval-assumes':
+      return intervalAssumes(where, amounts);
     case 'cluster-far':
       return clusterFar(where, amounts);
     case 'direction-unseen':
@@ -115,6 +117,18 @@ function meanOfPulledIn([from, to, low, high]: readonly number[]): string {
   return ` With everybody below ${shown(from)} counted as ${shown(from)}, and everybody above `
     + `${shown(to)} as ${shown(to)}, the mean is between ${shown(low)} and ${shown(high)} (95 % `
     + 'interval).';
+}
+
+function intervalAssumes(
+  where: string, [seenFrom, side, first, second]: readonly number[],
+): string {
+  if (seenFrom === undefined || first === undefined) {
+    return `The interval in ${where} assumes that no group that noise hides decides the answer.`;
+  }
+  const place = side === 0 && second !== undefined ? `below ${shown(first)} or above ${shown(second)}`
+    : `${side === -1 ? 'below' : 'above'} ${shown(first)}`;
+  return `The interval in ${where} assumes that no group of fewer than ${shown(seenFrom)} people is `
+    + `so far ${place} that it decides the answer. Noise hides such a group.`;
 }
 
 function clusterFar(where: string, [people = NaN, from, to, sure]: readonly number[]): string {

@@ -43,6 +43,8 @@ export const findingReasons = [
   'values-clipped',
   /** Nobody knows how far out the farthest rows are, so these intervals are open. */
   'end-unseen',
+  /** The interval stands on this: no group that noise hides is so far out that it decides it. */
+  'interval-assumes',
   /** Noise hides how little the rows vary in some direction: nothing is known along it. */
   'direction-unseen',
   /** People stand apart from the others, or noise looks like it. Nobody was left out. */
@@ -76,7 +78,9 @@ export interface Finding {
    * contributors; none where the answer itself is at a bound. `end-unseen`: how many people noise
    * hides far out, then the side that is open (1 above, -1 below, 0 both), and for one side from
    * which value on; for both, perhaps two values and the ends of the interval of the mean with
-   * everybody beyond these counted as at them; or none. `cluster-far`: a noisy number of people, or
+   * everybody beyond these counted as at them; or none. `interval-assumes`: how many people a group
+   * has at least that noise does not hide, then the side that it may be on, and the value beyond
+   * which; for both sides, the lower and the upper one. `cluster-far`: a noisy number of people, or
    * how many there may be; the values that they are between; and 1 if they are sure, 0 if it may be
    * noise. `groups-cut`: a noisy number of contributors, half of its 95 % interval, and the groups
    * that count for one. Other reasons: none.

@@ -36,6 +36,15 @@ describe('a finding in words', () => {
       /^Column delay has no interval: too few people came, and noise hides up to 52 people far out/);
     expect(findingText(finding('end-unseen', [0], [52, -1, -9.5]), names)).toMatch(
       /^Column delay has an interval that is open on one side: people are below -9\.5, and nobody kn/);
+    expect(findingText(finding('interval-assumes', [0], [52, 0, -9.5, 70]), names)).toBe(
+      'The interval in column delay assumes that no group of fewer than 52 people is so far below '
+      + '-9.5 or above 70 that it decides the answer. Noise hides such a group.');
+    expect(findingText(finding('interval-assumes', [1], [64, 1, 5_200]), names))
+      .toMatch(/^The interval in column distance .* fewer than 64 people is so far above 5200 that/);
+    expect(findingText(finding('interval-assumes', [1], [64, -1, -3]), names))
+      .toMatch(/ so far below -3 that it decides/);
+    expect(findingText(finding('interval-assumes', [1]), names))
+      .toMatch(/^The interval in column distance assumes that no group that noise hides decides/);
     expect(findingText(finding('cluster-far', [1], [119.6, 5e8, 1e9, 1]), names)).toBe(
       'About 120 people are from 500000000 to 1000000000 in column distance, apart from the '
       + 'others. They are in the answer, and make its interval wider.');

@@ -105,7 +105,7 @@ function unitOf(
   return { spread, medianSpread: spread, oneValue: { value, unseenBelow }, endUnseen: false };
 }
 
-const ofFarRows: ReadonlySet<string> = new Set(['end-unseen', 'cluster-far']);
+const ofFarRows: ReadonlySet<string> = new Set(['end-unseen', 'cluster-far', 'interval-assumes']);
 
 /**
  * The mean, with what the columns are: a column of one value is answered by it. It has no interval,
@@ -122,8 +122,9 @@ export function withColumns(
   const several = where((j) => discrete[j]! && oneValue[j] === null);
   const { interval95 } = outcome;
   // A histogram means nothing for far rows where the unit is that of one value.
-  const own = (outcome.findings ?? []).filter(({ reason, columns }) =>
-    !(ofFarRows.has(reason) && columns.length > 0 && columns.every((j) => oneValue[j] !== null)));
+  const own = (outcome.findings ?? []).filter(({ reason, columns }) => columns.length === 0
+    || !(ofFarRows.has(reason) && columns.every((j) => oneValue[j] !== null)
+      || reason === 'interval-assumes' && columns.every((j) => endUnseen[j])));
   // The interval also has no ends where the histogram of distances shows none (pooled/radius).
   // A release that knows how many people noise hides has said so itself.
   const isSaid = own.some(({ reason, amounts }) => reason === 'end-unseen' && amounts[1] === 0);

@@ -149,7 +149,13 @@ describe('sum with a cap that is found', () => {
     expect(same.spread![0]).toBeGreaterThanOrEqual(7);
     expect(same.spread![0]).toBeLessThan(7 * 4);
     expect(Math.abs(same.estimate[0]! - 7_000)).toBeLessThan(5 * noise * same.spread![0]!);
-    expect(same.findings).toBeUndefined();
+    expect(same.findings).toEqual([{
+      reason: 'interval-assumes', columns: [0],
+      amounts: [plan.facts['clusterSeenFrom'], 1, same.spread![0]!],
+    }]);
+    // Nobody counts for more than cap-max, so nobody hides beyond it.
+    const most = await answerOf(plan, Array.from(range, (_, i) => (i % 2) * 1e4), 'most');
+    expect(most.findings).toBeUndefined();
     const rare = Array.from(range, (_, i) => Float64Array.of(i < 3 ? 500 : 0));
     expect(await releaseOf(plan, 1, rare, 'rare')).toMatchObject({
       kind: 'refused', reason: 'largest-unseen',

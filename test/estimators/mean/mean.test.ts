@@ -243,6 +243,32 @@ describe('the mean of one column', () => {
     expect(held).toBeGreaterThanOrEqual(173);
   });
 
+  it('names the group that its interval assumes away, and where it would be', async () => {
+    const plan = oneColumn(10_000);
+    const seen = (outcome: ValueOutcome): Finding =>
+      outcome.findings!.find(({ reason }) => reason === 'interval-assumes')!;
+    const clean = await valueOf(plan, normalWith(10_000, 0, 0, 'assumed'), 'assumed');
+    const [people, side, low, high] = seen(clean).amounts as [number, number, number, number];
+    expect([people, side]).toEqual([52, 0]);
+    expect(low).toBeGreaterThan(-2);
+    expect(low).toBeLessThan(3);
+    expect(high).toBeGreaterThan(7);
+    expect(high).toBeLessThan(12);
+    expect(findingText(seen(clean), ['delay'])).toMatch(
+      /^The interval in column delay assumes that no group of fewer than 52 people is so far below/);
+    // Whoever is within the radius is in the answer, and the radius may reach a group that is seen.
+    const far = await valueOf(plan, normalWith(10_000, 300, 200, 'assumed'), 'assumed');
+    expect(seen(far).amounts[3]).toBeGreaterThan(200);
+    // An open end assumes nothing.
+    const open = await valueOf(plan, normalWith(10_000, 120, 1e7, 'assumed'), 'assumed');
+    const [, openSide, below, ...none] = seen(open).amounts;
+    expect([openSide, ...none]).toEqual([-1]);
+    expect(below).toBeLessThan(3);
+    const bounded = planOf('mean', { spread: 1, range: '0..50' }, factsOf(1, 7_000, 1));
+    const { findings = [] } = await valueOf(bounded, normalWith(7_000, 0, 0, 'assumed'), 'assumed');
+    expect(findings.map(({ reason }) => reason)).not.toContain('interval-assumes');
+  });
+
   it('holds clusters far out, and says where they are', async () => {
     for (const [at, far] of [[105, 65], [10_005, 90], [-995, 90]] as const) {
       for (let round = 0; round < 4; round++) {

@@ -59,6 +59,8 @@ export interface CapReading {
   readonly eitherWay: number;
   /** How much is missing in it, besides. */
   readonly more: number;
+  /** No cell shows a small group beyond this. */
+  readonly seenUpTo: number;
   readonly windows: readonly FarWindow[];
 }
 
@@ -93,6 +95,7 @@ export function readCap(counts: Float64Array, reader: CapReader): CapReading | n
     cap: core + place,
     excess: sum / radius, weight: weight / radius, half: half / radius,
     eitherWay: eitherWay / radius, more: more / radius,
+    seenUpTo: Math.max(1, side.tailEnd / radius),
     windows: side.windows.map((window) =>
       ({ ...window, from: window.from / radius, to: window.to / radius })),
   };

@@ -116,7 +116,7 @@ export function planFoundCap(capMax: readonly number[], facts: StudyFacts): Plan
       const drawn = noise.totals.draw(mechanisms, sums.map((all) =>
         sumsUnder(all, caps).map((steps) => steps / stepsPerUnit)));
       return drawn.map((totals) =>
-        outcomeOf(totals, counts, readings, { ladders, noise, cohort }));
+        outcomeOf(totals, counts, readings, { ladders, noise, cohort, capMax, seenFrom }));
     },
   });
 }
@@ -161,8 +161,9 @@ function coresUnseen(readings: readonly (CapReading | null)[], core: number): Ou
 /** Made from released and public numbers alone. */
 function outcomeOf(
   totals: Float64Array, counts: Float64Array, readings: readonly CapReading[],
-  { ladders, noise, cohort }: {
+  { ladders, noise, cohort, capMax, seenFrom }: {
     readonly ladders: readonly CapLadder[]; readonly noise: FoundCapNoise; readonly cohort: number;
+    readonly capMax: readonly number[]; readonly seenFrom: number;
   },
 ): Outcome {
   const caps = readings.map(({ cap }, j) => ladders[j]![cap]!.unit);
@@ -171,7 +172,13 @@ function outcomeOf(
   const rounded = cohort / (2 * stepsPerUnit);
   const ends = readings.map(({ half, eitherWay, more }) =>
     ({ down: half + eitherWay + rounded, up: half + eitherWay + more + rounded }));
-  const findings = readings.flatMap(({ windows }, j) => clustersFar(windows, j, caps[j]!));
+  const findings = readings.flatMap(({ windows, seenUpTo }, j): readonly Finding[] => {
+    const from = seenUpTo * caps[j]!;
+    // Nobody counts for more than capMax, so nobody hides beyond it.
+    return [...from < capMax[j]!
+      ? [{ reason: 'interval-assumes', columns: [j], amounts: [seenFrom, 1, from] } as const] : [],
+    ...clustersFar(windows, j, caps[j]!)];
+  });
   const answer = finiteValue({
     estimate,
     shape: [readings.length],

@@ -111,6 +111,8 @@ export function releaseOneColumn(
 
 /** In spreads from the centre. */
 interface Mean {
+  /** True if an end that is not open assumes that no small group is beyond what is seen. */
+  readonly isAssuming: boolean;
   readonly radius: number;
   readonly present: number;
   readonly moved: number;
@@ -156,8 +158,11 @@ function meanOf(
   const pulledIn = isBelowFloor && bounds === null
     ? [inBall - halfWithin, inBall + halfWithin] as const : null;
   // A radius that was given is kept: the answer is the mean of the rows that were pulled in.
-  return given === null ? { radius, present, moved: whole, noise, low, high, pulledIn } : {
-    radius, present, moved: inBall, noise: noiseAt(inBall, 0), pulledIn,
+  const isAssuming = !isBelowFloor;
+  return given === null ? {
+    isAssuming, radius, present, moved: whole, noise, low, high, pulledIn,
+  } : {
+    isAssuming, radius, present, moved: inBall, noise: noiseAt(inBall, 0), pulledIn,
     low: Math.min(low, inBall), high: Math.max(high, inBall),
   };
 }
@@ -179,9 +184,12 @@ function outcomeOf({ moved, noise, low, high }: Mean, { centre, spread }: Place)
     : { ...outcome, interval95: { low: [inData(low)], high: [inData(high)] } };
 }
 
-/** The findings: the far rows that the histogram shows, or cannot show. */
+/**
+ * The findings: the far rows that the histogram shows, or cannot show. Rows within the radius are
+ * in the answer, and those of the contiguous tail are counted: only a group beyond both can hide.
+ */
 function findingsOf(
-  { distance }: OneColumn, { above, below }: FarRows, { radius, pulledIn }: Mean,
+  { distance }: OneColumn, { above, below }: FarRows, { radius, pulledIn, isAssuming }: Mean,
   { centre, spread }: Place,
 ): readonly Finding[] {
   const seenFrom = clusterSeenFrom(normalCells(distance.sigma));
@@ -192,6 +200,11 @@ function findingsOf(
     seenFrom, 0, inData(radius, -1), inData(radius, 1), ...pulledIn.map((end) => inData(end, 1)),
   ]] : sides.flatMap(([{ openFrom }, sign]) =>
     (openFrom === null ? [] : [[seenFrom, sign, inData(openFrom, sign)]]));
+  const beyond = isAssuming ? sides.filter(([{ openFrom }]) => openFrom === null)
+    .map(([side, sign]) => ({ sign, value: inData(Math.max(radius, side.tailEnd), sign) })) : [];
+  const values = beyond.map(({ value }) => value).sort((one, two) => one - two);
+  const assumed = beyond.length === 0 ? []
+    : [[seenFrom, beyond.length === 2 ? 0 : beyond[0]!.sign, ...values]];
   const clusters = sides.flatMap(([{ windows }, sign]) =>
     windows.filter(({ isApart }) => isApart).map(({ from, to, rows, isSure }) => [
       rows, ...[inData(from, sign), inData(to, sign)].sort((one, two) => one - two),
@@ -199,5 +212,8 @@ function findingsOf(
     ]));
   const found = (reason: Finding['reason']) => (amounts: readonly number[]): readonly Finding[] =>
     (amounts.every(Number.isFinite) ? [{ reason, columns: [0], amounts }] : []);
-  return [...ends.flatMap(found('end-unseen')), ...clusters.flatMap(found('cluster-far'))];
+  return [
+    ...ends.flatMap(found('end-unseen')), ...assumed.flatMap(found('interval-assumes')),
+    ...clusters.flatMap(found('cluster-far')),
+  ];
 }
