@@ -55,7 +55,8 @@ export const mutations = [
     'else if (quarters[cell]! >= quarters[last + 1]! + 4) break;', ''),
 
   mutation('ratio', 'a row is added twice', `${counts}/tables/whole-sums.ts`,
-    'addWhole(row, state.sums);', 'addWhole(row, state.sums); addWhole(row, state.sums);'),
+    'addWhole(row, state.sums);\n      state.rows += 1;',
+    'addWhole(row, state.sums); addWhole(row, state.sums);\n      state.rows += 1;'),
   mutation('ratio', 'the wrong sign of the correlation', `${counts}/quotients/fieller.ts`,
     'c * (c - 2 * estimate)', 'c * (c + 2 * estimate)'),
   mutation('ratio', 'caps are divided the wrong way round', `${counts}/ratio/ratio.ts`,
@@ -83,7 +84,7 @@ export const mutations = [
   mutation('quantile', 'both ends are chosen by one uniform number',
     'src/privacy/mechanisms/supply.ts', 'this.#waiting[this.#used] = 0;\n    this.#used += 1;', ''),
   mutation('quantile', 'a value at an edge is below it', `${counts}/quantile/edges.ts`,
-    'if (sorted[middle]! < edge) below = middle;', 'if (sorted[middle]! <= edge) below = middle;'),
+    '(value) => value < edge', '(value) => value <= edge'),
 
   mutation('mean', 'a sensitivity 2 % too small', `${stages}/clipped-mean.ts`,
     'sensitivity: 2 * ball.radius,', 'sensitivity: 1.96 * ball.radius,'),
