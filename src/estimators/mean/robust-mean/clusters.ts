@@ -43,7 +43,7 @@ export function clusterAbove(counts: Float64Array, limits: ClusterLimits): numbe
   const total = before[bins]!;
   for (let start = 1; start < bins; start++) {
     const beyond = total - before[start]!;
-    if (before[start]! < total / 2 || beyond > limits.most || beyond < limits.least) continue;
+    if (beyond > limits.most || beyond < limits.least) continue;
     const found = valleyBefore(before, start, limits);
     if (found !== null) return edgeIn(counts, found);
   }
@@ -122,7 +122,10 @@ const certain: Rise = { chance: 4.5, times: 1.5 };
 /** A tail with a variance has at most a third of this share in the open bin. */
 const openShare = 0.6;
 
-/** A valley that ends at `start`; null when no stretch from there on rises above one. */
+/**
+ * A valley that ends at `start`, and has half of the rows before it: else it is a flank of theirs.
+ * Null when no stretch from `start` on rises above one.
+ */
 function valleyBefore(
   before: readonly number[], start: number, { noise, openAfter, rise = certain }: ClusterLimits,
 ): Valley | null {
@@ -133,7 +136,7 @@ function valleyBefore(
     || open > openShare * inside(bins - 1 - openAfter, bins - 1) + openChance * noise;
   const endMax = Math.min(isOpenCounted ? bins : bins - 1, start + stretchMax);
   for (const valley of valleys) {
-    if (valley > start) break;
+    if (valley > start || before[start - valley]! < before[bins]! / 2) break;
     for (let end = start + 1; end <= endMax; end++) {
       const stretch = { start, size: end - start, valley };
       if (standsAbove(before, stretch, { noise, chance: rise.chance, times: 1 })

@@ -105,6 +105,16 @@ describe('a cluster in a histogram', () => {
     expect(mayHideAbove(counts, hiding)).toBe(false);
   });
 
+  it('is not the peak of all rows behind its own flank, with any number of rows', () => {
+    const data = dataSource('flanks');
+    for (let time = 0; time < 12; time++) {
+      const counts =
+        countsOf((i) => (i % 10 === 0 ? 2.2 : -0.08) + 0.34 * data.normal(), data);
+      expect(clusterAbove(counts, { ...limits, most: 0.15 * rows })).toBeGreaterThan(34);
+      expect(clusterAbove(counts, { ...limits, most: rows / 2 })).toBeGreaterThan(34);
+    }
+  });
+
   it('is too few or too many outside the stated shares', () => {
     const data = dataSource('shares');
     const shared = (every: number): Float64Array =>
