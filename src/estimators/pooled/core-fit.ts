@@ -60,6 +60,12 @@ const removeTimes = 2;
 const firstTimes = 1.3;
 /** Bins that end so many widths before the core have none of it. */
 const outside = 4.5;
+/**
+ * An excess ends so many bins past the cut, or with the last bin: where it is surest. A cluster
+ * that touches the core is in the next few bins, and the noise of the empty ones past it would
+ * hide it.
+ */
+const reaches = [4, 8, 16, axisBins] as const;
 /** On the side of the fit, what is beyond so many widths ... */
 const farFrom = 2;
 /** ... is at most this share of the rows and what noise explains. */
@@ -230,12 +236,30 @@ function isShort(misses: Misses, from: number): boolean {
   });
 }
 
+/** Rows from the cut to a bin that the core does not explain. */
+interface Beyond {
+  readonly end: number;
+  readonly rows: number;
+  /** Standard deviation of the error of `rows`, with that of the fit. */
+  readonly doubt: number;
+}
+
+function beyondCut({ to, expected, covariance }: Fit, misses: Misses, end: number): Beyond {
+  const { miss: rows, variance } = misses.over(to, end);
+  const slopes = new Float64Array(3);
+  for (let bin = to; bin < end; bin++) {
+    slopes.forEach((_, k) => (slopes[k]! += expected.slopes[bin]![k]!));
+  }
+  return { end, rows, doubt: Math.sqrt(variance + varianceAlong(covariance, slopes)) };
+}
+
 /** The excess on the high side, and the bin from which on it goes. */
 interface Excess {
   readonly shape: Shape;
   readonly unsure: number;
-  readonly rows: number;
-  readonly doubt: number;
+  readonly all: Beyond;
+  /** Up to the end by which it is surest. */
+  readonly surest: Beyond;
   /** Some bins beyond the cut hold fewer rows than the core. */
   readonly isShort: boolean;
   readonly high: number;
@@ -247,39 +271,41 @@ function excessOf(histogram: AxisHistogram, cut: number, edge: number): Excess |
   const { shape, expected, covariance } = fit;
   const misses = new Misses(histogram, expected.counts);
   if (!isGood(misses, histogram, fit, edge)) return null;
-  const { miss: rows, variance } = misses.over(fit.to, axisBins);
-  const slopes = new Float64Array(3);
-  for (let bin = fit.to; bin < axisBins; bin++) {
-    slopes.forEach((_, k) => (slopes[k]! += expected.slopes[bin]![k]!));
-  }
-  const doubt = Math.sqrt(variance + varianceAlong(covariance, slopes));
+  const tried = reaches.map((reach) =>
+    beyondCut(fit, misses, Math.min(axisBins, fit.to + reach)));
+  const surest = tried.reduce((best, one) =>
+    (one.rows / one.doubt > best.rows / best.doubt ? one : best));
   const unsure = Math.sqrt(varianceAlong(covariance, Float64Array.of(0, 1, 0)));
   return {
-    shape, unsure, rows, doubt, isShort: isShort(misses, fit.to),
-    high: removedFrom(histogram, expected.counts, shape),
+    shape, unsure, all: tried.at(-1)!, surest, isShort: isShort(misses, fit.to),
+    high: removedFrom(histogram, expected.counts, shape, surest.end),
   };
 }
 
-/** The innermost bin from which on the rows are mostly not the core's; `axisBins`: none is. */
+/**
+ * The innermost bin from which on, to where the excess ends, the rows are mostly not the core's;
+ * `axisBins`: none is.
+ */
 function removedFrom(
-  { counts, noise }: AxisHistogram, expected: Float64Array, { mean, width }: Shape,
+  { counts, noise }: AxisHistogram, expected: Float64Array, { mean, width }: Shape, end: number,
 ): number {
   let [held, has, from] = [0, 0, axisBins];
-  for (let bin = axisBins - 1; axisEdge(bin) >= mean + removeFrom * width; bin--) {
+  for (let bin = end - 1; axisEdge(bin) >= mean + removeFrom * width; bin--) {
     held += counts[bin]!;
     has += expected[bin]!;
-    const least = removeTimes * has + chance * noise * Math.sqrt(axisBins - bin);
+    const least = removeTimes * has + chance * noise * Math.sqrt(end - bin);
     if (held > least && counts[bin]! > firstTimes * expected[bin]!) from = bin;
   }
   return from;
 }
 
 function isExcess(
-  { rows, doubt, isShort }: Excess, { counts, corruption }: AxisHistogram, sure: Sureness,
+  { all, surest, isShort }: Excess, { counts, corruption }: AxisHistogram, sure: Sureness,
 ): boolean {
   const hostile = corruption * sumOf(counts);
-  return !isShort && rows > Math.max(excessShares.least * hostile, sure.excess * doubt)
-    && rows < excessShares.most * hostile + 3 * doubt;
+  return !isShort
+    && surest.rows > Math.max(excessShares.least * hostile, sure.excess * surest.doubt)
+    && all.rows < excessShares.most * hostile + 3 * all.doubt;
 }
 
 /** The excess on the high side by the first cut that fits; null: there is none. */
@@ -300,7 +326,7 @@ export function coreOf(histogram: AxisHistogram, sure: Sureness = certain): Core
   if (doubtOf(histogram) > doubtMost) return null;
   const turned = { ...histogram, counts: histogram.counts.slice().reverse() };
   const [right, left] = [highExcess(histogram, sure), highExcess(turned, sure)];
-  const isRight = left === null || (right !== null && right.rows >= left.rows);
+  const isRight = left === null || (right !== null && right.all.rows >= left.all.rows);
   const found = isRight ? right : left;
   if (found === null || found.high === axisBins) return null;
   const { shape: { mean }, unsure, high } = found;
