@@ -253,9 +253,9 @@ func namesOf(stated []statement) []string {
 // Kinds whose name is of one form. A number that lacks a part of it has another name.
 var forms = map[string]string{
 	"groups": "distinct groups", "rank": "rank", "choice": "place in the list, from 0",
-	"bin-start": "{column}, bin {place} from", "quantile": "{column} at {probability}",
-	"ratio": "{column} per {other}", "median": "{column}", "deviation": "deviation {place}",
-	"weight": "weight {place}", "projector": "projector {column}, {other}",
+	"bin-start": "{column}, bin {place} from", "ratio": "{column} per {other}",
+	"median": "{column}", "deviation": "deviation {place}", "weight": "weight {place}",
+	"projector": "projector {column}, {other}",
 }
 
 // Empty where nothing says what the number is.
@@ -266,6 +266,7 @@ func nameOfNumber(one statement, onlyMeans, isOfOne bool) string {
 	third, hasThird := one.texts["third"]
 	start, hasStart := one.values["start"]
 	end, hasEnd := one.values["end"]
+	probability, hasProbability := one.values["probability"]
 	switch {
 	case kind == "count" && !hasStart && !hasEnd:
 		return "contributors"
@@ -311,6 +312,8 @@ func nameOfNumber(one statement, onlyMeans, isOfOne bool) string {
 			return "fourth moment of " + strings.Join([]string{column, other, third, fourth}, ", ")
 		}
 		return "third moment of " + strings.Join([]string{column, other, third}, ", ")
+	case kind == "quantile" && column != "" && hasProbability:
+		return quantileName(probability) + " of " + column
 	case kind == "skewness" || kind == "excess-kurtosis":
 		if column == "" {
 			return fmt.Sprintf("%s along direction %d", strings.Replace(kind, "-", " ", 1), place)
@@ -356,6 +359,21 @@ func simpleName(one statement, column string) string {
 		return fmt.Sprintf("number %d of %d", place, of)
 	}
 	return ""
+}
+
+var lastDigit = regexp.MustCompile(`^(?:\d*[02-9])?([123])$`)
+
+// "median", "25th percentile" or "99.9th percentile".
+func quantileName(probability float64) string {
+	if probability == 0.5 {
+		return "median"
+	}
+	value, _ := strconv.ParseFloat(strconv.FormatFloat(100*probability, 'g', 12, 64), 64)
+	percent, ending := textOf(value), "th"
+	if last := lastDigit.FindStringSubmatch(percent); last != nil {
+		ending = map[string]string{"1": "st", "2": "nd", "3": "rd"}[last[1]]
+	}
+	return percent + ending + " percentile"
 }
 
 func sideName(one statement, column string) string {

@@ -41,7 +41,7 @@ function labelOf(
     case 'bin-start': return `${text(number.column)}, bin ${number.bin.found} from`;
     case 'below': return number.edge === undefined
       ? 'contributors' : `contributors below ${number.edge}`;
-    case 'quantile': return `${text(number.column)} at ${number.probability}`;
+    case 'quantile': return `${quantileName(number.probability)} of ${text(number.column)}`;
     case 'total': return `total of ${text(number.column)}${totalRange(number)}`;
     case 'ratio': return `${text(number.column)} per ${text(number.per)}`;
     case 'mean':
@@ -63,6 +63,14 @@ function labelOf(
     case 'choice': return 'place in the list, from 0';
     case 'other': return otherLabel(number, text);
   }
+}
+
+/** `median`, `25th percentile`, `99.9th percentile`. */
+function quantileName(probability: number): string {
+  if (probability === 0.5) return 'median';
+  const percent = String(Number((100 * probability).toPrecision(12)));
+  const [, last = ''] = /^(?:\d*[02-9])?([123])$/.exec(percent) ?? [];
+  return `${percent}${{ 1: 'st', 2: 'nd', 3: 'rd' }[last] ?? 'th'} percentile`;
 }
 
 function totalRange({ each, isFound }: Extract<NumberInfo, { kind: 'total' }>): string {

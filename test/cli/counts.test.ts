@@ -84,7 +84,7 @@ describe('keelson estimate: everyday queries', () => {
   it('finds several quantiles at once', async () => {
     const { estimate: found, labels } = await estimate(
       'quantile', 'column=0', 'range=0..200', 'probabilities=0.1,0.5,0.9');
-    expect(labels).toEqual(['delay at 0.1', 'delay at 0.5', 'delay at 0.9']);
+    expect(labels).toEqual(['10th percentile of delay', 'median of delay', '90th percentile of delay']);
     found.forEach((value, i) => expect(Math.abs(value - [20, 100, 180][i]!)).toBeLessThan(6));
   });
 
@@ -128,7 +128,7 @@ describe('labels of a study', () => {
   };
 
   it('are what its estimator says', () => {
-    expect(labelsOf({ ...study, estimator: 'quantile' })).toEqual(['miles at 0.5']);
+    expect(labelsOf({ ...study, estimator: 'quantile' })).toEqual(['median of miles']);
   });
 
   it('are the columns where the estimator has none, is not known, or does not take these '

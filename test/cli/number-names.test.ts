@@ -71,9 +71,9 @@ describe('answers to several questions', () => {
     printTotals(log, undefined, labelsOfEach(document), output);
     const names = rows.map(([name]) => name!);
     expect(names).toContain('delays: minutes');
-    expect(names.slice(names.indexOf('spread: minutes at 0.05')).slice(0, 6)).toEqual([
-      'spread: minutes at 0.05', 'spread: minutes at 0.25', 'spread: minutes at 0.5',
-      'spread: minutes at 0.75', 'spread: minutes at 0.95', 'spread: contributors below 0',
+    expect(names.slice(names.indexOf('spread: 5th percentile of minutes')).slice(0, 6)).toEqual([
+      'spread: 5th percentile of minutes', 'spread: 25th percentile of minutes', 'spread: median of minutes',
+      'spread: 75th percentile of minutes', 'spread: 95th percentile of minutes', 'spread: contributors below 0',
     ]);
     expect(names.join()).not.toContain('[');
   });
@@ -133,8 +133,8 @@ describe('answers to several questions', () => {
     printAnswers([{ question: 'spread', estimator: 'quantile', outcome } as unknown as Answer],
       document, output);
     expect(rows.map(([name]) => name)).toEqual([
-      '"north" minutes at 0.5', '"north" minutes at 0.9', '"south" minutes at 0.5',
-      '"south" minutes at 0.9',
+      '"north" median of minutes', '"north" 90th percentile of minutes', '"south" median of minutes',
+      '"south" 90th percentile of minutes',
     ]);
   });
 });

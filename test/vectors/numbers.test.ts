@@ -78,8 +78,9 @@ const samples: Readonly<Record<string, Sample>> = {
     parameters: { probabilities: [0.25, 0.5], range: [0, 24], cells: 3 }, entries: 7,
   },
   'quantiles': {
-    ...hours, estimator: 'quantile', parameters: { range: [0, 24], probabilities: [0.5, 0.9] },
-    entries: 2,
+    ...hours, estimator: 'quantile', entries: 7, parameters: {
+      range: [0, 24], probabilities: [0.01, 0.07, 0.11, 0.22, 0.5, 0.93, 0.999],
+    },
   },
   'totals': {
     ...pair, estimator: 'sum', parameters: { range: [0, 60, -1e-7, 0.00001] }, entries: 2,

@@ -157,6 +157,8 @@ def _name(one: Dict[str, Any], at: int, count: int, only_means: bool, of_one: bo
     if kind in ("skewness", "excess-kurtosis"):
         along = f"along direction {place}" if "column" not in one else f"of {column}"
         return f"{kind.replace('-', ' ')} {along}"
+    if kind == "quantile" and "column" in one and "probability" in one:
+        return f"{_quantile(one['probability'])} of {column}"
     simple = _simple(one)
     if simple is not None:
         return simple
@@ -171,9 +173,9 @@ def _name(one: Dict[str, Any], at: int, count: int, only_means: bool, of_one: bo
 # Kinds whose name is of one form. A number that lacks a part of it has another name.
 SIMPLE = {
     "groups": "distinct groups", "rank": "rank", "choice": "place in the list, from 0",
-    "bin-start": "{column}, bin {place} from", "quantile": "{column} at {probability}",
-    "ratio": "{column} per {other}", "median": "{column}", "deviation": "deviation {place}",
-    "weight": "weight {place}", "projector": "projector {column}, {other}",
+    "bin-start": "{column}, bin {place} from", "ratio": "{column} per {other}",
+    "median": "{column}", "deviation": "deviation {place}", "weight": "weight {place}",
+    "projector": "projector {column}, {other}",
 }
 
 
@@ -184,6 +186,16 @@ def _simple(one: Dict[str, Any]) -> Optional[str]:
         return None if form is None else form.format(**shown)
     except KeyError:
         return None
+
+
+def _quantile(probability: float) -> str:
+    """`median`, `25th percentile`, `99.9th percentile`."""
+    if probability == 0.5:
+        return "median"
+    percent = _text(float(format(100 * probability, ".12g")))
+    last = re.fullmatch(r"(?:\d*[02-9])?([123])", percent)
+    ending = {"1": "st", "2": "nd", "3": "rd"}[last[1]] if last else "th"
+    return f"{percent}{ending} percentile"
 
 
 def _side(one: Dict[str, Any], column: str) -> str:

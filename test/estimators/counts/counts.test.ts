@@ -418,6 +418,6 @@ describe('labels', () => {
     expect(labels('histogram', { column: 0, width: 5, top: 1 }))
       .toEqual(['delay, bin 1 from', 'delay, bin 1 count']);
     expect(labels('quantile', { column: 0, range: '0..1', probabilities: [0.5, 0.9] }))
-      .toEqual(['delay at 0.5', 'delay at 0.9']);
+      .toEqual(['median of delay', '90th percentile of delay']);
   });
 });
