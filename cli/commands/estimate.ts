@@ -26,7 +26,9 @@ import { printResults, privacyOf } from '../estimate/print.js';
 import { notesOn, readsCells, tableRequest, type InputFlags } from '../estimate/request.js';
 import { csvArgument } from '../input/csv-flag.js';
 import { dimensionOf, readTables, type RowTable, type TableRequest } from '../input/table.js';
-import { checkBins, checkTimes, notesOnTimes, timeTexts } from '../estimate/times.js';
+import {
+  checkBins, checkTimes, notesOnTimes, rangeOfTimes, timeTexts,
+} from '../estimate/times.js';
 import { checkThreshold, parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import type { Io } from '../base/io.js';
 import { openRandomness, type Randomness } from '../base/noise.js';
@@ -178,20 +180,20 @@ export const estimate = defineCommand({
     // Refused before the file is read, if it must be.
     targetOfFlags(args, cohort, ledger);
     const participation = presenceOf(args.participation, cohort);
-    const given = await settingsFlag(repeated['set'] ?? []);
+    const typedSet = await settingsFlag(repeated['set'] ?? []);
     const where = repeated['where'] ?? [];
     if (where.length > 0 || args['groups-max'] !== undefined) {
-      const status = await (await ofStudy()).answerFlags(name, args, {
-        where, types: repeated['type'] ?? [], given, io, output, ledger,
-      });
+      const status = await (await ofStudy()).answerFlags(
+        name, args, { where, types: repeated['type'] ?? [], given: typedSet, io, output, ledger });
       noteTime([]);
       return status;
     }
     const asked = estimatorAsked(name, args.question);
     const request = await tableRequest(args, repeated['type'] ?? [], {
-      asked, readsCells: readsCells(name, args.question, given),
+      asked, readsCells: readsCells(name, args.question, typedSet),
     }, output);
     checkBins(name, request);
+    const given = rangeOfTimes(typedSet, request);
     const randomness = openRandomness(io);
     const pool = createComputePool(availableParallelism());
     const tables = await readRequested(request, makesPasses(name) ? pool : null, io, output);

@@ -14,7 +14,7 @@ import { csvFlag } from '../input/csv-flag.js';
 import type { RowOptions } from '../input/rows.js';
 import type { TypedColumns } from '../input/study-columns.js';
 import { binExamples } from '../input/typed-columns.js';
-import { checkBins, timeTest } from './times.js';
+import { checkBins, rangeOfTimes, timeTest } from './times.js';
 import { checkThreshold } from './types.js';
 
 /** The flags that make one question, as a study file asks it. */
@@ -63,7 +63,8 @@ export function askedQuestion(
       + 'rows count, so give the public number of contributors');
   }
   const participation = participationOf(flags.participation, true, 'secret');
-  const tests = where.map((text) => testOf(text, typed, csvFlag(flags.csv)));
+  const form = csvFlag(flags.csv);
+  const tests = where.map((text) => testOf(text, typed, form));
   const by = byOf(flags);
   if (by !== null && times?.get(by.column) === 'time') throw timesOfGroup(by.column);
   const own = listFlag(flags.columns, '--columns') ?? [];
@@ -88,7 +89,7 @@ export function askedQuestion(
     contribution: { rowsMax: rowsOfFile(flags.contributor) },
     budget: { ...budget, scope: 'study', ...(delta === 0 ? { rule: 'pure' } : { releases: 1 }) },
     questions: { [name]: {
-      estimator: name, columns: own, parameters,
+      estimator: name, columns: own, parameters: rangeOfTimes(parameters, { ...form, ...typed }),
       where: whereOf(tests),
       ...(by !== null && { by }), reduce: flags.reduce ?? reduce,
     } },

@@ -61,18 +61,20 @@ export function notesOnTimes(
     `the numbers of ${name} are milliseconds since 1970, and are shown as times of ${zone}`);
 }
 
-/** A test of a question on one column, by the key that a study file has for it. */
-type KeyedTest = Readonly<Record<string, number>>;
+/** From the start of what a text names until its end, in milliseconds since 1970. */
+interface Span {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 /**
- * The test of a time that a text names: a month, a day, or a part of it, from its start to its end.
- * So `<=2026-12-31` holds on that day.
- * @param sign - between column and text.
+ * The span of a month, a day or a part of it.
+ * @param flag - what was typed, for the message.
  * @throws UsageError for a text that is no time.
  */
-export function timeTest(
-  column: string, sign: string, text: string, { zone, dates }: Pick<RowOptions, 'zone' | 'dates'>,
-): KeyedTest {
+function spanOf(
+  text: string, flag: string, { zone, dates }: Pick<RowOptions, 'zone' | 'dates'>,
+): Span {
   const times = new Times({ zone, dates });
   const [, year, month] = /^(\d{4})-(\d{2})$/.exec(text) ?? [];
   const first = times.spanIn(month === undefined ? text : `${text}-01`);
@@ -83,15 +85,48 @@ export function timeTest(
     const remedy = first === 'zone' || next === 'zone'
       ? 'name its time zone, as in --csv zone=Europe/Berlin'
       : 'write 2026-12-31, 2026-12-31T23:59 or 2026-12';
-    throw new UsageError(`--where ${column}${sign}${text} names no time: ${remedy}`);
+    throw new UsageError(`${flag} names no time: ${remedy}`);
   }
-  const [start, end] = [first.fromMs, month === undefined ? first.toMs : next.fromMs];
+  return { fromMs: first.fromMs, toMs: month === undefined ? first.toMs : next.fromMs };
+}
+
+/**
+ * The parameters of `--set`, with times in a range in milliseconds where a column has times. A
+ * range goes from the start of its first time to the end of its last: `2026-01..2026-12` is a year.
+ * @throws UsageError for an end that is neither a time nor a number.
+ */
+export function rangeOfTimes(
+  given: Readonly<Record<string, unknown>>,
+  { times, ...form }: Pick<RowOptions, 'times' | 'zone' | 'dates'>,
+): Readonly<Record<string, unknown>> {
+  const { range } = given;
+  if (typeof range !== 'string' || ![...times?.values() ?? []].includes('time')) return given;
+  const flag = `--set range=${range}`;
+  const inMs = (text: string, end: keyof Span): string =>
+    (Number.isNaN(Number(text)) ? String(spanOf(text, flag, form)[end]) : text);
+  return { ...given, range: range.replaceAll(/([^,]+?)\.\.([^,]+)/g, (_, low: string, high: string) =>
+    `${inMs(low.trim(), 'fromMs')}..${inMs(high.trim(), 'toMs')}`) };
+}
+
+/** A test of a question on one column, by the key that a study file has for it. */
+type KeyedTest = Readonly<Record<string, number>>;
+
+/**
+ * The test of a time that a text names: a month, a day, or a part of it, from its start to its end.
+ * So `<=2026-12-31` holds on that day.
+ * @param sign - between column and text.
+ * @throws UsageError for a text that is no time.
+ */
+export function timeTest(
+  column: string, sign: string, text: string, form: Pick<RowOptions, 'zone' | 'dates'>,
+): KeyedTest {
+  const { fromMs, toMs } = spanOf(text, `--where ${column}${sign}${text}`, form);
   switch (sign) {
-    case '=': return { 'at-least': start, below: end };
-    case '>=': return { 'at-least': start };
-    case '>': return { 'at-least': end };
-    case '<': return { below: start };
-    case '<=': return { below: end };
+    case '=': return { 'at-least': fromMs, below: toMs };
+    case '>=': return { 'at-least': fromMs };
+    case '>': return { 'at-least': toMs };
+    case '<': return { below: fromMs };
+    case '<=': return { below: toMs };
     default: throw new UsageError(`--where ${column}${sign}${text} is no test of a time: give `
       + 'column and time with =, >=, >, < or <= between');
   }

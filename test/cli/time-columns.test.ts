@@ -244,6 +244,23 @@ describe('keelson estimate on times', () => {
     expect(Math.abs(mean! - (2 ** 40 + 49_500))).toBeLessThan(1000);
   });
 
+  it('takes a range in times, which ends with what its last time names', async () => {
+    const one = ['--columns', 'started', '--type', 'started=time'];
+    const medianWithin = async (range: string, ...more: readonly string[]) =>
+      (await run(['median', ...shared, ...one, ...more, '--set', `range=${range}`, '--json']))
+        .stdout;
+    const [from, to] = [Date.parse('2026-10-31T23:00Z'), Date.parse('2026-11-30T23:00Z')];
+    const inMs = await medianWithin(`${from}..${to}`);
+    expect(inMs).toContain('"outcome":"value"');
+    for (const text of [
+      '2026-11-01..2026-11-30', '2026-11..2026-11', '01.11.2026..30.11.2026', `${from}..2026-11`,
+    ]) expect(await medianWithin(text)).toBe(inMs);
+    expect(await medianWithin('2026-11-01..2026-11-29')).not.toBe(inMs);
+    const where = [...secret, '--where', 'started>=2026-01'];
+    expect(await medianWithin('2026-11..2026-11', ...where))
+      .toBe(await medianWithin(`${from}..${to}`, ...where));
+  });
+
   it('counts by week, whether the bins are names or groups', async () => {
     const type = ['--type', 'started=week:2026-W45..2026-W48'];
     const bins = ['2026-W45', '2026-W46', '2026-W47', '2026-W48'];
@@ -284,6 +301,8 @@ describe('keelson estimate on times', () => {
       'say which bins, as in --type started=day:'],
     [['count', '--where', 'started>soon', '--type', 'started=time', ...secret],
       '--where started>soon names no time: write 2026-12-31'],
+    [['median', '--columns', 'started', '--type', 'started=time', '--set', 'range=soon..2026'],
+      '--set range=soon..2026 names no time: write 2026-12-31'],
     [['count', '--where', 'started!=2026-11-16', '--type', 'started=time', ...secret],
       'is no test of a time'],
   ])('refuses what means nothing for times: %j', async (words, why) => {
