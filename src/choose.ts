@@ -356,6 +356,8 @@ interface Rated {
   readonly candidate: Candidate;
   readonly infeasible: Infeasible | null;
   readonly standsIn: boolean;
+  /** True if a fact that it needs is not known. */
+  readonly isLacking: boolean;
   /** Sentences of the contender, for the reasons. */
   readonly says: readonly string[];
 }
@@ -406,9 +408,10 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
   let parameters: ParameterValues | null = null;
   const none =
     { estimator, expectedError: null, errorsAreIn: 'spreads', errorText: null, plan: null };
-  const without = (excluded: string, infeasible: Infeasible | null = null): Rated =>
-    ({ candidate: { ...none, excluded, parameters }, infeasible, standsIn, says });
   const lacking = contender.lacks?.(known) ?? null;
+  const shared = { standsIn, says, isLacking: lacking !== null };
+  const without = (excluded: string, infeasible: Infeasible | null = null): Rated =>
+    ({ candidate: { ...none, excluded, parameters }, infeasible, ...shared });
   if (lacking !== null) return without(lacking);
   const { corruption } = known;
   const spec = estimator.parameters.find(({ name }) => name === 'corruption');
@@ -444,7 +447,7 @@ function rate(contender: Contender, known: Known, facts: StudyFacts): Rated {
     ? `${Number((factor * expectedError).toPrecision(3))} ${name}` : null;
   const candidate =
     { estimator, expectedError, errorsAreIn, errorText, excluded, parameters, plan };
-  return { candidate, infeasible: null, standsIn, says };
+  return { candidate, infeasible: null, ...shared };
 }
 
 function percent(share: number): string {
@@ -475,11 +478,13 @@ function noneOf(question: QuestionName, rated: readonly Rated[]): NoChoice {
   const lacks = rated.map(({ candidate: { estimator, excluded } }) =>
     `${estimator.name}: ${excluded!}`).join('; ');
   const found = rated.find(({ infeasible }) => infeasible !== null)?.infeasible;
+  const isUnknown = rated.every(({ isLacking }) => isLacking);
   return {
     kind: 'infeasible',
-    reason: `no estimator fits the question ${question} with what is known (${lacks})`,
-    remedy: found?.remedy
-      ?? 'give what is missing, or corruption=0 if nobody has a reason to lie',
+    reason: `${isUnknown ? 'too little' : 'no estimator fits what'} is known for the question `
+      + `${question} (${lacks})`,
+    remedy: found?.remedy ?? (isUnknown ? 'give what is missing'
+      : 'give what is missing, or corruption=0 if nobody has a reason to lie'),
     ...(found?.cohortNeeded === undefined ? {} : { cohortNeeded: found.cohortNeeded }),
     candidates: rated.map(({ candidate }) => candidate),
   };

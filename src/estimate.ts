@@ -146,8 +146,8 @@ export function neighboursOf({ guarantee }: Plan, cohort: number | undefined): s
  * change everything that the plan fixes: whatever the plan says for a fixed size, presence is not
  * protected.
  */
-const contentsOnly =
-  'the values of one contributor changed; who is present, and so the number of rows, is public';
+const contentsOnly = 'data with one contributor’s values, and with any others in their place; who '
+  + 'is present, and so the number of rows, is public';
 
 /** The rows as one table. @throws InvalidInputError for rows that do not fit. */
 export function tableOf(

@@ -125,7 +125,7 @@ export function ownLabelsOf(asked: Described): Pick<EstimateResult, 'labels'> {
 }
 
 /** The neighbours of answers about groups that are public. */
-export const neverMoved = 'never moved from one group to another';
+export const neverMoved = 'each contributor always in the same group';
 
 type Size = Pick<EstimateResult, 'rows' | 'dimension' | 'columns' | 'labels'>;
 

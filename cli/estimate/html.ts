@@ -75,8 +75,8 @@ export function pageOf({ title, answers, privacy, notes }: AnswerPage): string {
     : `<p>Whatever anybody else knows, this page lets nobody find out much about one person: it is
 differentially private with epsilon ${formatNumber(privacy.epsilon)} and delta ${
   formatNumber(privacy.delta)}. Smaller numbers protect more. Noise was added for it, and the
-intervals count that noise.</p><p class="quiet">What is protected: ${
-  escaped(privacy.neighbours)}.</p>`;
+intervals count that noise.</p><p class="quiet">Epsilon and delta bound how well the answer can tell
+apart ${escaped(privacy.neighbours)}.</p>`;
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">

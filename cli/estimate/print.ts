@@ -46,7 +46,7 @@ export function printPrivacy(
 ): void {
   output.text(`privacy: epsilon ${formatNumber(epsilon)}, delta ${formatNumber(delta)} (rho `
     + `${formatNumber(rho)})`);
-  wrap(`neighbours: ${neighbours}`, terminalColumns - 2)
+  wrap(`it bounds how well an answer can tell apart ${neighbours}`, terminalColumns - 2)
     .forEach((line) => output.text(`  ${line}`));
 }
 

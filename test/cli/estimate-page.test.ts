@@ -38,7 +38,7 @@ it('has one table for all groups, as the command does, and says the privacy once
     [...count, '--group-by', 'region', '--groups', 'north,south,none', '--html', path]);
   expect(stdout).toMatch(/"north" +\d+ +\d+ to \d+\n"south" +\d+ +\d+ to \d+\n/);
   expect(stdout.match(/privacy: epsilon/g)).toHaveLength(1);
-  expect(stdout.match(/neighbours:/g)).toHaveLength(1);
+  expect(stdout.match(/can tell apart/g)).toHaveLength(1);
   const page = readFileSync(path, 'utf8');
   expect(page).toMatch(/<th scope="row">north<\/th><td>\d+<\/td>/);
   expect(page).toContain('count by region');

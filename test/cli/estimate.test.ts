@@ -173,7 +173,7 @@ describe('keelson estimate', () => {
     expect(groups[0]!.estimate[1]! - groups[1]!.estimate[1]!).toBeGreaterThan(900);
     expect(notes.join()).toContain('the group of a contributor is treated as public');
     expect(JSON.stringify(groups[0]!['privacy']))
-      .toContain('never moved from one group to another');
+      .toContain('each contributor always in the same group');
     const missing = await run(path, ['--group-by', 'g']);
     expect(missing).toMatchObject({ status: 2, stdout: '' });
     expect(missing.stderr).toContain('--groups, a public list');

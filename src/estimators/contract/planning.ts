@@ -5,7 +5,8 @@ import type {
 } from './estimator.js';
 
 /** The neighbours of every estimator. */
-export const neighbours = 'one contributor’s row replaced by any other row, or by none, or added';
+export const neighbours =
+  'data with one contributor’s row, with any other row in its place, and without it';
 
 /** An arm whose rows are kept until the release. */
 export function pooledArm(name: string, share = 1): ArmPlan {

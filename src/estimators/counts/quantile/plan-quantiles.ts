@@ -69,7 +69,7 @@ export function planQuantiles(asked: Asked, facts: StudyFacts): Plan | Infeasibl
   const quantiles = asked.probabilities.length * asked.columns.length;
   return infeasible(
     `with ${facts.cohort} contributors, ${quantiles} quantile${quantiles === 1 ? '' : 's'} and rho `
-    + `${facts.target.rho.toPrecision(3)} a choice may go astray, beyond all of the contributors`,
+    + `${facts.target.rho.toPrecision(3)}, noise may move an answer beyond all values`,
     `a cohort of ${cohortNeeded}, ${asked.columns.length > 1 ? 'fewer columns' : 'fewer '
       + 'probabilities or none so near to 0 or 1'}, or a larger epsilon`,
     cohortNeeded,

@@ -151,10 +151,10 @@ function coresUnseen(readings: readonly (CapReading | null)[], core: number): Ou
   return {
     kind: 'refused',
     reason: 'largest-unseen',
-    text: `noise hides where the values of ${columnPlaces(hiddenColumns)} are: no range from one `
-      + `value to 1.4 times it holds visibly more than ${Math.ceil(core)} people with more than 0. `
-      + 'If far fewer contributors came than planned for, lower cohort, or wait for more. Or give '
-      + 'cap, the most that one contributor counts for, or range',
+    text: `noise hides how large the values of ${columnPlaces(hiddenColumns)} are: of the people `
+      + `with more than 0, no more than ${Math.ceil(core)} are visibly of about one size, which is `
+      + 'within 1.4 times each other. Give cap, the most that one contributor counts for, or range. '
+      + 'Or lower cohort if far fewer contributors came than planned for, or wait for more',
   };
 }
 
