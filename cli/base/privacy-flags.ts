@@ -1,4 +1,5 @@
 import type { ArgsDef } from 'citty';
+import { protocolLimits } from '../../src/base/limits.js';
 import type { Participation, PrivacyTarget } from '../../src/estimators/contract/estimator.js';
 import { participationWords } from '../../src/estimators/contract/given.js';
 import { targetUnder, type Ledger } from '../../src/ledger.js';
@@ -30,6 +31,13 @@ export const participationArgument = {
       + participationWords.public,
   },
 } satisfies ArgsDef;
+
+/** The value of `--cohort`; undefined if it is not given. */
+export function cohortFlag(text: string | undefined): number | undefined {
+  return numberFlag(
+    text, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
+  );
+}
 
 /**
  * The value of `--participation`.

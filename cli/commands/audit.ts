@@ -25,7 +25,7 @@ import { settingsFlag } from '../base/settings.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { plannerOf, smallestPlan } from '../../src/plan.js';
 import {
-  participationArgument, participationOf, privacyArguments, targetOfFlags,
+  cohortFlag, participationArgument, participationOf, privacyArguments, targetOfFlags,
 } from '../base/privacy-flags.js';
 import { startProgress } from '../base/progress.js';
 
@@ -95,9 +95,7 @@ export const audit = defineCommand({
     const dimension = numberFlag(args.columns ?? '1', '--columns', {
       atLeast: 1, atMost: protocolLimits.columns, whole: true,
     });
-    const given = numberFlag(
-      args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
-    );
+    const given = cohortFlag(args.cohort);
     const target = targetOfFlags(args, given);
     const trials =
       numberFlag(args.trials, '--trials', { atLeast: auditTrialsMin, atMost: 1e10, whole: true });

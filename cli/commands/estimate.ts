@@ -18,7 +18,7 @@ import {
 } from '../estimate/chosen.js';
 import { estimateRows, type EstimateResult, type TimedResult } from '../estimate/estimation.js';
 import { checkPagePath, pageOf, writePage } from '../estimate/html.js';
-import { pageAnswers } from '../estimate/page.js';
+import { pageAnswers, titleOf } from '../estimate/page.js';
 import {
   payForTables, printLedger, printRefusal, withLedger, type PaidPlans,
 } from '../estimate/paying.js';
@@ -32,11 +32,10 @@ import {
 import { checkThreshold, parametersOfTypes, typesOfTable } from '../estimate/types.js';
 import type { Io } from '../base/io.js';
 import { openRandomness, type Randomness } from '../base/noise.js';
-import { numberFlag } from '../base/numbers.js';
 import { settingsFlag } from '../base/settings.js';
-import { lineText, type Output } from '../base/output.js';
+import type { Output } from '../base/output.js';
 import {
-  participationArgument, participationOf, privacyArguments, targetOfFlags,
+  cohortFlag, participationArgument, participationOf, privacyArguments, targetOfFlags,
 } from '../base/privacy-flags.js';
 import { whileReading } from '../base/progress.js';
 
@@ -77,8 +76,6 @@ const inputArguments = {
       + '>, < or <=; may be repeated; needs --cohort',
   },
 } satisfies ArgsDef;
-
-const cohortRange = { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true } as const;
 
 /** Loaded when needed, so that estimators that are named start fast. */
 const ofStudy = () => import('../estimate/of-study.js');
@@ -176,20 +173,20 @@ export const estimate = defineCommand({
       return status;
     }
     const name = nameOf(args);
-    const cohort = numberFlag(args.cohort, '--cohort', cohortRange);
+    const cohort = cohortFlag(args.cohort);
     // Refused before the file is read, if it must be.
     targetOfFlags(args, cohort, ledger);
     const participation = presenceOf(args.participation, cohort);
     const typedSet = await settingsFlag(repeated['set'] ?? []);
-    const where = repeated['where'] ?? [];
+    const { where = [], type: stated = [] } = repeated;
     if (where.length > 0 || args['groups-max'] !== undefined) {
       const status = await (await ofStudy()).answerFlags(
-        name, args, { where, types: repeated['type'] ?? [], given: typedSet, io, output, ledger });
+        name, args, { where, types: stated, given: typedSet, io, output, ledger });
       noteTime([]);
       return status;
     }
     const asked = estimatorAsked(name, args.question);
-    const request = await tableRequest(args, repeated['type'] ?? [], {
+    const request = await tableRequest(args, stated, {
       asked, readsCells: readsCells(name, args.question, typedSet),
     }, output);
     checkBins(name, request);
@@ -316,11 +313,9 @@ function report(
   printLedger(state, output);
   printNotes(notes, output);
   if (html === undefined) return;
-  const about = results[0]!.columns.map(lineText).join(', ');
-  const title = `${estimator.name}${about === '' ? '' : ` of ${about}`}`;
-  const by = request.group === undefined ? '' : ` by ${lineText(request.group)}`;
   writePage(html, pageOf({
-    title: `${title}${by}`, answers: pageAnswers(all, 'The answer', { parameters, texts }),
+    title: titleOf(estimator.name, results[0]!.columns, request.group),
+    answers: pageAnswers(all, 'The answer', { parameters, texts }),
     privacy: privacyOf(all),
     notes: [`assumed: ${estimator.assumption}`, ...notes],
   }));

@@ -19,7 +19,7 @@ import { formatNumber, type Output } from '../base/output.js';
 import { errorUnit } from '../../src/error-unit.js';
 import { plannerOf, smallestCohortFor, smallestPlan } from '../../src/plan.js';
 import {
-  participationArgument, participationOf, privacyArguments, targetOfFlags,
+  cohortFlag, participationArgument, participationOf, privacyArguments, targetOfFlags,
 } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import {
@@ -183,9 +183,7 @@ function sizes(args: {
   readonly name: string; readonly cohort?: string | undefined; readonly error?: string | undefined;
 }): { readonly given: number | undefined; readonly error: number | undefined } {
   const error = numberFlag(args.error, '--error', { above: 0 });
-  const given = numberFlag(
-    args.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
-  );
+  const given = cohortFlag(args.cohort);
   if (given === undefined && error === undefined) {
     throw new UsageError('--cohort is missing: give it, or --error to solve for it');
   }

@@ -3,18 +3,19 @@ import { epochLength } from '../../server/study-file/durations.js';
 import { parseStudyText } from '../../server/study-file/index.js';
 import type { ColumnType } from '../../src/base/columns.js';
 import { KeelsonError } from '../../src/base/errors.js';
-import { protocolLimits } from '../../src/base/limits.js';
 import { questionLimits } from '../../src/base/questions.js';
 import { textLimits } from '../../src/base/text-form.js';
 import type { Ledger } from '../../src/ledger.js';
 import { byFlags, UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
-import { participationOf, targetOfFlags, type PrivacyFlags } from '../base/privacy-flags.js';
+import {
+  cohortFlag, participationOf, targetOfFlags, type PrivacyFlags,
+} from '../base/privacy-flags.js';
 import { csvFlag } from '../input/csv-flag.js';
 import type { RowOptions } from '../input/rows.js';
 import type { TypedColumns } from '../input/study-columns.js';
 import { binExamples } from '../input/typed-columns.js';
-import { checkBins, rangeOfTimes, timeTest } from './times.js';
+import { checkBins, timeTest } from './times.js';
 import { checkThreshold } from './types.js';
 
 /** The flags that make one question, as a study file asks it. */
@@ -55,16 +56,13 @@ export function askedQuestion(
   typed: TypedColumns & { readonly ledger?: Ledger | undefined },
 ): AskedQuestion {
   const { types = new Map<string, ColumnType>(), reduce, times, ledger } = typed;
-  const cohort = numberFlag(
-    flags.cohort, '--cohort', { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true },
-  );
+  const cohort = cohortFlag(flags.cohort);
   if (cohort === undefined) {
     throw new UsageError('--cohort is missing: with --where and --groups-max it is secret which '
       + 'rows count, so give the public number of contributors');
   }
   const participation = participationOf(flags.participation, true, 'secret');
-  const form = csvFlag(flags.csv);
-  const tests = where.map((text) => testOf(text, typed, form));
+  const tests = where.map((text) => testOf(text, typed, csvFlag(flags.csv)));
   const by = byOf(flags);
   if (by !== null && times?.get(by.column) === 'time') throw timesOfGroup(by.column);
   const own = listFlag(flags.columns, '--columns') ?? [];
@@ -89,7 +87,7 @@ export function askedQuestion(
     contribution: { rowsMax: rowsOfFile(flags.contributor) },
     budget: { ...budget, scope: 'study', ...(delta === 0 ? { rule: 'pure' } : { releases: 1 }) },
     questions: { [name]: {
-      estimator: name, columns: own, parameters: rangeOfTimes(parameters, { ...form, ...typed }),
+      estimator: name, columns: own, parameters,
       where: whereOf(tests),
       ...(by !== null && { by }), reduce: flags.reduce ?? reduce,
     } },
@@ -231,12 +229,13 @@ function planned(file: object): StudyDefinition {
     const { code, details } = error;
     const text = error.message.replace(/^these flags(, line \d+)?: /, '')
       .replace('the study these flags', 'the question')
+      .replace(/^questions\.[\w-]+\.columns are missing/, '--columns is missing')
       .replace('give the column low and high', 'give it one, as in --type year=integer:1990..2029');
     if (code === 'plan-infeasible') throw new KeelsonError(code, text, { details, cause: error });
     if (code !== 'invalid-study') throw error;
     const path = String(details['path']);
     if (path.includes('.parameters')) throw new UsageError(byFlags(text));
     const flag = flagOf.find(([pattern]) => pattern.test(path))?.[1];
-    throw new UsageError(flag === undefined ? text : `${flag}: ${text}`);
+    throw new UsageError(flag === undefined || text.startsWith(flag) ? text : `${flag}: ${text}`);
   }
 }

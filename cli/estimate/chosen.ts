@@ -105,11 +105,16 @@ export function choiceFacts({ why, assumes, candidates }: Choice) {
   };
 }
 
+/** Prints which estimator was chosen. */
+export function printChosen(name: string, question: string | undefined, output: Output): void {
+  output.text(`chosen: ${name}, for the question ${question ?? 'mean'}`);
+}
+
 /** Prints which estimator was chosen, why, and the cost of the others. */
 export function printChoice(
   { estimator, why, candidates }: Choice, question: string | undefined, output: Output,
 ): void {
-  output.text(`chosen: ${estimator.name}, for the question ${question ?? 'mean'}`);
+  printChosen(estimator.name, question, output);
   for (const sentence of why) {
     wrap(byFlags(sentence), terminalColumns - 2).forEach((line) => output.text(`  ${line}`));
   }

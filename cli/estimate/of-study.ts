@@ -4,22 +4,28 @@ import { defineStudy } from '../../server/studies/definition.js';
 import { epochLength } from '../../server/study-file/durations.js';
 import { describedQuestion, describedQuestions } from '../../src/answers/describe.js';
 import type { Question } from '../../src/base/questions.js';
+import type { Infeasible } from '../../src/estimators/contract/estimator.js';
 import type { Ledger } from '../../src/ledger.js';
 import { printNotes, type AnswerContext } from '../base/answers.js';
 import { UsageError } from '../base/errors.js';
 import type { Io } from '../base/io.js';
-import { rhoIn } from '../base/privacy-flags.js';
+import { listFlag } from '../base/numbers.js';
+import { cohortFlag, participationOf, rhoIn, targetOfFlags } from '../base/privacy-flags.js';
 import { openRandomness } from '../base/noise.js';
 import type { Output } from '../base/output.js';
 import { whileReading } from '../base/progress.js';
 import { readStudies } from '../base/study-files.js';
+import { csvFlag } from '../input/csv-flag.js';
+import type { TypedColumns } from '../input/study-columns.js';
 import { readTypes } from '../input/typed-columns.js';
 import { askedQuestion, rowsOfFile, type AskedFlags } from './asked.js';
-import { autoName, estimatorAsked } from './chosen.js';
+import { autoName, estimatorAsked, printChosen, resolveEstimator } from './chosen.js';
 import { printLedger, printRefusal } from './paying.js';
 import { inputFlags, inputPath, type InputFlags } from './request.js';
-import { checkTimes, notesOnTimes, timeTexts } from './times.js';
+import { checkTimes, notesOnTimes, rangeOfTimes, timeTexts } from './times.js';
+import { checkThreshold, parametersOfTypes, typesOfTable } from './types.js';
 import { writePage } from './html.js';
+import { titleOf } from './page.js';
 import { estimateStudy, printStudy, studyJson, studyPage, type StudyEstimate } from './study.js';
 
 /** The study's file has everything about it, so flags that could contradict it are refused. */
@@ -55,13 +61,14 @@ export async function answerFile(
   });
   const path = inputPath({ ...args, file: args.file ?? (args.name as string | undefined) });
   return answerStudy({
-    ledger, definition, only: args.question as string | undefined,
+    name: document.study, title: document.title ?? document.study, html: args.html, ledger,
+    definition, only: args.question as string | undefined,
     input: {
       path, flags: ['missing', 'csv', 'contributor'],
       ...await readTypes(undefined, file, repeated['type'] ?? [], '--study'),
       ...inputFlags(args, output),
     },
-  }, args.html, io, output);
+  }, io, output);
 }
 
 /** Answers the one question that flags ask. */
@@ -77,22 +84,75 @@ export async function answerFlags(
     readonly output: Output;
   },
 ): Promise<0 | 1> {
-  if (name === autoName || rhoIn(args.epsilon) !== undefined) {
-    const [what, remedy] = name === autoName
-      ? [autoName, `name an estimator, such as ${estimatorAsked(name, args.question)}`]
-      : ['--epsilon rho=R', 'give epsilon'];
-    throw new UsageError(`${what} is not for --where and --groups-max: ${remedy}`);
+  if (rhoIn(args.epsilon) !== undefined) {
+    throw new UsageError('--epsilon rho=R is not for --where and --groups-max: give epsilon');
   }
   const path = inputPath(args);
   const typed = await readTypes(undefined, args.study, types, '--study');
-  const { definition, input } = askedQuestion(name, args, where, given, { ...typed, ledger });
+  const asked = { question: args.question, given: rangeOfTimes(given, {
+    ...csvFlag(args.csv), ...typed,
+  }) };
+  const chosen = await chosenFor(name, args, asked, { ...typed, ledger });
+  if (chosen.kind === 'infeasible') return printRefusal(autoName, chosen, undefined, output);
+  const { definition, input } =
+    askedQuestion(chosen.name, args, where, chosen.parameters, { ...typed, ledger });
+  if (name === autoName) printChosen(chosen.name, args.question, output);
   return answerStudy({
-    ledger, definition, only: undefined, input: { path, ...input, ...inputFlags(args, output) },
-  }, args.html, io, output);
+    name: chosen.name, html: args.html, ledger, definition, only: undefined,
+    title: titleOf(chosen.name, definition.document.questions[0]!.columns, args['group-by']),
+    input: { path, ...input, ...inputFlags(args, output) },
+  }, io, output);
+}
+
+/** An estimator by its name, and its parameters as they are given. */
+interface Chosen {
+  readonly kind: 'chosen';
+  readonly name: string;
+  readonly parameters: Readonly<Record<string, unknown>>;
+}
+
+/**
+ * The estimator of this name, or what `auto` chooses from public facts, as if all rows counted and
+ * were in one group. `askedQuestion` refuses flags that are missing.
+ */
+async function chosenFor(
+  name: string, args: AskedFlags,
+  { question, given }: {
+    readonly question: string | undefined; readonly given: Chosen['parameters'];
+  },
+  { types = new Map(), ledger }: TypedColumns & { readonly ledger: Ledger | undefined },
+): Promise<Chosen | Infeasible> {
+  const plain: Chosen =
+    { kind: 'chosen', name: estimatorAsked(name, question), parameters: given };
+  const cohort = cohortFlag(args.cohort);
+  if (name !== autoName || cohort === undefined) return plain;
+  const columns = listFlag(args.columns, '--columns') ?? [];
+  checkThreshold(plain.name, given, columns, types);
+  const raw = await parametersOfTypes(name, given, columns, typesOfTable(columns, { types }));
+  const found = await resolveEstimator({ name, question }, raw, {
+    dimension: Math.max(1, columns.length), cohort, target: targetOfFlags(args, cohort, ledger),
+    participation: participationOf(args.participation, true, 'secret'),
+  });
+  if (found.kind === 'infeasible') return found;
+  // A threshold that is not given follows from a column of yes and no.
+  const chosen = Object.entries(found.parameters).filter(([each]) =>
+    each in raw || each !== 'threshold');
+  return {
+    kind: 'chosen', name: found.estimator.name,
+    parameters: Object.fromEntries(chosen.map(([each, value]): [string, unknown] =>
+      [each, raw[each] ?? value])),
+  };
 }
 
 async function answerStudy(
-  asked: Pick<StudyEstimate, 'definition' | 'only' | 'input' | 'ledger'>, html: string | undefined,
+  { name, title, html, ...asked }: Pick<
+    StudyEstimate, 'definition' | 'only' | 'input' | 'ledger'
+  > & {
+    /** The name of the estimator or the study, in a refusal. */
+    readonly name: string;
+    readonly title: string;
+    readonly html: string | undefined;
+  },
   io: Io, output: Output,
 ): Promise<0 | 1> {
   const { document } = asked.definition;
@@ -106,7 +166,7 @@ async function answerStudy(
       ...asked, input: { ...asked.input, onProgress }, stdin: io.stdin, randomness, compute,
     }));
     const { refused, ledger } = answers;
-    if (refused !== undefined) return printRefusal(document.study, refused, ledger, output);
+    if (refused !== undefined) return printRefusal(name, refused, ledger, output);
     output.json({
       ...studyJson(answers), ...(notes.length === 0 ? {} : { notes }),
       ...(ledger === undefined ? {} : { ledger }),
@@ -117,7 +177,9 @@ async function answerStudy(
     printStudy(answers, asked.definition, output, textsOf);
     printLedger(ledger, output);
     printNotes(notes, output);
-    if (html !== undefined) writePage(html, studyPage(answers, asked.definition, textsOf, notes));
+    if (html !== undefined) {
+      writePage(html, studyPage(answers, asked.definition, { title, textsOf, notes }));
+    }
     return Object.values(answers.questions).every(({ outcome }) => outcome === 'value') ? 0 : 1;
   } finally {
     await compute.close();

@@ -1,5 +1,6 @@
 import type { ParameterValues } from '../../src/estimators/contract/estimator.js';
 import { numberNames, type AnswerContext } from '../base/answers.js';
+import { lineText } from '../base/output.js';
 import type { EstimateResult } from './estimation.js';
 import type { PageAnswer } from './html.js';
 import { splitOf, type GroupResult } from './print.js';
@@ -14,6 +15,15 @@ type Shown = Pick<
   readonly groups?: readonly (string | readonly string[])[];
   readonly answered?: readonly boolean[];
 };
+
+/** The title of a page about one question, such as `median of delay by carrier`. */
+export function titleOf(
+  estimator: string, columns: readonly string[], group: string | undefined,
+): string {
+  const about = columns.map(lineText).join(', ');
+  return `${estimator}${about === '' ? '' : ` of ${about}`}`
+    + (group === undefined ? '' : ` by ${lineText(group)}`);
+}
 
 /** One result as a section of a page. Groups without an answer are left out. */
 export function pageAnswerOf(

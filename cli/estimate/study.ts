@@ -10,7 +10,7 @@ import type { Ledger, LedgerState } from '../../src/ledger.js';
 import { assignmentHashBytes } from '../../src/estimators/run.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
-import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
+import { epsilonOfSpent } from '../../src/privacy/accounting/spent.js';
 import { keyRoomBytes, keyRoomOf } from '../../src/questions/key-table.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
 import { StudyReduction, type Contribution } from '../../src/questions/reduction.js';
@@ -230,20 +230,24 @@ function answerOf(
   };
 }
 
-/** The cost of the questions together. */
+/**
+ * The cost of the questions together. Where every event is Gaussian, so is their composition, and
+ * its exact curve states a smaller epsilon than rho does.
+ */
 function privacyOf(
   { cost: whole, target, questions }: StudyDefinition, planned: readonly PlannedQuestion[],
 ): PrivacyStatement {
-  const { guarantee, cost } = planned[0]!.plan;
-  if (planned.length === questions.length) return statementOf({ cost: whole, guarantee }, target);
-  const stated = statementOf({ cost, guarantee }, target);
+  const [{ plan }] = planned as [PlannedQuestion];
+  const areAll = planned.length === questions.length;
+  const cost = areAll ? whole : plan.cost;
+  const stated = statementOf({ cost, guarantee: plan.guarantee }, target);
   if (stated.delta === 0) return stated;
-  const { rho, delta } = cost;
+  const { rho, delta, gaussian } = cost;
+  const bySum = areAll ? stated.epsilon
+    : epsilonOfSpent({ rule: 'zcdp' }, rho, delta, target.deltaTotal);
   return {
-    ...stated,
-    epsilon: epsilonOfApproximateZcdp(
-      amountToNumber(rho), amountToNumber(delta), target.deltaTotal,
-    ),
+    ...stated, epsilon: gaussian === null || delta > 0n ? bySum
+      : Math.min(bySum, epsilonOfSpent({ rule: 'gaussian' }, gaussian, delta, target.deltaTotal)),
   };
 }
 
@@ -259,7 +263,7 @@ export function printStudy(
   Object.entries(questions).forEach(([name, answer], i) => {
     if (i > 0) output.text();
     const { question } = definition.questions.find((each) => each.question.name === name)!;
-    output.text(`${name}: ${question.estimator}`);
+    if (name !== question.estimator) output.text(`${name}: ${question.estimator}`);
     if (answer.outcome === 'refused') {
       wrap(`refused: ${answer.reason}: ${answer.text}`, terminalColumns)
         .forEach((line) => output.text(line));
@@ -283,12 +287,16 @@ export function printStudy(
 /** The answers as a page: a section for each question. */
 export function studyPage(
   { questions, privacy }: StudyAnswers, { document, questions: planned }: StudyDefinition,
-  textsOf: (question: Question) => AnswerContext['texts'], notes: readonly string[],
+  { title, textsOf, notes }: {
+    readonly title: string;
+    readonly textsOf: (question: Question) => AnswerContext['texts'];
+    readonly notes: readonly string[];
+  },
 ): string {
   const asked = new Map(planned.map(({ question }) => [question.name, question]));
   const labelsOf = labelsOfEach(document);
   return pageOf({
-    title: document.title ?? document.study, privacy, notes,
+    title, privacy, notes,
     answers: Object.entries(questions).map(([name, answer]) => {
       const question = asked.get(name)!;
       const { parameters, estimator } = question;
