@@ -8,12 +8,14 @@ import { namePostgresStore } from '../../server/store/postgres/status.js';
 import type { ServerSettings } from '../../server/study-file/settings.js';
 import { UsageError } from './errors.js';
 
-const defaults = { data: 'keelson-data', secrets: 'keelson-secrets' } as const;
+const dataDefault = 'keelson-data';
+/** The folder of keys where --secrets is not given. */
+export const secretsDefault = 'keelson-secrets';
 
 /** Flags of `serve` that state the places of its files. */
 export const storeArguments = {
   data: {
-    type: 'string', valueHint: 'folder', description: `data folder (default ${defaults.data})`,
+    type: 'string', valueHint: 'folder', description: `data folder (default ${dataDefault})`,
   },
   store: {
     type: 'string', valueHint: 'url',
@@ -21,7 +23,7 @@ export const storeArguments = {
   },
   secrets: {
     type: 'string', valueHint: 'folder',
-    description: `with --store: where the keys are (default ${defaults.secrets})`,
+    description: `with --store: where the keys are (default ${secretsDefault})`,
   },
   'encryption-keys': {
     type: 'string', valueHint: 'folder',
@@ -52,7 +54,7 @@ export interface StoreFlags {
 export function dataOf(
   flags: StoreFlags, settings: ServerSettings,
 ): Pick<AggregatorOptions, 'dataDirectory' | 'openStore' | 'roles'> {
-  const { data, store, secrets = defaults.secrets } = flags;
+  const { data, store, secrets = secretsDefault } = flags;
   if (store === undefined) {
     if (data !== undefined && /^postgres(ql)?:/.test(data)) {
       throw new UsageError('--data is the address of a database: give it with --store');
@@ -66,7 +68,7 @@ export function dataOf(
       throw new UsageError('the settings state "store", which belongs to --store: add --store, or '
         + 'leave that key out');
     }
-    return { dataDirectory: data ?? defaults.data };
+    return { dataDirectory: data ?? dataDefault };
   }
   if (data !== undefined) {
     throw new UsageError('--store and --data exclude each other: give the keys\' folder with '

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { InvalidInputError } from '../../src/base/errors.js';
 import { createSecret } from '../base/secret-files.js';
@@ -12,7 +12,7 @@ import { createSecret } from '../base/secret-files.js';
  */
 export function bindSecrets(directory: string, store: string): void {
   mkdirSync(directory, { recursive: true, mode: 0o700 });
-  const path = join(directory, 'store.id');
+  const path = nameIn(directory);
   if (createSecret(path, () => store)) return;
   const bound = readFileSync(path, 'utf8').trim();
   if (bound === store) return;
@@ -23,3 +23,11 @@ export function bindSecrets(directory: string, store: string): void {
     { path, bound, store },
   );
 }
+
+/** The name of the store that a folder is bound to; undefined when it is bound to none yet. */
+export function boundStore(directory: string): string | undefined {
+  const path = nameIn(directory);
+  return existsSync(path) ? readFileSync(path, 'utf8').trim() : undefined;
+}
+
+const nameIn = (directory: string): string => join(directory, 'store.id');

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { atLeast, type Finding } from '../../cli/doctor/finding.js';
-import { budgetFinding } from '../../cli/doctor/folder.js';
+import { budgetFinding } from '../../cli/doctor/budgets.js';
 import { filesFinding, memoryFinding, nodeFinding } from '../../cli/doctor/machine.js';
 import { servedIn } from '../../cli/doctor/ask.js';
 import { serverFindings } from '../../cli/doctor/server.js';

@@ -197,8 +197,7 @@ describePostgres('encryption keys of a PostgreSQL store', (server) => {
     await expect(open()).rejects.toMatchObject({ code: 'encryption-key-missing' });
     await expect(open()).rejects.toThrow(new RegExp(`the encryption key ${key} is not in the folder.*`
       + 'the rows of epoch 1 of s are sealed under it.*--encryption-keys'));
-    expect((await postgresStatus({ url }, folder)).warnings)
-      .toContainEqual(`the encryption key ${key} is not in ${folder}`);
+    expect((await postgresStatus({ url }, folder)).missingKeys).toEqual([key]);
   });
 
   it('that another key replaced count as missing', async () => {

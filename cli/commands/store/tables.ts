@@ -43,9 +43,9 @@ function programText(program: number, { version, needed }: PostgresStatus): stri
     + (needed > program ? ', replace it with this program' : '');
 }
 
-/** The versions, servers, encryption keys and warnings of a store, one line each. */
+/** The versions, servers, encryption keys and faults of a store, one line each. */
 export function printStatus(status: PostgresStatus, output: Output): void {
-  const { nodes, encryptionKeys, warnings } = status;
+  const { nodes, encryptionKeys, missingKeys, refusal, standbys } = status;
   output.text(`PostgreSQL   ${status.server}`);
   output.text(`schema       ${status.schema}, `
     + (status.version === 0 ? 'without tables: run "keelson store init"'
@@ -59,5 +59,12 @@ export function printStatus(status: PostgresStatus, output: Output): void {
   for (const { name, epochs } of encryptionKeys) {
     output.text(`encryption key ${name}: ${epochs === '' ? 'no epoch needs it now' : epochs}`);
   }
-  for (const warning of warnings) output.text(`warning      ${warning}`);
+  if (refusal !== null) output.text(`warning      ${refusal}`);
+  if (standbys === 0) {
+    output.text('warning      there is no synchronous standby, so what is acknowledged is on one '
+      + 'machine only');
+  }
+  for (const name of missingKeys) {
+    output.text(`warning      the encryption key ${name} is not in the folder`);
+  }
 }

@@ -28,8 +28,16 @@ export interface PostgresStatus {
   }[];
   /** Encryption keys that are not erased, and the epochs whose rows each encrypts, in words. */
   readonly encryptionKeys: readonly { readonly name: string; readonly epochs: string }[];
-  /** Things that an operator should look at, in words. */
-  readonly warnings: readonly string[];
+  /** Those of them that the folder lacks. */
+  readonly missingKeys: readonly string[];
+  /** The reason why no server starts on the database, and the remedy; null when servers start. */
+  readonly refusal: string | null;
+  /** Standbys that have each commit before it is acknowledged. */
+  readonly standbys: number;
+  /** The time of the database, in milliseconds since 1970. */
+  readonly nowMs: number;
+  /** How many more connections the database takes now. */
+  readonly connectionsLeft: number;
 }
 
 /**
@@ -68,10 +76,16 @@ async function statusOf(
   { session, schema }: Connected, folder: string | undefined,
 ): Promise<PostgresStatus> {
   const { version, least } = await schemaVersions(session);
-  const [server] = await session.text<{ readonly version: string; readonly standbys: bigint }>(
-    `SELECT current_setting('server_version') AS version,
+  const [server] = await session.text<{
+    readonly version: string; readonly standbys: bigint; readonly now: bigint;
+    readonly left: bigint;
+  }>(`SELECT current_setting('server_version') AS version,
       (SELECT count(*) FROM pg_stat_replication WHERE sync_state IN ('sync', 'quorum'))
-        AS standbys`);
+        AS standbys,
+      (1000 * extract(epoch FROM clock_timestamp()))::bigint AS now,
+      current_setting('max_connections')::bigint
+        - current_setting('superuser_reserved_connections')::bigint
+        - (SELECT coalesce(sum(numbackends), 0) FROM pg_stat_database)::bigint AS left`);
   const nodes = version < ownVersion ? [] : await session.text<{
     readonly name: string; readonly studies: bigint; readonly ago: bigint;
     readonly program: bigint;
@@ -80,8 +94,6 @@ async function statusOf(
         WHERE l.node_id = n.node_id AND l.expires_at > clock_timestamp()) AS studies
     FROM nodes AS n WHERE ${seenLately} ORDER BY n.node_id`);
   const encryptionKeys = version < ownVersion ? [] : await keysOf(session);
-  const missing = folder === undefined ? [] : encryptionKeys
-    .filter(({ name }) => !EncryptionKeys.isIn(folder, name));
   return {
     server: server!.version, schema, version, needed: ownVersion, leastProgram: least,
     store: version === 0 ? null : await nameOf(session),
@@ -89,13 +101,12 @@ async function statusOf(
       name, studies: Number(studies), secondsAgo: Number(ago), program: Number(program),
     })),
     encryptionKeys,
-    warnings: [
-      // A server refuses the same at its start.
-      ...await checkDatabase(session).then(() => [], (error: Error) => [error.message]),
-      ...(server!.standbys > 0n ? [] : ['there is no synchronous standby, so what is acknowledged '
-        + 'is on one machine only']),
-      ...missing.map(({ name }) => `the encryption key ${name} is not in ${folder}`),
-    ],
+    missingKeys: folder === undefined ? [] : encryptionKeys.map(({ name }) => name)
+      .filter((name) => !EncryptionKeys.isIn(folder, name)),
+    refusal: await checkDatabase(session).then(() => null, (error: Error) => error.message),
+    standbys: Number(server!.standbys),
+    nowMs: Number(server!.now),
+    connectionsLeft: Number(server!.left),
   };
 }
 
