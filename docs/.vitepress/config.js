@@ -13,7 +13,7 @@ const generated = [
 const sections = [
   ['Start', 'start', [
     ['Install', 'install'], ['Your first study', 'first-study'],
-    ['Your first dashboard', 'first-dashboard'],
+    ['Your first dashboard', 'first-dashboard'], ['A public study', 'public-study'],
   ]],
   ['Guides', 'guides', [
     ['Choose an estimator', 'choose-an-estimator'], ['Choose epsilon', 'choose-epsilon'],

@@ -19,6 +19,13 @@ function hasSandbox(): boolean {
 const runs = hasSandbox();
 if (!runs) process.stderr.write('not root, or no overlays: the service is not tried\n');
 
+const programs = ['caddy', 'dpkg-deb', 'ip', 'openssl', 'strace', 'systemd-analyze'];
+const missing = programs.filter((program) =>
+  spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
+if (missing.length > 0) {
+  process.stderr.write(`a public study is not tried without ${missing.join(', ')}\n`);
+}
+
 const pages = documentedPages();
 const blocksOf = (path: string): readonly Block[] => pages.find((page) => page.path === path)!
   .blocks.filter(({ notes }) => notes.includes('service'));
@@ -40,15 +47,22 @@ describe.runIf(runs)('an operator who follows docs/operating', () => {
   afterAll(() => stage.end());
 
   /** Runs a script in a sandbox. @returns what it printed. */
-  function follow(script: string): { readonly status: number | null; readonly printed: string } {
+  function follow(script: string, host?: string): {
+    readonly status: number | null; readonly printed: string;
+  } {
     const [place, file] = [stage.path('place'), stage.write('script.sh', script)];
     mkdirSync(place, { recursive: true });
     const words = ['--mount', '--pid', '--fork', '--kill-child', '--mount-proc',
+      ...(host === undefined ? [] : ['--net']),
       `${root}test/support/service-sandbox/enter.sh`, root, place, file];
     const users = readFileSync('/etc/passwd', 'utf8');
     const environment = Object.entries(process.env).filter(([name]) => !name.startsWith('npm_'));
     const { status, stdout, stderr } = spawnSync('unshare', words, {
-      encoding: 'utf8', env: { ...Object.fromEntries(environment), KEELSON_INSECURE_SEED: '' },
+      encoding: 'utf8', env: {
+        ...Object.fromEntries(environment), KEELSON_INSECURE_SEED: '',
+        // Alone in its network, the service has its usual port.
+        ...(host !== undefined && { KEELSON_SERVICE_HOST: host, KEELSON_SERVICE_PORT: '' }),
+      },
     });
     expect(readFileSync('/etc/passwd', 'utf8')).toBe(users);
     return { status, printed: `${stdout}\n${stderr}` };
@@ -86,5 +100,35 @@ describe.runIf(runs)('an operator who follows docs/operating', () => {
       systemctl start keelson`);
     expect(copied.status).toBe(1);
     expect(copied.printed).toMatch(/^fail +owner: .* server\.key$/m);
+  });
+
+  it.runIf(missing.length === 0)('has a public study with TLS, from the Debian package', {
+    timeout: 300_000,
+  }, () => {
+    const { status, printed } = follow(`
+      ${scriptOf(blocksOf('docs/start/public-study.md'))}
+      : a new version keeps what is set, and the service goes on
+      apt install ./keelson/keelson_0.1.0_all.deb
+      grep study.example.org /etc/default/keelson
+      keelson doctor https://study.example.org | sed 's/^/again /'
+      stat --format 'owned by %U' /var/lib/keelson/* | sort -u
+      echo "refused: $(grep -o '^[0-9]* *[a-z0-9_]*(.*EPERM' "$KEELSON_SERVICE_LOG.refused" \
+        | sed 's/^[0-9 ]*//; s/(.*//' | sort -u | paste -sd' ')"
+      : a service that needs what the unit refuses does not start
+      systemctl stop keelson
+      sed -i 's/^SystemCallFilter=~@privileged/SystemCallFilter=~@network-io/' \
+        /usr/lib/systemd/system/keelson.service
+      if systemctl start keelson; then echo 'it started'; fi
+      : what is left
+      dpkg --remove keelson
+      ls /var/lib/keelson/server.key /etc/keelson/study.yaml`, 'study.example.org');
+    expect(status, printed).toBe(0);
+    expect(printed).toMatch(/^ok +TLS: /m);
+    expect(printed).toMatch(/^again ok +rows from here: go encrypted/m);
+    expect(printed).not.toMatch(/^(again )?fail/m);
+    expect(printed).toMatch(/^refused: (pkey_alloc)?$/m);
+    expect(printed.match(/^owned by .*$/gm)).toEqual(['owned by keelson']);
+    expect(printed).not.toContain('it started');
+    expect(printed).toMatch(/^\/var\/lib\/keelson\/server\.key$/m);
   });
 });

@@ -241,6 +241,7 @@ export const runElsewhere: Readonly<Record<string, string>> = {
   'scripts/api-report.js': 'test/e2e/api-report.test.ts',
   'scripts/audit.js': 'test/e2e/bundle.test.ts',
   'scripts/build.js': 'test/support/build-once.ts',
+  'scripts/deb.js': 'test/docs/service.test.ts',
   'scripts/image.js': 'test/deploy/image.test.ts',
   'scripts/layers.js': 'test/tidy/layers.test.ts',
   'scripts/prepare.js': 'test/e2e/prepare.test.ts',

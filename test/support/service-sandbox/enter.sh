@@ -11,8 +11,21 @@ over() { # over LOWER TARGET: what is written to TARGET stays in memory
   mkdir "$own/upper" "$own/work"
   mount -t overlay overlay -o "lowerdir=$1,upperdir=$own/upper,workdir=$own/work" "$2"
 }
-for folder in /etc /usr/local /var /root; do over "$folder" "$folder"; done
+for folder in /etc /usr /var /root; do over "$folder" "$folder"; done
 mkdir -p /etc/systemd/system
+# Debian's packages ask by this folder whether systemd runs.
+mount -t tmpfs tmpfs /run
+mkdir /run/systemd /run/systemd/system
+if [ -n "${KEELSON_SERVICE_HOST-}" ]; then
+  # A network of its own, in which the name leads here.
+  ip link set lo up
+  echo "127.0.0.1 $KEELSON_SERVICE_HOST" >> /etc/hosts
+  # Nobody gives it a certificate here, so it is one that Node is told to trust.
+  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 90 \
+    -subj "/CN=$KEELSON_SERVICE_HOST" -addext "subjectAltName=DNS:$KEELSON_SERVICE_HOST" \
+    -keyout /run/host.key -out /run/host.pem 2> /dev/null
+  export NODE_EXTRA_CA_CERTS=/run/host.pem
+fi
 cd /root
 mkdir keelson
 over "$clone" "$PWD/keelson"
