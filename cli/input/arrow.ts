@@ -127,7 +127,9 @@ class ArrowTable {
     const where = `record batch at byte ${at}`;
     const batches = new Map(this.rows.used.map((column): [number, Batch<unknown>] =>
       [column, table.getChildAt(column).data[index] as Batch<unknown>]));
-    const count = batches.values().next().value!.length;
+    // Rows of which no column is read are only counted.
+    const [{ length: count }] = batches.size > 0 ? [...batches.values()] as [Batch<unknown>]
+      : [table.getChildAt(0).data[index] as Batch<unknown>];
     for (const batch of batches.values()) {
       if (batch.length === count && isSoundBatch(batch)) continue;
       throw damaged(this.source, where, 'a column has fewer values than rows', { byte: at });
@@ -139,7 +141,7 @@ class ArrowTable {
           column, await decoded(this.source, where, () => cellsOf(batch, from, this.source)),
         );
       }
-      const { length } = columns.values().next().value!;
+      const length = columns.values().next().value?.length ?? count;
       this.rows.add(columns, length);
       yield* this.rows.batches(false);
       from += length;

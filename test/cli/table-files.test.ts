@@ -74,6 +74,8 @@ describe('files with typed columns of their own', () => {
     expect(await contentOf(path, typed)).toEqual(await contentOf(csv, typed));
     const numbers = { columns: ['stops', 'delay'], group: 'region', missing: 'null' as const };
     expect(await contentOf(path, numbers)).toEqual(await contentOf(csv, numbers));
+    // A count needs no column.
+    expect(await contentOf(path, { columns: [] })).toEqual(await contentOf(csv, { columns: [] }));
     const byIndex = { columns: ['2'], contributor: '4' };
     expect(await refusal(path, byIndex)).toMatch(/, row 1, column 5: the contributor id is empty/);
   });
