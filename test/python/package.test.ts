@@ -12,7 +12,11 @@ import { meanStudy } from '../support/study-files.js';
 /** Debian's, whose packages these are; another one in the path knows nothing of them. */
 const python = '/usr/bin/python3';
 const packages = 'python3-websockets python3-nacl python3-cryptography python3-numpy';
-const environment = { PYTHONPATH: `${root}clients/python`, PYTHONDONTWRITEBYTECODE: '1' };
+/** Also packages that Debian has not: a folder of pyarrow and polars. */
+const environment = {
+  PYTHONPATH: [`${root}clients/python`, process.env['KEELSON_TEST_PYTHONPATH'] ?? []].flat().join(':'),
+  PYTHONDONTWRITEBYTECODE: '1',
+};
 
 function canImport(modules: string): boolean {
   try {
@@ -113,7 +117,7 @@ describe.skipIf(!runs)('the client in clients/python', () => {
   const stage = new Stage();
   afterAll(() => stage.end());
 
-  it('passes its own tests', { tags: ['slow'], timeout: 60_000 }, async () => {
+  it('passes its own tests', { tags: ['slow'], timeout: 120_000 }, async () => {
     const words = ['unittest', 'discover', '-s', `${root}clients/python/tests`];
     const { status, stderr } =
       await stage.run(words, { program: python, command: '-m', environment });

@@ -1,6 +1,7 @@
 """Private answers about data at hand: a table is given to the command `keelson` through a pipe."""
 import csv
 import html
+import importlib
 import io
 import json
 import logging
@@ -13,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import KeelsonError
+from .tables import columns_of, is_missing, list_of
 
 _log = logging.getLogger("keelson")
 _install = ("install Node 20.19 or later and then the package, `npm install -g keelson`; or set "
@@ -50,6 +52,16 @@ class Answer:
                  f"{end(self.low, place)} to {end(self.high, place)}" if self.low else "none")
                 for place, (name, value) in enumerate(zip(self.names, self.estimate))]
 
+    def records(self) -> List[Dict[str, Any]]:
+        """The numbers as records, for `pandas.DataFrame(answer.records())` and the like.
+
+        Each has `name`, `estimate`, `low` and `high`. An end is None where the interval is open, and
+        both are where there is none.
+        """
+        none: List[Optional[float]] = [None] * len(self.names)
+        return [{"name": name, "estimate": value, "low": low, "high": high} for name, value, low, high
+                in zip(self.names, self.estimate, self.low or none, self.high or none)]
+
     def _notes(self) -> List[str]:
         notes = [] if self.kind == "value" else [f"{self.kind}: {self.reason}"]
         if self.privacy:
@@ -82,9 +94,10 @@ def estimate(
     delta: Optional[float] = None, columns: Optional[Sequence[str]] = None,
     where: Sequence[str] = (), group_by: Optional[str] = None,
     groups: Optional[Union[str, Sequence[str]]] = None, groups_max: Optional[int] = None,
-    types: Optional[Mapping[str, str]] = None, cohort: Optional[int] = None,
-    contributor: Optional[str] = None, parameters: Optional[Mapping[str, Any]] = None,
-    ledger: Optional[str] = None, timeout: Optional[float] = None,
+    types: Optional[Mapping[str, str]] = None, zone: Optional[str] = None,
+    cohort: Optional[int] = None, contributor: Optional[str] = None,
+    parameters: Optional[Mapping[str, Any]] = None, ledger: Optional[str] = None,
+    timeout: Optional[float] = None,
 ) -> Answer:
     """Runs one private estimator on a table. Each call spends the privacy that it asks for.
 
@@ -99,11 +112,11 @@ def estimate(
     names a column: there is an answer for each of the public list `groups`, or, with
     `groups="discover"`, for each that enough people have. A person counts in `groups_max` of them;
     without it the group of a person is public. `types` gives columns other types than numbers, such
-    as `{"late": "boolean", "day": "week"}`.
+    as `{"late": "boolean", "day": "week"}`. `zone`, such as "Europe/Berlin" or "UTC", is the time
+    zone of times that name none. `timeout` is in seconds.
     Raises KeelsonError: command-missing, invalid-rows, invalid-parameter or transport-failed.
     """
-    words = ["estimate", estimator, "-", "--json", "--csv",
-             "header=yes,separator=comma,decimal=point,missing=null",
+    words = ["estimate", estimator, "-", "--json",
              *_asked(epsilon=epsilon, delta=delta, participation=participation, cohort=cohort,
                      parameters=parameters)]
     options = {"--contributor": contributor, "--ledger": ledger, "--group-by": group_by,
@@ -115,7 +128,7 @@ def estimate(
         words += ["--where", test]
     for name, kind in (types or {}).items():
         words += ["--type", f"{name}={kind}"]
-    table = _columns(data)
+    table = columns_of(data)
     needed = [*([] if columns is None else columns),
               *(name for name in (contributor, group_by) if name is not None)]
     missing = [name for name in needed if name not in table]
@@ -126,7 +139,10 @@ def estimate(
         words += ["--columns", ",".join(columns)]
     if columns is not None and not where:
         table = {name: table[name] for name in dict.fromkeys(needed)}
-    return _answer(json.loads(_run(words, _text(table), timeout)))
+    form, rows = _stream(table) or ("header=yes,separator=comma,decimal=point,missing=null",
+                                    _text(table))
+    form += "" if zone is None else f",zone={zone}"
+    return _answer(json.loads(_run([*words, "--csv", form], rows, timeout)))
 
 
 @dataclass(frozen=True)
@@ -225,12 +241,13 @@ class Session:
         columns: Optional[Sequence[str]] = None, where: Sequence[str] = (),
         group_by: Optional[str] = None, groups: Optional[Union[str, Sequence[str]]] = None,
         groups_max: Optional[int] = None, types: Optional[Mapping[str, str]] = None,
-        parameters: Optional[Mapping[str, Any]] = None, timeout: Optional[float] = None,
+        zone: Optional[str] = None, parameters: Optional[Mapping[str, Any]] = None,
+        timeout: Optional[float] = None,
     ) -> Answer:
         """As `estimate`. An answer that the budget does not pay for is `infeasible`."""
         return estimate(
             self._data, estimator, epsilon=epsilon, delta=delta, columns=columns, where=where,
-            group_by=group_by, groups=groups, groups_max=groups_max, types=types,
+            group_by=group_by, groups=groups, groups_max=groups_max, types=types, zone=zone,
             parameters=parameters, timeout=timeout, participation=self._participation,
             cohort=self._cohort, contributor=self._contributor, ledger=self._ledger)
 
@@ -291,42 +308,52 @@ def _setting(value: Any) -> str:
     return str(value)
 
 
-def _columns(data: Any) -> Dict[str, List[Any]]:
-    """The columns of a table, without importing the package that it is of."""
-    if isinstance(data, Mapping):
-        return {str(name): _list(values) for name, values in data.items()}
-    if hasattr(data, "column_names") and hasattr(data, "column"):
-        return {str(name): _list(data.column(name)) for name in data.column_names}
-    if hasattr(data, "columns") and hasattr(data, "__getitem__"):
-        return {str(name): _list(data[name]) for name in data.columns}
-    rows = _list(data)
-    if not rows or not all(isinstance(row, (list, tuple)) for row in rows):
-        raise KeelsonError("invalid-rows", "give a frame, a table, a mapping of columns, or rows "
-                           "of numbers: a list of lists or an array of two dimensions")
-    return {str(place): [row[place] for row in rows] for place in range(len(rows[0]))}
+def _stream(table: Mapping[str, Any]) -> Optional[Tuple[str, bytes]]:
+    """The table as a stream of Arrow, where pyarrow is installed and takes the columns.
+
+    A million numbers take a tenth of the time that they take as text. NaN and empty texts are
+    missing values, as they are there.
+    """
+    try:
+        pyarrow = importlib.import_module("pyarrow")
+        compute = importlib.import_module("pyarrow.compute")
+    except ImportError:
+        return None
+
+    def column(values: Any) -> Any:
+        found = values.to_arrow() if hasattr(values, "to_arrow") else values
+        if not isinstance(found, (pyarrow.Array, pyarrow.ChunkedArray)):
+            found = pyarrow.array(found, from_pandas=True)
+        if pyarrow.types.is_floating(found.type):
+            return compute.if_else(compute.is_nan(found), None, found)
+        if pyarrow.types.is_string(found.type) or pyarrow.types.is_large_string(found.type):
+            return compute.if_else(compute.equal(found, ""), None, found)
+        return found
+
+    try:
+        whole = pyarrow.table({name: column(values) for name, values in table.items()})
+    except (pyarrow.ArrowException, TypeError):
+        # The text says which column cannot be used, or takes values of several types.
+        return None
+    sink = io.BytesIO()
+    with pyarrow.ipc.new_stream(sink, whole.schema) as stream:
+        stream.write_table(whole)
+    return "missing=null", sink.getvalue()
 
 
-def _list(values: Any) -> List[Any]:
-    for name in ("to_pylist", "to_list", "tolist"):
-        if hasattr(values, name):
-            return list(getattr(values, name)())
-    return list(values)
-
-
-def _text(table: Mapping[str, Sequence[Any]]) -> bytes:
-    if len({len(values) for values in table.values()}) > 1:
+def _text(table: Mapping[str, Any]) -> bytes:
+    cells = [[_cell(name, value) for value in list_of(values)] for name, values in table.items()]
+    if len({len(values) for values in cells}) > 1:
         raise KeelsonError("invalid-rows", "the columns have different lengths")
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n", quoting=csv.QUOTE_MINIMAL)
     writer.writerow(table)
-    cells = ([_cell(name, value) for value in values] for name, values in table.items())
     writer.writerows(zip(*cells))
     return text.getvalue().encode()
 
 
 def _cell(name: str, value: Any) -> str:
-    # NaN, NaT and the like are not equal to themselves; the missing value of pandas is not a bool.
-    if value is None or type(value).__name__ == "NAType" or value != value:
+    if is_missing(value):
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"

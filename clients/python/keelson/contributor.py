@@ -147,7 +147,9 @@ class AsyncContributor:
     async def send(self, rows: Any, last: bool = False) -> Settled:
         """Sends rows, and waits until they are settled.
 
-        rows: a list of lists, or a numpy array of two dimensions (rows x columns).
+        rows: lists of values or an array of two dimensions (rows x columns), in the order of the
+        study's columns; or by name: mappings, or a frame of pandas, polars or pyarrow, in which NaN
+        stands for no value.
         Raises KeelsonError("invalid-rows"), or what ended the contributor. Then the outbox keeps
         the rows.
         """

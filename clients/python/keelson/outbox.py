@@ -18,7 +18,7 @@ class Item(NamedTuple):
 
     id: int
     last: bool
-    rows: Optional[List[List[Any]]]
+    rows: Optional[List[Any]]
 
 
 class Batch(NamedTuple):
@@ -67,7 +67,7 @@ class Outbox:
     def set_pin(self, pin: Pin) -> None:
         self._write([("DELETE FROM pin", ()), ("INSERT INTO pin VALUES (?, ?, ?)", pin)])
 
-    def keep(self, rows: List[List[Any]], last: bool) -> Item:
+    def keep(self, rows: List[Any], last: bool) -> Item:
         """Stores rows. Durable when it returns."""
         text = json.dumps(rows, allow_nan=False)
         self._write([("INSERT INTO item(last, rows) VALUES (?, ?)", (int(last), text))])

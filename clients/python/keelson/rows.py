@@ -4,9 +4,10 @@ from __future__ import annotations
 import re
 import struct
 import unicodedata
-from typing import Any, Dict, List, Sequence
+from typing import Any, Dict, List, Mapping, Sequence
 
 from .errors import KeelsonError
+from .tables import columns_of, is_missing, is_table, list_of
 
 # The white space that may not end a text, and the characters that no text has.
 SPACE = " \u00a0\u1680\u202f\u205f\u3000" + "".join(map(chr, range(0x2000, 0x200B)))
@@ -35,15 +36,32 @@ def invalid(text: str) -> KeelsonError:
     return KeelsonError("invalid-rows", text)
 
 
-def plain_rows(rows: Any) -> List[List[Any]]:
-    """Lists of values, from lists or from a numpy array of two dimensions. At least one row."""
-    found = rows.tolist() if hasattr(rows, "tolist") else rows
+def plain_rows(rows: Any) -> List[Any]:
+    """Rows that an outbox can keep: lists of values, or values by the names of their columns.
+
+    rows: lists, or an array of two dimensions, in the order of the columns; or mappings by name, a
+    mapping of columns, or a frame or table of pandas, polars or pyarrow. At least one row.
+    """
+    found = _records(rows) if is_table(rows) else rows.tolist() if hasattr(rows, "tolist") else rows
     if not isinstance(found, (list, tuple)) or len(found) == 0:
-        raise invalid("give at least one row, as a list of lists or an array of two dimensions")
+        raise invalid("give at least one row, as a list of lists, an array of two dimensions, or a "
+                      "frame")
+    if all(isinstance(row, Mapping) for row in found):
+        return [{str(name): _plain(value, f"{name} of row {i}") for name, value in row.items()}
+                for i, row in enumerate(found)]
     if any(not isinstance(row, (list, tuple)) or len(row) != len(found[0]) for row in found):
         raise invalid("every row is a list, and all have the same length")
     return [[_plain(value, f"column {j} of row {i}") for j, value in enumerate(row)]
             for i, row in enumerate(found)]
+
+
+def _records(table: Any) -> List[Dict[str, Any]]:
+    """The rows of a table, in which NaN stands for no value."""
+    columns = {name: list_of(values) for name, values in columns_of(table).items()}
+    if len({len(values) for values in columns.values()}) > 1:
+        raise invalid("the columns have different lengths")
+    return [{name: None if is_missing(value) else value for name, value in zip(columns, row)}
+            for row in zip(*columns.values())]
 
 
 def _plain(value: Any, place: str) -> Any:
@@ -62,14 +80,30 @@ def _check_size(value: float, place: str) -> None:
         raise invalid(f"{place} is not a finite number of at most 2^64 in size: leave the row out")
 
 
-def checked_rows(rows: List[List[Any]], facts: Dict[str, Any]) -> List[List[Any]]:
+def checked_rows(rows: List[Any], facts: Dict[str, Any]) -> List[List[Any]]:
     """The rows in the form that the study takes. An error names row and column, not the value."""
     columns = facts["columns"]
+    if isinstance(rows[0], Mapping):
+        rows = [_in_order(row, columns, i) for i, row in enumerate(rows)]
     if len(rows[0]) != len(columns):
         raise invalid(f"the rows have {len(rows[0])} columns, the study has {len(columns)}")
     kinds = [{"type": "number"} if isinstance(one, str) else one for one in columns]
     return [[_checked(value, kind, f"column {j} of row {i}")
              for j, (value, kind) in enumerate(zip(row, kinds))] for i, row in enumerate(rows)]
+
+
+def _in_order(row: Mapping[str, Any], columns: List[Any], place: int) -> List[Any]:
+    """The values of a row in the order of the study. A name that it has not is an error."""
+    names = [one if isinstance(one, str) else one["name"] for one in columns]
+    unknown = [name for name in row if name not in names]
+    if unknown:
+        raise invalid(f"the study has no column {unknown[0]}: it has {', '.join(names)}")
+    needed = [name for name, one in zip(names, columns)
+              if isinstance(one, str) or not one.get("optional", False)]
+    missing = [name for name in needed if name not in row]
+    if missing:
+        raise invalid(f"row {place} has no value for the column {missing[0]}")
+    return [row.get(name) for name in names]
 
 
 def _checked(value: Any, column: Dict[str, Any], place: str) -> Any:

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 import asyncio
-from typing import AsyncIterator, Dict, List, NamedTuple, Optional
+from typing import Any, AsyncIterator, Dict, List, NamedTuple, Optional
 
 from ._wire import CODES, Message
 from .connection import LOST, Connection, Reach, open_connection
@@ -40,6 +40,18 @@ class Release(NamedTuple):
         return {name: None if value is None else numbers_of(
             value, texts, numbers_of_value(value), keys_of_value(value))
             for name, value in self._values().items()}
+
+    def records(self) -> List[Dict[str, Any]]:
+        """The numbers as records, for `pandas.DataFrame(release.records())` and the like.
+
+        Each has `epoch`, `question`, `group` (its parts with ", " between, or None), `name`,
+        `value`, `low`, `high` and `unit`, as in `Number`. A question that is refused has none.
+        """
+        return [{
+            "epoch": self.epoch, "question": question,
+            "group": None if one.group is None else ", ".join(one.group), "name": one.name,
+            "value": one.value, "low": one.low, "high": one.high, "unit": one.unit,
+        } for question, answer in self.numbers.items() for one in answer or []]
 
     def table(self) -> str:
         """The numbers with their names, intervals and units, as lines of text."""

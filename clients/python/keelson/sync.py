@@ -64,7 +64,7 @@ class Contributor:
         return self.send(rows, last=True)
 
     def send(self, rows: Any, last: bool = False) -> Settled:
-        """Sends rows (a list of lists, or a numpy array), and waits until they are settled."""
+        """Sends rows, and waits until they are settled: as AsyncContributor.send."""
         settled: Settled = self._loop.run(self._contributor.send(rows, last))
         return settled
 

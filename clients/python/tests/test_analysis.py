@@ -17,6 +17,14 @@ except ImportError:
     print("pandas is not tested. To test: apt-get install python3-pandas", file=sys.stderr)
 
 
+try:
+    import polars
+    import pyarrow
+except ImportError:
+    polars = pyarrow = None
+    print("pyarrow and polars are not tested. To test: pip install pyarrow polars", file=sys.stderr)
+
+
 class ArrowTable:
     column_names = ["minutes"]
 
@@ -45,6 +53,50 @@ class Analysis(unittest.TestCase):
                 self.assertAlmostEqual(answer.estimate[0], 2.3, delta=0.5)
                 self.assertLess(answer.low[0], answer.high[0])
 
+    @unittest.skipIf(pyarrow is None or pandas is None, "pyarrow and pandas are needed")
+    def test_arrow_and_text_give_the_same_answers(self):
+        rows = 600
+        days = ["2026-01-%02d" % (1 + place % 20) for place in range(rows)]
+        table = {
+            "minutes": [float("nan") if place % 7 == 0 else 20 + place % 31 for place in range(rows)],
+            "late": [place % 3 == 0 for place in range(rows)],
+            "region": [("north", "south", "")[place % 3] for place in range(rows)],
+            "kind": [place % 3 for place in range(rows)],
+            "id": [place // 2 for place in range(rows)],
+        }
+        frame = pandas.DataFrame({**table, "day": pandas.to_datetime(days)})
+        kinds = {
+            "pandas": frame, "polars": polars.DataFrame({**table, "day": days}),
+            "pyarrow": pyarrow.table({**table, "day": days}), "mapping": {**table, "day": days},
+            "numpy": {name: numpy.array(values) for name, values in table.items()},
+        }
+        public = {"participation": "public", "columns": ["minutes"],
+                  "parameters": {"range": "0..60"}}
+        secret = {"participation": "secret", "cohort": rows}
+        asked = [
+            ("mean", public), ("mean", {**public, "contributor": "id"}),
+            ("mean", {**public, "group_by": "region", "groups": ["north", "south"]}),
+            ("mean", {**public, "group_by": "kind", "groups": ["0", "1"]}),
+            ("share", {"columns": ["late"], "types": {"late": "boolean"},
+                       "participation": "public"}),
+            ("count", {**secret, "where": ["minutes>=30", "late=true"],
+                       "types": {"late": "boolean"}}),
+            ("count", {**secret, "where": ["region=north"], "types": {"region": "text"}}),
+            ("count", {**secret, "where": ["day>=2026-01-11"], "types": {"day": "time"},
+                       "zone": "UTC"}),
+        ]
+        with mock.patch.dict(os.environ, {"KEELSON_INSECURE_SEED": "same"}):
+            for place, (estimator, words) in enumerate(asked):
+                # Each kind of table has its turn. Arrays of numpy have no days here.
+                kind = list(kinds)[place % len(kinds)]
+                kind = "pandas" if "day" in words.get("types", {}) else kind
+                with self.subTest(estimator=estimator, words=words, kind=kind):
+                    fast = keelson.estimate(kinds[kind], estimator, epsilon=1, **words)
+                    with mock.patch.dict(sys.modules, {"pyarrow": None}):
+                        slow = keelson.estimate(frame, estimator, epsilon=1, **words)
+                    self.assertEqual(fast.facts, slow.facts)
+                    self.assertEqual(fast.kind, "value")
+
     def test_people_and_columns(self):
         table = {"id": [place // 2 for place in range(600)], "name": ["a,\"b\""] * 600,
                  "minutes": [4] * 600}
@@ -71,6 +123,9 @@ class Analysis(unittest.TestCase):
             self.assertLess(answer.low[1], answer.high[1])
             ends = (answer.low[2], answer.estimate[2], answer.high[2])
             self.assertEqual(ends, (None, None, None))
+            self.assertEqual(answer.records()[0], {
+                "name": "north", "estimate": answer.estimate[0], "low": answer.low[0],
+                "high": answer.high[0]})
         found = keelson.estimate(self.table, "count", epsilon=2, participation="secret",
                                  cohort=1200, group_by="region", groups="discover", groups_max=1)
         self.assertEqual(sorted(found.names), ["north", "south"])
@@ -128,6 +183,9 @@ class Analysis(unittest.TestCase):
     def test_errors(self):
         with self.assertRaisesRegex(keelson.KeelsonError, "invalid-parameter.*epsilon"):
             keelson.estimate([[1.0]], "mean", epsilon=-1, participation="public")
+        for uneven in ({"x": [1.0], "y": [1.0, 2.0]}, {"x": [1.0], "y": ["a", 2.0]}):
+            with self.assertRaisesRegex(keelson.KeelsonError, "different lengths"):
+                keelson.estimate(uneven, "count", epsilon=1, participation="public")
         with self.assertRaisesRegex(keelson.KeelsonError, "column x holds a object"):
             keelson.estimate({"x": [object()]}, "count", epsilon=1, participation="public")
         with mock.patch.dict(os.environ, {"KEELSON_COMMAND": "no-such-keelson"}):

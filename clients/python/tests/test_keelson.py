@@ -229,6 +229,9 @@ class Vectors(unittest.TestCase):
         lines = Release(0, 1, b"", b"", b"", release).table().split("\n")
         self.assertEqual(lines[0].split(), "question group name value 95 % interval".split())
         self.assertEqual(lines[3].split(), "count true, Z\u00fcrich contributors 2.5 1.5 to 3.5".split())
+        self.assertEqual(Release(0, 1, b"", b"", b"", release).records()[2], {
+            "epoch": 1, "question": "count", "group": "true, Z\u00fcrich", "name": "contributors",
+            "value": 2.5, "low": 1.5, "high": 3.5, "unit": None})
 
     def test_open_ends(self):
         one = next(one for one in load("numbers.json") if one["name"] == "means of two columns")
@@ -309,6 +312,43 @@ class Rows(unittest.TestCase):
         for each in load("texts.json"):
             for text in (each["written"], each["form"]):
                 self.assertEqual(text_form(text, 64, "a text"), each["form"], each["what"])
+
+    def test_by_name(self):
+        import numpy
+        facts = {"version": 2, "columns": [
+            "minutes", {"name": "late", "type": "boolean"},
+            {"name": "region", "type": "text", "bytes": 9, "optional": True}]}
+        expected = [[3, True, "north"], [4.5, False, None]]
+        records = [{"region": "north", "late": True, "minutes": 3},
+                   {"minutes": numpy.float64(4.5), "late": numpy.bool_(False)}]
+        table = {"region": ["north", None], "late": numpy.array([True, False]),
+                 "minutes": numpy.array([3, 4.5])}
+        kinds = [records, table]
+        try:
+            import pandas
+            kinds.append(pandas.DataFrame({**table, "region": ["north", float("nan")]}))
+        except ImportError:
+            pass
+        for rows in kinds:
+            with tempfile.TemporaryDirectory() as folder:
+                box = Outbox(os.path.join(folder, "outbox"))
+                box.keep(plain_rows(rows), True)
+                box.close()
+                # They wait in the outbox until the client knows the columns of the study.
+                (kept,) = Outbox(os.path.join(folder, "outbox")).items()
+                self.assertEqual(checked_rows(kept.rows, facts), expected)
+        for rows, said in (
+            ([{"minutes": 3, "late": True, "regoin": "north"}], "no column regoin: it has minutes"),
+            ([{"minutes": 3}], "row 0 has no value for the column late"),
+        ):
+            with self.assertRaisesRegex(KeelsonError, said):
+                checked_rows(plain_rows(rows), facts)
+        for rows, said in (
+            ([{"minutes": float("nan")}], "minutes of row 0"), ({"a": [1], "b": []}, "lengths"),
+            ([{"a": 1}, [1]], "every row"), ({}, "at least one row"),
+        ):
+            with self.assertRaisesRegex(KeelsonError, said):
+                plain_rows(rows)
 
     def test_refused_before_they_are_kept(self):
         import numpy
