@@ -12,7 +12,7 @@ import { optionsOf } from './harness/options.js';
 import { ownFolder } from './harness/processes.js';
 import { appendAndSync, rawWebSocket, verifySignatures } from './load/ceilings.js';
 import { beside, memoryOf, report, verdictsOf } from './load/report.js';
-import { startLoad, startServer } from './load/rig.js';
+import { startFloor, startLoad, startServer } from './load/rig.js';
 
 const values = optionsOf('Durable, verified batches per second of one aggregator, end to end.', {
   seconds: { usual: 60, tiny: 1, means: 'of load for each shape' },
@@ -109,6 +109,19 @@ function meanOf(before, after) {
   );
 }
 
+/** Milliseconds of processor time that a batch costs the least server of encrypted channels. */
+async function floorOf(shape, warmUpSeconds) {
+  const floor = await startFloor({ directory: ownFolder('floor', values.directory) });
+  const load = loadOf(shape, floor, warmUpSeconds);
+  await load.measuring;
+  const first = await floor.sample();
+  await load.done;
+  const last = await floor.sample();
+  await floor.stop();
+  return (last.cpu.user + last.cpu.system - first.cpu.user - first.cpu.system) / 1_000
+    / (last.batches - first.batches);
+}
+
 async function measure(shape) {
   const directory = ownFolder('ingest', values.directory);
   const warmUpSeconds = Math.min(10, Math.max(Math.min(2, seconds), seconds / 6));
@@ -133,12 +146,15 @@ async function measure(shape) {
   await server.stop();
   const journalled = await countJournalled(directory, server.studyId);
   const ceilings = meanOf(before, await ceilingsOf(bytes));
-  return summary(
-    shape, { ceilings, preloadSeconds, load, samples, busy, done: done.result, journalled },
-  );
+  const floorMs = shape.encrypted ? await floorOf(shape, warmUpSeconds) : null;
+  return summary(shape, {
+    ceilings, preloadSeconds, load, samples, busy, done: done.result, journalled, floorMs,
+  });
 }
 
-function summary(shape, { ceilings, preloadSeconds, load, samples, busy, done, journalled }) {
+function summary(
+  shape, { ceilings, preloadSeconds, load, samples, busy, done, journalled, floorMs },
+) {
   const first = samples[0];
   const last = samples.at(-1);
   const took = (last.atMs - first.atMs) / 1_000;
@@ -160,6 +176,7 @@ function summary(shape, { ceilings, preloadSeconds, load, samples, busy, done, j
     },
     cpu: {
       serverMsPerBatch: cpuSeconds * 1_000 / batches, serverCores: cpuSeconds / took,
+      floorMsPerBatch: floorMs,
       busiestThreadUs, verifyUs: verifyCpuUs,
       // Both are processor time, so other load on the machine changes the ratio little.
       ofVerify: busiestThreadUs === null

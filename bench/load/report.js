@@ -66,22 +66,39 @@ export function verdictsOf(result, machine) {
 const besideShare = 0.8;
 /** Most processor time of a batch on an encrypted channel, as a part of a signed one's. */
 const encryptedShares = { '1x2e': 0.65, '64x8e': 0.75, '256x32e': 0.6 };
+/** Most processor time of a batch on an encrypted channel, in that of bench/load/floor.js. */
+const timesFloor = 2.5;
+
+function besideFloor({ shape, cpu }) {
+  if (cpu.floorMsPerBatch === null) return [];
+  const ratio = cpu.serverMsPerBatch / cpu.floorMsPerBatch;
+  return [{
+    target: `${shape}: at most ${timesFloor} times the floor`,
+    met: ratio <= timesFloor, measured: ratio.toFixed(2), atAnySize: false,
+  }];
+}
 
 function encryptedBeside(result, results) {
   const signed = results.find(({ shape }) => `${shape}e` === result.shape);
   if (signed === undefined) return [];
-  const ratio = result.cpu.serverMsPerBatch / signed.cpu.serverMsPerBatch;
   const most = encryptedShares[result.shape];
+  if (most === undefined) return [];
+  const ratio = result.cpu.serverMsPerBatch / signed.cpu.serverMsPerBatch;
   return [{
     target: `${result.shape}: at most ${most} of the processor time of ${signed.shape}`,
     met: ratio <= most, measured: ratio.toFixed(2), atAnySize: false,
   }];
 }
 
-/** Compares shapes with a suffix with those of as many bytes without one, in one run. */
+/**
+ * Compares shapes with a suffix with those of as many bytes without one, and encrypted ones with
+ * their floor, in one run.
+ */
 export function beside(results) {
   return results.flatMap((result) => {
-    if (result.shape in encryptedShares) return encryptedBeside(result, results);
+    if (result.shape.endsWith('e')) {
+      return [...besideFloor(result), ...encryptedBeside(result, results)];
+    }
     const plain = results.find(({ shape }) => [`${shape}t`, `${shape}h`].includes(result.shape));
     if (plain === undefined) return [];
     const ratio = result.perSecond / plain.perSecond;
@@ -118,6 +135,8 @@ const lines = [
     `${whole(r.commitsPerSecond)}; ${whole(r.batchesPerCommit)}`],
   ['commit median / p99, ms', ({ commitMs: c }) => `${c.median.toFixed(1)} / ${c.p99.toFixed(1)}`],
   ['server CPU per batch, us', (r) => whole(r.cpu.serverMsPerBatch * 1_000)],
+  ['CPU of the least encrypted server, us', (r) =>
+    whole(r.cpu.floorMsPerBatch === null ? null : r.cpu.floorMsPerBatch * 1_000)],
   ['threads that check signatures', (r) => r.checkThreads],
   ['CPU of its busiest thread per batch, us', (r) => whole(r.cpu.busiestThreadUs)],
   ['CPU of digest and verify alone (ratio)', (r) =>

@@ -10,6 +10,12 @@ export async function startServer(options, profile = null) {
   return { ...server, sample: () => server.ask('sample') };
 }
 
+/** The least that a server of encrypted channels does. @returns as `startServer`. */
+export async function startFloor(options) {
+  const server = await startChild(projectPath('bench/load/floor.js'), options);
+  return { ...server, sample: () => server.ask('sample') };
+}
+
 /** @returns `ask(command)`, which resolves to the answer, and `stop()`, once all are connected. */
 export const startContributors = (options) =>
   startChild(projectPath('bench/load/contributors.js'), options);

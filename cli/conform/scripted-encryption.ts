@@ -68,7 +68,7 @@ export class ScriptedCipher {
   came = 0;
   private sent = 0;
 
-  constructor(private readonly keys: ChannelKeys) {}
+  constructor(readonly keys: ChannelKeys) {}
 
   /** @throws Error saying what is wrong with the frame. */
   open(encrypted: Uint8Array): Plain {
