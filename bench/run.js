@@ -17,7 +17,7 @@ export const commands = {
   cluster: { servers: 'cluster.js', store: 'store.js' },
   release: { latency: 'release.js', cost: 'release-cost.js' },
   accuracy: {
-    means: 'accuracy/run.js', interval: 'mean-interval.js', mixtures: 'mixtures.js',
+    means: 'accuracy/run.js', interval: 'intervals.js', mixtures: 'mixtures.js',
     stability: 'stability.js',
   },
   pages: {

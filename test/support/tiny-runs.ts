@@ -139,7 +139,14 @@ export const tinyRuns: readonly TinyRun[] = [
   },
   {
     bench: 'accuracy interval',
-    lines: [/^ +10000 +normal +rms 0\.\d+ +held /, /^10000: held over all .* \(tiny\)$/],
+    lines: [
+      /^ +10000 +normal +answered 1\.000 +rms 0\.\d+ +held /,
+      /^10000: held over all .* \(tiny\)$/,
+    ],
+  },
+  {
+    bench: 'accuracy interval', words: ['--question', 'total', '--set', 'real'],
+    lines: [/^ +10000 +weather: precipitation +answered 1\.000 /, /^10000: held over all /],
   },
   {
     bench: 'accuracy stability',
