@@ -23,9 +23,9 @@ go through the same code as \`keelson estimate --study\`. The figures are of ${s
 
 - **error** is the root mean square distance from the truth, over all keys and cohorts.
 - **interval** is half of the usual 95 % interval (the median over keys and cohorts), and **holds** says how often the
-  truth was in it. The interval of a mean also covers chance in who takes part, which the truth of the same people does not
-  have. It is **open** where values are clipped: it then says how large the answer is at least. Quantiles of a key have no
-  interval.
+  truth was in it. The interval of a mean or a median also covers chance in who takes part, which the truth of the same people does
+  not have. It is **open** where so many values are clipped that noise does not hide them: it then says how large the answer is at
+  least. Where it hides them, the interval is about the clipped values, and a line under the table says how often it holds those.
 - **numbers** says how many had an answer. A key that nobody listed may be missing: the line under the table says which sizes
   were shown.
 
@@ -53,7 +53,7 @@ function sectionOf({ name, table, rows, cohorts }) {
 
 ${table.from}: \`${table.of}\`, ${rows.toLocaleString('en')} rows.
 
-${[summary, ...found, 'The first cohort:', tableOf(
+${[summary, ...found, ...questions.flatMap(clippedText), 'The first cohort:', tableOf(
     ['question', 'key', 'answer', '95 % interval', 'truth'], cohorts[0].flatMap(linesOf),
   )].join('\n\n')}`;
 }
@@ -90,6 +90,16 @@ function foundText(answers) {
   return `\`${question.name}\` showed ${digits(shown)} of ${digits(sizes.length / answers.length)} `
     + `keys on average. The largest key that was not shown had ${largestMissing} people. The `
     + `smallest that was shown had ${smallestShown}.`;
+}
+
+/** How often the interval of an answer about clipped values holds these. */
+function clippedText(answers) {
+  const judged = answers.flatMap(({ lines }) => lines)
+    .filter(({ holdsClipped }) => holdsClipped !== undefined);
+  if (judged.length === 0) return [];
+  const holding = judged.filter(({ holdsClipped }) => holdsClipped).length;
+  return [`Intervals of \`${answers[0].question.name}\` hold the total of the values within the bounds of `
+    + `the column in ${holding} of ${judged.length}.`];
 }
 
 function linesOf({ question, lines }) {

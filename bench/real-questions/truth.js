@@ -16,8 +16,10 @@ function numbersOf({ estimator, parameters }, type) {
   const sorted = (values) => Float64Array.from(held(values)).sort();
   switch (estimator) {
     case 'count': return [['', (values) => values.length]];
-    // The values in full, also those that the answer clips: its interval is then open.
-    case 'sum': return [['', (values) => sumOf(values.map(Number))]];
+    // The values in full, also those that the answer clips; and the clipped ones, of which it is.
+    case 'sum': return [
+      ['', (values) => sumOf(values.map(Number)), (values) => sumOf(held(values))],
+    ];
     case 'mean':
     case 'robust-mean':
     case 'share': return [['', (values) => sumOf(values.map(Number)) / values.length]];
@@ -29,8 +31,9 @@ function numbersOf({ estimator, parameters }, type) {
 /**
  * The numbers of one answer beside the truth. Each person has one row.
  * @param answer - of `estimateStudy`: its keys, estimate and interval95.
- * @returns for each number: { key, part, truth, estimate, half, holds }. holds is null where there
- *   is no interval, and half also where an end is open; estimate is null where a key has no answer.
+ * @returns for each number: { key, part, truth, estimate, half, holds, holdsClipped }. holds is
+ *   null where there is no interval, and half also where an end is open; estimate is null where a
+ *   key has no answer. holdsClipped is there where the answer is about clipped values.
  */
 export function judged({ question, types }, answer, rows) {
   const [column] = question.columns;
@@ -46,9 +49,10 @@ export function judged({ question, types }, answer, rows) {
   const numbers = numbersOf(question, types[column] ?? {});
   const keys = by.length === 0 ? [''] : answer.groups.map((key) => [key].flat().join(', '));
   const width = answer.groups === undefined ? 0 : answer.estimate.length / keys.length;
-  const lines = keys.flatMap((key, i) => numbers.map(([part, of], j) =>
+  const lines = keys.flatMap((key, i) => numbers.map(([part, of, ofClipped], j) =>
     lineOf(answer, width * i + j, answer.answered?.[i] ?? true, {
       key: `${key}${part}`, truth: of(people.get(key) ?? []),
+      ...(ofClipped && { clipped: ofClipped(people.get(key) ?? []) }),
     })));
   return { lines, people };
 }
@@ -57,12 +61,14 @@ export function judged({ question, types }, answer, rows) {
 const nameOf = (value, type) =>
   (type.of === undefined || type.of.includes(value) ? value : 'other');
 
-function lineOf({ estimate, interval95 }, at, isAnswered, { key, truth }) {
+function lineOf({ estimate, interval95 }, at, isAnswered, { key, truth, clipped: inBounds }) {
   if (!isAnswered) return { key, truth, estimate: null, half: null, holds: null };
   const [low, high] = [interval95?.low[at] ?? -Infinity, interval95?.high[at] ?? Infinity];
+  const holds = (value) => low <= value && value <= high;
   return {
     key, truth, estimate: estimate[at],
     half: Number.isFinite(high - low) ? (high - low) / 2 : null,
-    holds: Number.isFinite(low) || Number.isFinite(high) ? low <= truth && truth <= high : null,
+    holds: Number.isFinite(low) || Number.isFinite(high) ? holds(truth) : null,
+    ...(inBounds !== undefined && { holdsClipped: holds(inBounds) }),
   };
 }
