@@ -6,6 +6,7 @@ import { descriptions } from '../../src/estimators/generated/descriptions.js';
 import { estimators, findEstimator } from '../../src/estimators/registry.js';
 import { complianceCases, type ComplianceCase } from '../../src/kit/compliance.js';
 import type { ComplianceSample } from '../../src/kit/sample.js';
+import { Trial } from '../../src/kit/trial.js';
 import { forms, samples } from './samples.js';
 
 const tags: Readonly<Record<ComplianceCase['effort'], string[]>> = {
@@ -17,6 +18,16 @@ function comply(estimator: Estimator, sample: ComplianceSample): void {
   for (const { name, effort, run } of complianceCases(estimator, sample)) {
     it(name, { tags: tags[effort] }, run);
   }
+
+  it('states an interval, or why there is none', { tags: ['long'] }, async () => {
+    const trial = new Trial(estimator, sample);
+    const list = trial.entries(trial.data('interval'), sample.cohort);
+    const outcome = await trial.release(trial.filled(list), 'interval');
+    if (outcome.kind === 'refused') throw new Error(outcome.text);
+    const why = trial.plan.facts['interval'];
+    if (outcome.interval95 === undefined) expect(why).toMatch(/^none: /);
+    else expect(String(why)).not.toMatch(/^none: /);
+  });
 
   it('has the description that pages load, and these labels', () => {
     const columns = ['first', 'second', 'third'].slice(0, sample.dimension);

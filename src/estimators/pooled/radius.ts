@@ -14,6 +14,8 @@ import { binsThatStandOut } from '../../privacy/stages/stretches.js';
 
 /** Bins of the histogram: one below sqrt(columns) spreads, then quarter octaves, the last open. */
 export const distanceBins = 45;
+/** Noise takes more than this many of its deviations from a count once in twenty times. */
+const hiddenMost = 1.645;
 /** Rows in some bins stand out from the noise. */
 const standOut = { apart: 4.5, beside: 2, widths: [1, 2, 4, 8, 16] } as const;
 /** Bins of an octave of distance. */
@@ -113,8 +115,8 @@ export interface Distances {
    * How much more than `beyond` the noise may hide, about, in spreads: the noise of the bins that
    * stand out, and rows past them. These thin out as fast as the bins before do, or as fast as rows
    * that have a variance. Where counts past them are higher than chance makes likely, or the tail
-   * before them hardly falls, so many rows are allowed for there (`unseenRows`). Assumption: no
-   * other rows decide the mean.
+   * before them hardly falls, so many rows are allowed for there (`unseenRows`). Assumption:
+   * `assumedOfGroups`.
    */
   readonly hidden: (radius: number) => number;
   /** The mean over all rows of how far they reach beyond `least`, clipped at `radius`. Spreads. */
@@ -123,6 +125,24 @@ export interface Distances {
   readonly shareBeyond: (least: number) => number;
   /** Standard deviation of the noise of `added` from `least` on, without a limit. Spreads. */
   readonly addedNoise: (least: number) => number;
+}
+
+/** A group of so many people far from all others raises the radius, or the allowance. */
+export function groupSeenFrom(sigma: number): number {
+  return Math.ceil((standOut.apart + hiddenMost) * sigma);
+}
+
+/** The assumption behind an interval that was read from such a histogram. */
+export function assumedOfGroups(sigma: number): string {
+  return `no group of fewer than ${groupSeenFrom(sigma)} people is so far from the others that `
+    + 'it decides the mean';
+}
+
+/** The same for the plan, as a sentence. */
+export function intervalText(sigma: number): string {
+  return `stands on this: ${assumedOfGroups(sigma)}. Noise hides such a group; every private method `
+    + 'hides some. If you know the smallest and the largest possible value, mean with range and no '
+    + 'spread has an interval that stands on the range alone.';
 }
 
 /** Reads a released histogram. */

@@ -106,6 +106,28 @@ describe('mean', () => {
   });
 });
 
+describe('the mean of several columns', () => {
+  it('says which group it cannot see, and sees a larger one wherever it is', async () => {
+    const plan = planOf('mean', { spread: 1 }, factsOf(2, 10_000, 1));
+    const seenFrom = Number(plan.facts['clusterSeenFrom']);
+    expect(seenFrom).toBe(102);
+    expect(plan.facts['interval']).toMatch(/^stands on this: no group of fewer than 102 people is/);
+    expect(plan.guarantee.assumptions.join()).toContain('no group of fewer than 102 people');
+    let held = 0;
+    for (let round = 0; round < 20; round++) {
+      const at = [30, 100, 700, 1e4][round % 4]!;
+      const data = dataSource(`groups ${round}`);
+      const rows = Array.from({ length: 10_000 }, (_, i) =>
+        (i < seenFrom ? Float64Array.of(at, 0) : data.normals(2)));
+      const { interval95 } = await valueOf(plan, rows, `groups ${round}`);
+      const truth = rows.reduce((sum, [first]) => sum + first!, 0) / rows.length;
+      held += Number(interval95!.low[0]! <= truth && truth <= interval95!.high[0]!);
+    }
+    // At 95 % the chance of fewer is 3e-7.
+    expect(held).toBeGreaterThanOrEqual(12);
+  });
+});
+
 describe('the mean of skewed rows', () => {
   it.each(skewedShapes)('has an interval that allows for what clipping cuts off: $name', async ({
     mean, deviation, entry,

@@ -155,6 +155,8 @@ function designFor({ values, facts }: DesignRequest): PooledDesign | TooFew {
         rowsAreLeftOutBeyondSpreads: design.reach,
         noiseOfTheHighestOrder: orders.at(-1)!.sum.sigma / cohort,
         rowsCountedAtMost: design.rowsMax,
+        interval: 'none: rows far out matter most for third and fourth moments, and nobody knows '
+          + 'how far out those are that noise hides or that were left out',
       },
       expectedError: momentsErrorOf(design, corruption),
     },

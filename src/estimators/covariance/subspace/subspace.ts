@@ -165,6 +165,8 @@ function planFor(
       unit,
       entriesUpTo: unit * stepsMax,
       form,
+      interval: 'none: where the assumptions hold the answer is exact, and where they do not '
+        + 'nothing that is released says how far from it the rows are',
     },
     // Rounding of the projector's entries to doubles is the only error.
     expectedError: errorUpTo(

@@ -30,6 +30,10 @@ export interface ContestRules {
   readonly cap: number;
 }
 
+/** The fact `interval` of a plan whose answer is a fit. */
+export const noIntervalOfFit = 'none: nothing is proved about how near a fit comes, and rows that '
+  + 'follow no mixture of normals have a best fit, too';
+
 const thetaSteps = 2 ** 20;
 
 /** Keeps the least margin of each hypothesis. */

@@ -1,3 +1,4 @@
+import { findingsMax } from '../../../base/findings.js';
 import type { Outcome } from '../../../base/outcome.js';
 import type { NamedPart } from '../../../base/parts.js';
 import { ownKernels } from '../../../numerics/kernels/index.js';
@@ -95,13 +96,18 @@ function squareOf(matrix: Float64Array, dimension: number, rank: number): Float6
   return square;
 }
 
-/** The answer when most groups hold one point only: that point, exactly, and no variance. */
+/**
+ * The answer when most groups hold one point only: that point, exactly, and no variance. The other
+ * rows may be anywhere, so it has no interval, and a finding for each column says so.
+ */
 export function pointOutcome(point: Float64Array): Outcome {
   const dimension = point.length;
   const estimate = [...point, ...new Float64Array(dimension ** 2)];
   return {
     kind: 'value', estimate, shape: [estimate.length], parts: partsOf(dimension),
     uncertainty: { kind: 'none' },
+    findings: Array.from(point.subarray(0, findingsMax), (value, j) =>
+      ({ reason: 'mostly-one-value', columns: [j], amounts: [value] })),
   };
 }
 

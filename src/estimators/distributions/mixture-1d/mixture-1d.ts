@@ -21,7 +21,7 @@ import { columnOf, columnParameter } from '../../counts/tables/common.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../contract/values.js';
 import { cellsPerWindow, countCells, piecesOf } from '../candidates/cells.js';
-import type { ContestRules } from '../candidates/contests.js';
+import { noIntervalOfFit, type ContestRules } from '../candidates/contests.js';
 import { describeMixture1d } from './describe.js';
 import {
   fitMixture, startAnywhere, startApart, type Component, type Fit,
@@ -180,6 +180,7 @@ function planFor(design: Design): Plan {
       gapsNeeded: usedFrom(gaps),
       noiseOfEachCell: cells.sigma,
       candidates: choice.candidates,
+      interval: noIntervalOfFit,
     },
     expectedError: errorOf(design),
     summary: () => rowsSummary(facts.dimension),

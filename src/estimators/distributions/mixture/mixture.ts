@@ -6,6 +6,7 @@ import type {
 import { makePlan, pooledArm } from '../../contract/planning.js';
 import { rowsSummary } from '../../summaries/rows.js';
 import { numberOf } from '../../contract/values.js';
+import { noIntervalOfFit } from '../candidates/contests.js';
 import { gapsNotAllowed } from '../candidates/gaps.js';
 import { columnsMaximum, windowsPerColumn } from './boxes.js';
 import { describeMixture } from './describe.js';
@@ -129,6 +130,7 @@ function planFor(design: MixtureDesign): Plan {
       stepsPerClimb,
       clipRadiusInDeviations: round.radius,
       noiseOfStep: steps[0]![0]!.sigma,
+      interval: noIntervalOfFit,
       candidates: pick.candidates,
     },
     expectedError: errorOf(design),

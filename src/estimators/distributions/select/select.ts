@@ -236,6 +236,7 @@ function planFor(design: Design): Plan {
       hypotheses,
       epsilonOfTheChoice: choice.epsilon,
       noiseOfNumberPresent: present.standardDeviation,
+      interval: 'none: the answer is one of the hypotheses, not a measured number',
       ...(cells === null ? {} : { cells }),
       ...(facts.dimension === 1 ? {} : { pointsPerHypothesis: pointsPerHypothesis(hypotheses) }),
     },

@@ -30,7 +30,8 @@ import { assumptions } from '../../pooled/plan.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { binsEvent } from '../../pooled/query-events.js';
 import {
-  addedMost, chooseRadius, distanceBins, distanceCounts, readDistances, rowsIn, type Distances,
+  addedMost, assumedOfGroups, chooseRadius, distanceBins, distanceCounts, groupSeenFrom,
+  intervalText, readDistances, rowsIn, type Distances,
 } from '../../pooled/radius.js';
 import { noiseInWidths, planMeans } from '../../counts/quotients/means.js';
 import {
@@ -214,6 +215,7 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
           + 'src/privacy/stages/clipped-mean',
         assumptions: [
           assumptions.nobodyHostile,
+          `for its interval: ${assumedOfGroups(distance.sigma)}`,
           'for accuracy: spread is about the standard deviation of a row in every column',
         ],
         corruptionMax: 0,
@@ -230,6 +232,8 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
         // the interval of a release has what its histogram shows of it.
         clippingCostsAtMostInSpreads:
           truncationBias({ order: 2, bound: 1 }, dimension, centreOff, reach),
+        clusterSeenFrom: groupSeenFrom(distance.sigma),
+        interval: intervalText(distance.sigma),
       },
       expectedError: errorUpTo(
         corruptionLimit, honestErrorOfMean(dimension, cohort, sigma),
@@ -285,7 +289,7 @@ function oneColumnDesign(
         clusterSeenFrom: seenFrom,
         intervalFrom: from,
         ...(bounds === null && { rangeNoisePerWidth: ofRange }),
-        interval: intervalText({ seenFrom, from, ofRange, isBounded: bounds !== null }),
+        interval: sidedText({ seenFrom, from, ofRange, isBounded: bounds !== null }),
       },
       expectedError: errorUpTo(
         corruptionLimit, honestErrorOfMean(1, cohort, sigma),
@@ -301,7 +305,7 @@ function oneColumnDesign(
 }
 
 /** The assumption behind the interval of one column, stated before there are data. */
-function intervalText(
+function sidedText(
   { seenFrom, from, ofRange, isBounded }: {
     readonly seenFrom: number; readonly from: number; readonly ofRange: number;
     readonly isBounded: boolean;

@@ -87,10 +87,10 @@ export const populousMean: Estimator = {
  * lognormal ones and .24 for a share of .05 ones. Nothing that is released bounds it. With
  * `spread: auto` the mean of all rows is released beside the answer, and the interval covers both.
  */
-const intervalCovers = {
-  given: 'there is no interval: nobody knows how far the rows and groups that are left out move '
+const interval = {
+  given: 'none: nobody knows how far the rows and groups that are left out move '
     + 'the answer (exponential rows: up to a quarter of a spread); spread: auto gives one',
-  auto: 'the mean of all rows, and noise and sampling of the answer',
+  auto: 'covers the mean of all rows, and noise and sampling of the answer',
 } as const;
 
 function planPopulousMean(values: ParameterValues, facts: StudyFacts): Plan | Infeasible {
@@ -179,7 +179,7 @@ function planFor(
       testPassProbability: design.passProbability,
       groupsSpoiledShare: design.spoiled,
       local,
-      intervalCovers: intervalCovers[choice.kind],
+      interval: interval[choice.kind],
     },
     expectedError,
     summary: () =>

@@ -15,6 +15,7 @@ import {
   usualRadius,
 } from '../../pooled/parameters.js';
 import { assumptions } from '../../pooled/plan.js';
+import { assumedOfGroups, groupSeenFrom, intervalText } from '../../pooled/radius.js';
 import { anyDesign, anyErrorOf, usualChoice } from './any-design.js';
 import { releaseAny } from './any-release.js';
 import { robustDesign, robustErrorOf } from './design.js';
@@ -160,7 +161,10 @@ function designForAny({ values, facts, bounds, spread }: DesignRequest): PooledD
       guarantee: {
         theorem: 'clusters and radius by released histograms; proofs in '
           + 'src/estimators/mean/robust-mean',
-        assumptions: ['for accuracy: honest rows have a variance', assumptions.corruption],
+        assumptions: [
+          'for accuracy: honest rows have a variance', assumptions.corruption,
+          `for its interval if nobody lies: ${assumedOfGroups(design.distance.sigma)}`,
+        ],
         corruptionMax: corruption,
       },
       outputShape: [dimension],
@@ -175,6 +179,8 @@ function designForAny({ values, facts, bounds, spread }: DesignRequest): PooledD
         rounds: rounds.length,
         axesAtMost: axes.length,
         rowsCountedAtMost: design.rowsMax,
+        clusterSeenFrom: groupSeenFrom(design.distance.sigma),
+        interval: intervalText(design.distance.sigma),
       },
       expectedError: anyErrorOf(design, corruption),
     },

@@ -166,6 +166,8 @@ function designFor(request: DesignRequest): PooledDesign | TooFew | Infeasible {
         directions: halfSphere(dimension).length / dimension,
         epsilonOfChoice: pick.epsilon,
         depthLostShare99: depthLost(pick) / cohort,
+        interval: 'none: the choice tells nobody how many people are on each side of its answer; '
+          + 'median has an interval in each column',
       },
       // The grid's rounding counts as noise.
       expectedError: errorUpTo(corruption, {

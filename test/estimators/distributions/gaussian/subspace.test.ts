@@ -61,7 +61,13 @@ describe('gaussian in a subspace', () => {
     + 'disagree', async () => {
     const plan = planOf('gaussian', parameters, factsOf(2, 20_000, 2));
     const same = await releaseOf(plan, 2, Array.from({ length: 20_000 }, () => [3, -8]), 'point');
-    expect(same).toMatchObject({ kind: 'value', estimate: [3, -8, 0, 0, 0, 0] });
+    expect(same).toMatchObject({
+      kind: 'value', estimate: [3, -8, 0, 0, 0, 0],
+      findings: [
+        { reason: 'mostly-one-value', columns: [0], amounts: [3] },
+        { reason: 'mostly-one-value', columns: [1], amounts: [-8] },
+      ],
+    });
     const data = dataSource('disagree');
     // Half of the groups have a row beside the line that the other half finds.
     const beside = 1 - 0.5 ** ((plan.facts['subspaceGroups'] as number) / 20_000);
