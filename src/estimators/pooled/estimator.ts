@@ -107,6 +107,8 @@ export interface PooledPipeline {
   /** The demands on the rest of the target. Default: a positive rho and delta, for the centre. */
   readonly demand?: (values: ParameterValues, facts: StudyFacts) => Infeasible | null;
   readonly design: (request: DesignRequest) => PooledDesign | TooFew | Infeasible;
+  /** In a range alone the estimator finds no centre, and answers far fewer people. */
+  readonly answersInRange?: true;
 }
 
 /** A design that finds its centre and draws as its queries say. */
@@ -170,11 +172,13 @@ function designFor(
 ): ReturnType<PooledPipeline['design']> {
   const design = pipeline.design(request);
   if (design.kind !== 'design' || request.facts.cohort >= design.centre.cohortNeeded) return design;
+  const range = pipeline.answersInRange
+    ? 'range without a spread (the smallest and the largest possible value), ' : '';
   return {
     kind: 'too-few',
     cohortNeeded: design.centre.cohortNeeded,
     hidden: 'where the rows are',
-    others: 'fewer columns, a larger epsilon or a larger centre-part',
+    others: `${range}fewer columns, a larger epsilon or a larger centre-part`,
   };
 }
 

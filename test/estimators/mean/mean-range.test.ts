@@ -170,6 +170,10 @@ describe('a range beside a spread', () => {
     expect(made.cohortNeeded).toBeGreaterThan(400);
     expect(made.cohortNeeded).toBeLessThan(1_000);
     expect(planOf('mean', told, { ...few, cohort: made.cohortNeeded! }).kind).toBe('plan');
+    // The remedy that it names helps, with so few people.
+    expect(made.remedy).toContain('range without a spread');
+    expect(planOf('mean', { range: told.range }, few).kind).toBe('plan');
+    expect(planOf('robust-mean', { range: told.range }, few).kind).toBe('plan');
   });
 });
 

@@ -107,7 +107,7 @@ const ofAll: Estimator = definePooledEstimator({
     + 'the mean.',
   liars: 'With a range, if m of n people lie, the mean moves by at most m / n of its width; split '
     + 'by groups, m of the n people of a group',
-}, { demand, design: centredDesign });
+}, { demand, design: centredDesign, answersInRange: true });
 
 /**
  * The private mean, of all people or for each key, of a public list or found.

@@ -108,7 +108,7 @@ export const robustMean: Estimator = definePooledEstimator({
   claim: 'One contributor’s row replaced by anything, including nothing: '
     + '(rho, delta)-approximate zCDP, rho split between the centre, moments and '
     + 'histograms whose number is public, and the mean of what is left.',
-}, { demand, design });
+}, { demand, design, answersInRange: true });
 
 function design(request: DesignRequest): PooledDesign {
   const { values, range } = request;
