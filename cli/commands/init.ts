@@ -10,8 +10,8 @@ import { asInputError, UsageError } from '../base/errors.js';
 import { askedText } from '../base/questions.js';
 import { askSize, askStudy, type InitFlags } from '../init/answers.js';
 import { refuseAppFolder, writeApp } from '../init/app.js';
-import { createAsker, type Asker } from '../init/asker.js';
-import { questions } from '../init/questions.js';
+import { backWord, createAsker, WentBack, type Asker } from '../init/asker.js';
+import { questions, questionTitles, type Answers } from '../init/questions.js';
 import { studyText } from '../init/study-text.js';
 
 const defaultFile = 'study.yaml';
@@ -23,19 +23,15 @@ export const init = defineCommand({
   name: 'init',
   summary: 'Write a study file with a comment for each key, from a few questions.',
   details: [
-    'In a terminal it asks for everything that has no flag. Elsewhere the flags are required. The '
-    + 'study is named after the file. An existing file is never changed, and nothing is written '
-    + 'unless "keelson plan" accepts the study.',
-    'Questions: mean of each column; skewed-mean, the same where some honest values are far out '
-    + 'on one side, such as incomes, which needs ranges; median of each column; total of each '
-    + 'column; share of people from some value on; histogram of a column; percentile, such as the '
-    + 'upper tenth, of a column; distribution, the whole '
-    + 'spread of a column; covariance of columns. These are about the names in a column, and '
-    + '--group-by says which: count-by-group, how many people there are under each name; '
-    + 'running-total, how many there were in all epochs so far, such as weeks; median-by-group, '
-    + 'the median of another column for each name; unknown-groups, the names that enough people '
-    + 'send, where nobody has a list; several, four such questions from the same rows. '
-    + 'Ranges are public guesses: do not take them from the data.',
+    `In a terminal it asks for everything that has no flag, and the answer "${backWord}" leads to the `
+    + 'question before. Elsewhere the flags are required. The study is named after the file. An '
+    + 'existing file is never changed, and nothing is written unless "keelson plan" accepts the '
+    + 'study.',
+    `Questions: ${questions.map((each) =>
+      `${each}: ${questionTitles[each].replace(/^[A-Z]/, (letter) => letter.toLowerCase())}`)
+      .join(' ')}`,
+    'Questions about names are about those in the column that --group-by names. Ranges are public '
+    + 'guesses: do not take them from the data.',
     'With --app FILE is a folder, which the command makes. Beside study.yaml it gets a web page: a '
     + 'form for people, live charts of what all of them answered, and a server for both.',
     'With --server three times the study is sealed: the servers are of three operators, and none '
@@ -57,11 +53,16 @@ export const init = defineCommand({
     range: text(
       'a=low..high', 'values between which a column nearly always lies; may be repeated',
     ),
-    'group-by': text('column', 'of a question about names: the column that holds them'),
-    groups: text('a,b', 'the names that --group-by holds, a public list; others count as other'),
+    'group-by': text('a,b', 'of a question about names: the column that holds them; with several '
+      + 'each pair of their names is a group'),
+    groups: text('a,b', 'the names that --group-by holds, a public list; others count as other; '
+      + 'with several columns region=a,b, repeated'),
     threshold: text('x', 'of a share: people with at least this value count'),
     cohort: text('n', 'about how many people take part in each epoch'),
     epsilon: text('e', 'privacy loss bound of each release (default 1)'),
+    delta: text('d', 'probability that the bound fails, far below 1 / cohort (default 1e-6 or '
+      + 'less)'),
+    budget: text('e', 'privacy loss bound of all releases together (default 8 times --epsilon)'),
     releases: text('n', 'for how many releases the budget must last: fewer have less noise each '
       + '(default: as many as it can pay)'),
     every: text('duration', 'length of an epoch (default 1d)'),
@@ -73,7 +74,7 @@ export const init = defineCommand({
     },
     quarantine: text('x', 'show keys whose rows are more than so many spreads from the answers'),
   },
-  repeatable: ['range', 'server'],
+  repeatable: ['range', 'groups', 'server'],
   examples: [
     'keelson init',
     'keelson init commutes.yaml --question mean --columns minutes,kilometres --cohort 3000',
@@ -102,7 +103,8 @@ export const init = defineCommand({
     const asker = createAsker(io);
     try {
       const flags = {
-        ...args, ranges: repeated['range'] ?? [], servers: repeated['server'] ?? [],
+        ...args, ranges: repeated['range'] ?? [], groups: repeated['groups'] ?? [],
+        servers: repeated['server'] ?? [],
       };
       const { content, definition } = await acceptedStudy(flags, named, file, asker);
       if (app) writeApp(place, content, definition.document);
@@ -141,11 +143,18 @@ interface Accepted {
 async function acceptedStudy(
   flags: InitFlags, named: string, file: string, asker: Asker,
 ): Promise<Accepted> {
-  const rest = await askStudy(flags, named, asker);
-  let asked: Parameters<typeof askSize>[0] = flags;
+  if (asker.isTerminal) {
+    asker.tell(`The answer "${backWord}" leads to the question before.`);
+    if (flags.question === undefined) {
+      questions.forEach((each) => asker.tell(`  ${each.padEnd(16)} ${questionTitles[each]}`));
+    }
+  }
+  let sizes: Parameters<typeof askSize>[0] = flags;
   for (;;) {
-    const size = await askSize(asked, asker);
-    const content = studyText({ ...rest, ...size }, file, schemaFor(file));
+    const asked = await askAll(flags, sizes, named, asker);
+    if (asked === null) continue;
+    const { answers, count } = asked;
+    const content = studyText(answers, file, schemaFor(file));
     try {
       return { content, definition: parseStudyText(content, { name: file }) };
     } catch (error) {
@@ -155,8 +164,24 @@ async function acceptedStudy(
         throw new KeelsonError(code, `${message}; nothing is written`, { details, cause: error });
       }
       asker.tell(`${error.message}\nSo once more:`);
-      asked = {};
+      asker.startAgain(count);
+      sizes = {};
     }
+  }
+}
+
+/** All answers, and how many of them come before the sizes; null where the person went back. */
+async function askAll(
+  flags: InitFlags, sizes: Parameters<typeof askSize>[0], named: string, asker: Asker,
+): Promise<{ readonly answers: Answers; readonly count: number } | null> {
+  try {
+    const rest = await askStudy(flags, named, asker);
+    const count = asker.answered;
+    return { answers: { ...rest, ...await askSize(sizes, asker) }, count };
+  } catch (error) {
+    if (!(error instanceof WentBack)) throw error;
+    asker.startAgain();
+    return null;
   }
 }
 

@@ -6,12 +6,16 @@ import { protocolLimits } from '../../src/base/limits.js';
 import { lineRule, wordLimits } from '../../src/base/study-words.js';
 import { didYouMean, questionWordsFor } from '../../src/base/suggest.js';
 import { epsilonRange } from '../../src/privacy/accounting/target.js';
+import { questionLimits } from '../../src/base/questions.js';
 import { UsageError } from '../base/errors.js';
 import { listFlag, numberFlag } from '../base/numbers.js';
+import { cohortFlag, usualDelta } from '../base/privacy-flags.js';
 import { readCsvNames } from '../input/csv-names.js';
 import type { Asker } from './asker.js';
 import { checkOptional, readFacts, type FactFlags } from './facts.js';
-import { isKeyed, questions, type Answers, type Question, type Range } from './questions.js';
+import {
+  isKeyed, keyedQuestions, questions, type Answers, type Question, type Range,
+} from './questions.js';
 
 /** The values on the command line. Everything else is asked, or has a default. */
 export interface InitFlags extends FactFlags {
@@ -23,15 +27,18 @@ export interface InitFlags extends FactFlags {
   readonly ranges: readonly string[];
   readonly threshold?: string | undefined;
   readonly 'group-by'?: string | undefined;
-  readonly groups?: string | undefined;
+  /** Each is `a,b` or `column=a,b`. */
+  readonly groups: readonly string[];
   readonly cohort?: string | undefined;
   readonly epsilon?: string | undefined;
+  readonly delta?: string | undefined;
+  readonly budget?: string | undefined;
   readonly releases?: string | undefined;
   readonly every?: string | undefined;
 }
 
 /** Values that a plan may refuse as too small, so that a person is asked again. */
-export type Size = Pick<Answers, 'cohort' | 'epsilon' | 'releases'>;
+export type Size = Pick<Answers, 'cohort' | 'epsilon' | 'delta' | 'budget' | 'releases'>;
 
 /** Columns that a message names at most. */
 const columnsShown = 8;
@@ -39,7 +46,8 @@ const columnsShown = 8;
 const valueRule = { atLeast: -factsLimits.valueMax, atMost: factsLimits.valueMax };
 
 const ofOneColumn: ReadonlySet<Question> = new Set<Question>([
-  'share', 'histogram', 'percentile', 'distribution', 'median-by-group', 'several',
+  'share', 'histogram', 'percentile', 'distribution', 'mean-by-group', 'median-by-group',
+  'several',
 ]);
 /** They count people, so no column of numbers is needed. */
 const ofNoColumn: ReadonlySet<Question> = new Set<Question>([
@@ -64,7 +72,7 @@ export async function askStudy(
   const listed = csv === undefined ? undefined : checkedNames(readCsvNames(csv), csv);
   const question = await asker.ask({
     flag: 'question', given: flags.question, parse: parseQuestion,
-    question: `What do you want to know: ${questions.join(', ')}?`,
+    question: 'What do you want to know?',
   });
   refuseFlagsOfOthers(flags, question);
   const facts = readFacts(flags, question);
@@ -76,12 +84,10 @@ export async function askStudy(
     question: `From which value of ${columns[0]!} on does a person count?`,
     parse: (text) => numberFlag(text, '--threshold', valueRule),
   });
-  const by = isKeyed(question) ? await askBy(flags, listed, columns, asker) : null;
+  const by = isKeyed(question) ? await askBy(flags, listed, columns, asker) : [];
   checkOptional(facts, columns, by);
-  const keys = by === null || question === 'unknown-groups' ? null : await asker.ask({
-    flag: 'groups', given: flags.groups, parse: parseKeys,
-    question: `Which names does ${by} hold, separated by commas?`,
-  });
+  const keys = by.length === 0 || question === 'unknown-groups' ? null
+    : await askKeys(flags.groups, by, asker);
   const every = await asker.ask({
     flag: 'every', given: flags.every, fallback: '1d', parse: parseEvery,
     question: 'How long does an epoch last?',
@@ -95,16 +101,28 @@ export async function askStudy(
 export async function askSize(
   flags: Pick<InitFlags, keyof Size>, asker: Asker,
 ): Promise<Size> {
-  const people = { atLeast: 1, atMost: protocolLimits.cohortMax, whole: true };
   const cohort = await asker.ask({
     flag: 'cohort', given: flags.cohort,
     question: 'About how many people take part in each epoch?',
-    parse: (text) => numberFlag(text, '--cohort', people),
+    parse: (text) => cohortFlag(text)!,
   });
   const epsilon = await asker.ask({
     flag: 'epsilon', given: flags.epsilon, fallback: '1',
     question: 'How much may a release reveal about a person, as epsilon? Less is more private.',
     parse: (text) => numberFlag(text, '--epsilon', epsilonRange),
+  });
+  const delta = await asker.ask({
+    flag: 'delta', given: flags.delta, fallback: usualDelta(cohort).toExponential(),
+    question: 'With which probability may that bound fail, as delta? Keep it far below one in '
+      + `${cohort}, the number of people.`,
+    parse: (text) => numberFlag(text, '--delta', { atLeast: 1e-100, below: 0.05 }),
+  });
+  const budget = await asker.ask({
+    flag: 'budget', given: flags.budget,
+    fallback: String(Number(Math.min(8 * epsilon, epsilonRange.atMost).toPrecision(6))),
+    question: 'How much may all releases together reveal about a person, as epsilon? The study '
+      + 'ends when that is used up.',
+    parse: (text) => numberFlag(text, '--budget', { ...epsilonRange, atLeast: epsilon }),
   });
   const many = { atLeast: 1, atMost: protocolLimits.budgetReleasesMax, whole: true };
   const releases = await asker.ask({
@@ -113,7 +131,7 @@ export async function askSize(
       + 'empty for as many as it can pay.',
     parse: (text) => (text === '' ? null : numberFlag(text, '--releases', many)),
   });
-  return { cohort, epsilon, releases };
+  return { cohort, epsilon, delta, budget, releases };
 }
 
 function titleOf({ title }: InitFlags): string | null {
@@ -151,11 +169,11 @@ function refuseFlagsOfOthers(
   }
   if (by !== undefined && !isKeyed(question)) {
     throw new UsageError(`--group-by is not for --question ${question}: leave it out, or ask for `
-      + 'count-by-group, running-total, median-by-group, unknown-groups or several');
+      + `one of ${keyedQuestions.join(', ')}`);
   }
-  if (groups !== undefined && (!isKeyed(question) || question === 'unknown-groups')) {
-    throw new UsageError(`--groups is not for --question ${question}: leave it out, or ask for `
-      + 'count-by-group, running-total, median-by-group or several');
+  if (groups.length > 0 && (!isKeyed(question) || question === 'unknown-groups')) {
+    throw new UsageError(`--groups is not for --question ${question}: leave it out, or ask for one `
+      + `of ${keyedQuestions.filter((each) => each !== 'unknown-groups').join(', ')}`);
   }
   if (ofNoColumn.has(question) && (columns !== undefined || ranges.length > 0)) {
     const flag = columns === undefined ? 'range' : 'columns';
@@ -164,21 +182,57 @@ function refuseFlagsOfOthers(
   }
 }
 
+/** The columns by all of which an answer is split. */
 async function askBy(
   { 'group-by': given }: InitFlags, listed: readonly string[] | undefined,
   columns: readonly string[], asker: Asker,
-): Promise<string> {
+): Promise<readonly string[]> {
   return asker.ask({
-    flag: 'group-by', given, question: 'Which column holds the names?',
+    flag: 'group-by', given,
+    question: 'Which column holds the names? Several, with commas between, make a group of each '
+      + 'pair of their names.',
     parse: (text) => {
-      const [name] = checkedNames([text.trim()], '--group-by');
-      if (listed?.includes(name!) === false) {
-        throw new UsageError(`the file has no column "${name}"${didYouMean(name!, listed)}`);
+      const names = checkedNames(listFlag(text, '--group-by')!, '--group-by');
+      if (names.length > questionLimits.byColumns) {
+        throw new UsageError(`an answer is split by ${questionLimits.byColumns} columns at most: `
+          + 'name fewer');
       }
-      if (!columns.includes(name!)) return name!;
-      throw new UsageError(`${name} holds numbers: name another column, which holds names`);
+      const unknown = listed && names.find((name) => !listed.includes(name));
+      if (unknown !== undefined) {
+        throw new UsageError(`the file has no column "${unknown}"${didYouMean(unknown, listed!)}`);
+      }
+      const number = names.find((name) => columns.includes(name));
+      if (number === undefined) return names;
+      throw new UsageError(`${number} holds numbers: name another column, which holds names`);
     },
   });
+}
+
+/** The names in each of these columns. */
+async function askKeys(
+  texts: readonly string[], by: readonly string[], asker: Asker,
+): Promise<readonly (readonly string[])[]> {
+  const given = new Map<string, string>();
+  for (const text of texts) {
+    const column = by.find((each) => text.startsWith(`${each}=`));
+    if (column === undefined && by.length > 1) {
+      throw new UsageError(`--groups ${text} does not say of which column these are the names: `
+        + `write --groups ${by[0]!}=${text}, and --groups again for each other column`);
+    }
+    const named = column ?? by[0]!;
+    if (given.has(named)) {
+      throw new UsageError(`--groups is given twice for ${named}: give it once`);
+    }
+    given.set(named, column === undefined ? text : text.slice(column.length + 1));
+  }
+  const keys: (readonly string[])[] = [];
+  for (const column of by) {
+    keys.push(await asker.ask({
+      flag: 'groups', given: given.get(column), parse: parseKeys,
+      question: `Which names does ${column} hold, separated by commas? Others count as other.`,
+    }));
+  }
+  return keys;
 }
 
 function parseKeys(text: string): readonly string[] {

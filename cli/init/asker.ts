@@ -28,10 +28,23 @@ export interface Asker {
    *   input ends.
    */
   ask<Value>(field: Field<Value>): Promise<Value>;
+  /**
+   * Asks all questions again. The first `count` that the person answered, by default all, keep
+   * their answers.
+   */
+  startAgain(count?: number): void;
+  /** The number of the person's answers that hold. */
+  readonly answered: number;
   /** Shows the person a line. */
   tell(line: string): void;
   close(): void;
 }
+
+/** Thrown when the person wants to answer the question before again. See `startAgain`. */
+export class WentBack extends Error {}
+
+/** The answer that leads to the question before. */
+export const backWord = 'back';
 
 export function createAsker(io: Io): Asker {
   const isTerminal = io.stdin.isTTY === true && io.stderr.isTTY === true;
@@ -40,7 +53,12 @@ export function createAsker(io: Io): Asker {
   const lines = isTerminal ? createInterface({ input: io.stdin, terminal: false }) : undefined;
   const answers = lines?.[Symbol.asyncIterator]();
 
+  const said: string[] = [];
+  let replayed = 0;
+
   async function askPerson<Value>({ question, fallback, parse }: Field<Value>): Promise<Value> {
+    const valueOf = (text: string): Value => parse(text === '' ? fallback! : text);
+    if (replayed < said.length) return valueOf(said[replayed++]!);
     const shown = fallback === undefined || fallback === '' ? '' : ` [${fallback}]`;
     for (;;) {
       io.stderr.write(`${question}${shown} `);
@@ -49,9 +67,15 @@ export function createAsker(io: Io): Asker {
         throw new UsageError('the answers ended before the last question: nothing is written');
       }
       const text = answer.value.trim();
+      if (text === backWord) {
+        said.pop();
+        throw new WentBack();
+      }
       try {
         if (text === '' && fallback === undefined) throw new UsageError('an answer is needed');
-        return parse(text === '' ? fallback! : text);
+        const value = valueOf(text);
+        replayed = said.push(text);
+        return value;
       } catch (error) {
         if (!(error instanceof UsageError)) throw error;
         tell(`  ${error.message}`);
@@ -62,6 +86,13 @@ export function createAsker(io: Io): Asker {
   return {
     isTerminal,
     tell,
+    startAgain: (count = said.length) => {
+      said.length = count;
+      replayed = 0;
+    },
+    get answered() {
+      return replayed;
+    },
     ask: async (field) => {
       if (field.given !== undefined) return field.parse(field.given);
       if (isTerminal) return askPerson(field);

@@ -32,9 +32,9 @@ export function readFacts(
 
 /** @throws UsageError for names of no column of the study. */
 export function checkOptional(
-  { optional }: Facts, columns: readonly string[], by: string | null,
+  { optional }: Facts, columns: readonly string[], by: readonly string[],
 ): void {
-  const names = by === null ? columns : [...columns, by];
+  const names = [...columns, ...by];
   const unknown = optional.find((name) => !names.includes(name));
   if (unknown === undefined) return;
   throw new UsageError(`--optional names "${unknown}", and the study has no such column; it has `

@@ -5,14 +5,6 @@ import { corruption, corruptionRemark, spreadOf } from './spread.js';
 
 /** The study files that have a list of questions. */
 
-export const keyedTitles: Readonly<Record<KeyedQuestion, string>> = {
-  'count-by-group': 'How many people there are under each name.',
-  'running-total': 'How many people there were under each name, in all epochs so far.',
-  'median-by-group': 'The median of a column for each name.',
-  'unknown-groups': 'How many people there are under each name, also of names that nobody listed.',
-  several: 'Several questions about the same rows.',
-};
-
 /** Bytes of a text that is on no list: the length of most names of things. */
 const textBytes = 64;
 const keysShown = 50;
@@ -58,10 +50,11 @@ running: { separation: ${separation}, questions: [${asked.map(({ name }) => name
 
 function columnsText(answers: Answers): string {
   const { columns, by, keys, optional } = answers;
-  const some = optional.includes(by!) ? ', optional: true' : '';
-  const names = keys === null
-    ? `{ type: text, bytes: ${textBytes}${some} }`
-    : `{ type: category, of: [${keys.map(yamlText).join(', ')}], other: true${some} }`;
+  const names = by.map((column, i) => {
+    const some = optional.includes(column) ? ', optional: true' : '';
+    return `  ${yamlText(column)}: ${keys === null ? `{ type: text, bytes: ${textBytes}${some} }`
+      : `{ type: category, of: [${keys[i]!.map(yamlText).join(', ')}], other: true${some} }`}`;
+  });
   const remarks = [
     '# What a row holds.',
     ...(columns.length === 0 ? [] : [
@@ -74,7 +67,7 @@ function columnsText(answers: Answers): string {
   ];
   return `${remarks.join('\n')}
 columns:
-${[...numberColumns(answers), `  ${yamlText(by!)}: ${names}`].join('\n')}
+${[...numberColumns(answers), ...names].join('\n')}
 `;
 }
 
@@ -82,6 +75,7 @@ function questionsOf(question: KeyedQuestion, answers: Answers): readonly Asked[
   switch (question) {
     case 'count-by-group':
     case 'running-total': return [people(answers)];
+    case 'mean-by-group': return [means(answers)];
     case 'median-by-group': return [medians(answers)];
     case 'unknown-groups': return [unknown(answers)];
     case 'several': return answers.servers === null
@@ -90,15 +84,22 @@ function questionsOf(question: KeyedQuestion, answers: Answers): readonly Asked[
   }
 }
 
-function people({ by }: Answers): Asked {
+/** The key `by`. */
+function byText({ by }: Answers, more = ''): string {
+  const names = by.map(yamlText).join(', ');
+  return `by: { ${by.length === 1 ? `column: ${names}` : `columns: [${names}]`}, groupsMax: 1${
+    more} }`;
+}
+
+function people(answers: Answers): Asked {
   return {
     name: 'people',
     remarks: ['The number of people under each name.'],
-    lines: [`people: { estimator: count, by: { column: ${yamlText(by!)}, groupsMax: 1 } }`],
+    lines: [`people: { estimator: count, ${byText(answers)} }`],
   };
 }
 
-function unknown({ by }: Answers): Asked {
+function unknown(answers: Answers): Asked {
   return {
     name: 'people',
     remarks: [
@@ -108,12 +109,32 @@ function unknown({ by }: Answers): Asked {
     lines: [
       'people:',
       '  estimator: count',
-      `  by: { column: ${yamlText(by!)}, groupsMax: 1, discover: true, top: ${keysShown} }`,
+      `  ${byText(answers, `, discover: true, top: ${keysShown}`)}`,
     ],
   };
 }
 
-function medians({ by, columns, ranges }: Answers): Asked {
+function means(answers: Answers): Asked {
+  const { columns, ranges } = answers;
+  const { low, high } = ranges![0]!;
+  return {
+    name: 'means',
+    remarks: [
+      'The mean for each name. Values beyond the range count as at its nearer end, and false rows',
+      'can move a mean within it. With estimator: median they move the answer less.',
+    ],
+    lines: [
+      'means:',
+      '  estimator: mean',
+      `  columns: [${yamlText(columns[0]!)}]`,
+      `  ${byText(answers)}`,
+      `  parameters: { range: ${low}..${high} }`,
+    ],
+  };
+}
+
+function medians(answers: Answers): Asked {
+  const { columns, ranges } = answers;
   const { low, high } = ranges![0]!;
   return {
     name: 'medians',
@@ -125,7 +146,7 @@ function medians({ by, columns, ranges }: Answers): Asked {
       'medians:',
       '  estimator: quantile',
       `  columns: [${yamlText(columns[0]!)}]`,
-      `  by: { column: ${yamlText(by!)}, groupsMax: 1 }`,
+      `  ${byText(answers)}`,
       `  parameters: { probabilities: [0.5], range: ${low}..${high} }`,
     ],
   };

@@ -3,13 +3,34 @@ import type { StudyInput } from '../../server/study-file/study-input.js';
 /** The questions that a new study file can ask. */
 export const questions = [
   'mean', 'skewed-mean', 'median', 'total', 'share', 'histogram', 'percentile', 'distribution',
-  'covariance', 'count-by-group', 'running-total', 'median-by-group', 'unknown-groups', 'several',
+  'covariance', 'count-by-group', 'running-total', 'mean-by-group', 'median-by-group',
+  'unknown-groups', 'several',
 ] as const;
 export type Question = typeof questions[number];
 
+/** Each question as a sentence. */
+export const questionTitles: Readonly<Record<Question, string>> = {
+  mean: 'A mean of each column.',
+  'skewed-mean': 'A mean of each column, where some honest values are far out on one side.',
+  median: 'The median of each column.',
+  total: 'The total of each column over all people.',
+  share: 'The share of people from some value on.',
+  histogram: 'How many people are in each bin of values.',
+  percentile: 'Percentiles of a column.',
+  distribution: 'How the values of a column are spread, and any quantile of it.',
+  covariance: 'How the columns vary together.',
+  'count-by-group': 'How many people there are under each name.',
+  'running-total': 'How many people there were under each name, in all epochs so far.',
+  'mean-by-group': 'The mean of a column for each name.',
+  'median-by-group': 'The median of a column for each name.',
+  'unknown-groups': 'How many people there are under each name, also of names that nobody listed.',
+  several: 'Several questions about the same rows.',
+};
+
 /** Questions that make a file with a list of questions, split by the names in a column. */
-const keyedQuestions = [
-  'count-by-group', 'running-total', 'median-by-group', 'unknown-groups', 'several',
+export const keyedQuestions = [
+  'count-by-group', 'running-total', 'mean-by-group', 'median-by-group', 'unknown-groups',
+  'several',
 ] as const;
 export type KeyedQuestion = typeof keyedQuestions[number];
 /** Questions that make a file with one estimator. */
@@ -48,14 +69,14 @@ export interface Answers extends Facts {
   readonly title: string | null;
   readonly question: Question;
   /**
-   * Columns of numbers. Exactly one for share, histogram, percentile, distribution, median-by-group
-   * and several. None for count-by-group, running-total and unknown-groups.
+   * Columns of numbers. Exactly one for share, histogram, percentile, distribution, mean-by-group,
+   * median-by-group and several. None for count-by-group, running-total and unknown-groups.
    */
   readonly columns: readonly string[];
-  /** The column that holds names; null where none does. */
-  readonly by: string | null;
-  /** The public list of these names; null where nobody has one. */
-  readonly keys: readonly string[] | null;
+  /** The columns that hold names, by all of which an answer is split. */
+  readonly by: readonly string[];
+  /** The public list of the names in each of them; null where nobody has one. */
+  readonly keys: readonly (readonly string[])[] | null;
   /**
    * One for each column; null if they are not known, for a mean, a median, a percentile or a
    * covariance.
@@ -65,6 +86,9 @@ export interface Answers extends Facts {
   readonly threshold: number | null;
   readonly cohort: number;
   readonly epsilon: number;
+  readonly delta: number;
+  /** The epsilon of all releases together. */
+  readonly budget: number;
   /** For how many answers the budget must last; null where nobody said so. */
   readonly releases: number | null;
   /** A duration in the form of a study file. */

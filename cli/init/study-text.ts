@@ -1,13 +1,11 @@
 import { basename } from 'node:path';
-import { epsilonRange } from '../../src/privacy/accounting/target.js';
 import { findEstimator } from '../../src/estimators/registry.js';
 import { wrap } from '../base/help.js';
-import { deltaDigits } from '../base/privacy-flags.js';
-import { keyedParts, keyedTitles } from './keyed-text.js';
+import { keyedParts } from './keyed-text.js';
 import { factsText } from './facts.js';
 import {
-  isKeyed, numberColumns, yamlText, type Answers, type AskedParts, type PlainQuestion,
-  type Question, type Range,
+  isKeyed, numberColumns, questionTitles, yamlText, type Answers, type AskedParts,
+  type PlainQuestion, type Question, type Range,
 } from './questions.js';
 import { corruption, corruptionRemark, rounded, spreadOf } from './spread.js';
 
@@ -28,14 +26,13 @@ const bins = 10;
  *   such line.
  */
 export function studyText(answers: Answers, file: string, schema: string | undefined): string {
-  const { study, title, cohort, epsilon, releases, every, question } = answers;
+  const { study, title, cohort, epsilon, delta, budget, releases, every, question } = answers;
   const lasting = releases === null ? '' : `, releases: ${releases}`;
-  const digits = deltaDigits(cohort);
-  const whole = rounded(Math.min(8 * epsilon, epsilonRange.atMost), 6);
+  const deltas = rounded(10 * delta, 6).toExponential();
   const { columns, asked } = isKeyed(question)
     ? keyedParts(question, answers) : plainParts(question, answers);
   return `${schema === undefined ? '' : `# yaml-language-server: $schema=${schema}\n`}\
-# ${isKeyed(question) ? keyedTitles[question] : titles[question]} Made by keelson init.
+# ${questionTitles[question]} Made by keelson init.
 # All of this is public. After a change, check it without data: keelson plan ${basename(file)}
 
 # People and commands ask for the study by this name.
@@ -56,16 +53,16 @@ epoch: { every: ${every} }
 ${asked}
 # How much one release may reveal about any one person: smaller is more private, with more noise.
 # delta is the probability that the bound fails; keep it far below one divided by the cohort.
-privacy: { epsilon: ${epsilon}, delta: 1e-${digits} }
+privacy: { epsilon: ${epsilon}, delta: ${delta.toExponential()} }
 
 ${question === 'running-total'
     ? `# What all epochs in which a person counts may cost it. Running totals need the scope contributor.
-budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: contributor${lasting} }
+budget: { epsilon: ${budget}, delta: ${deltas}, scope: contributor${lasting} }
 `
     : `# What all releases together may cost. The study ends when it is used up.
 # "per: 30d" in it would make it renew. "releases: 8" says for how many answers it must last: fewer
 # have less noise each.
-budget: { epsilon: ${whole}, delta: 1e-${digits - 1}, scope: study${lasting} }
+budget: { epsilon: ${budget}, delta: ${deltas}, scope: study${lasting} }
 `}${factsText(answers)}`;
 }
 
@@ -115,18 +112,6 @@ const reduceWords = {
   mean: 'mean is their average.', sum: 'sum is their sum.',
   one: 'one is one of them, chosen at random.',
 } as const;
-
-const titles: Readonly<Record<PlainQuestion, string>> = {
-  mean: 'A mean of each column.',
-  'skewed-mean': 'A mean of each column, where some honest values are far out on one side.',
-  median: 'The median of each column.',
-  total: 'The total of each column over all people.',
-  share: 'The share of people from some value on.',
-  histogram: 'How many people are in each bin of values.',
-  percentile: 'Percentiles of a column.',
-  distribution: 'How the values of a column are spread, and any quantile of it.',
-  covariance: 'How the columns vary together.',
-};
 
 function choiceFor(question: PlainQuestion, answers: Answers): Choice {
   switch (question) {

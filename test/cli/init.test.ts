@@ -174,6 +174,17 @@ describe('keelson init', () => {
         parameters: { range: '0..240', probabilities: [0.5] },
       } },
     });
+    const means = await written('means.yaml', '--question', 'mean-by-group', ...minutes,
+      '--group-by', 'region,late', '--groups', 'region=north,south', '--groups', 'late=yes,no',
+      '--delta', '1e-8', '--budget', '3', ...people);
+    expect(means).toMatchObject({
+      columns: { region: { of: ['north', 'south'] }, late: { of: ['yes', 'no'] } },
+      questions: { means: {
+        estimator: 'mean', by: { columns: ['region', 'late'], groupsMax: 1 },
+        parameters: { range: '0..240' },
+      } },
+      privacy: { epsilon: 1, delta: 1e-8 }, budget: { epsilon: 3, delta: 1e-7 },
+    });
     const apps = await written(
       'apps.yaml', '--question', 'unknown-groups', '--group-by', 'app', ...people);
     expect(apps).toMatchObject({
@@ -431,7 +442,7 @@ describe('keelson init in a terminal', () => {
   it('asks for names where the question needs them', async () => {
     const answers = [
       'median-by-group', 'minutes', '0..240', 'minutes', 'region', 'north,other', 'north,south',
-      '', '2000', '', '', '',
+      '', '2000', '', '', '', '', '',
     ];
     const run = await keelson(['init', at('typed-keys.yaml')], {
       typed: true, stdin: answers.join('\n'),
@@ -448,21 +459,25 @@ describe('keelson init in a terminal', () => {
 
   it('asks for everything without a flag, and asks again after a wrong answer', async () => {
     const answers = [
-      'meen', 'distribution', 'a,b', 'age', '', '120', '0..120', '', 'some', '500', '', 'few', '8',
+      'meen', 'distribution', 'a,b', 'age', '', '120', '0..120', '', 'some', '500', '', '2',
+      '1e-7', '0.5', '16', 'few', '8',
     ];
     const run = await keelson(['init', at('typed.yaml'), '--every', '1h'], {
       typed: true, stdin: answers.join('\n'),
     });
     expect(run.status).toBe(0);
     expect(await accepted('typed.yaml')).toMatchObject({
-      estimator: 'distribution', columns: ['age'], cohort: 500, privacy: { epsilon: 1 },
-      budget: { releases: 8 },
+      estimator: 'distribution', columns: ['age'], cohort: 500,
+      privacy: { epsilon: 1, delta: 1e-7 }, budget: { epsilon: 16, delta: 1e-6, releases: 8 },
       epoch: { every: '1h' },
     });
     for (const words of [
       'What do you want to know', 'did you mean "mean"?', 'a distribution is about one column',
       'an answer is needed', 'a range is two numbers', '--cohort is a whole number',
-      'as epsilon? Less is more private. [1]', 'For how many answers must the budget last?',
+      'as epsilon? Less is more private. [1]', '--delta is a number', '--budget is a number',
+      'far below one in 500, the number of people. [1e-6]', 'ends when that is used up. [8]',
+      'skewed-mean      A mean of each column, where some',
+      'For how many answers must the budget last?',
       '--releases is a whole number',
     ]) expect(run.stderr).toContain(words);
     expect(run.stderr).not.toContain('How long does an epoch last');
@@ -471,7 +486,7 @@ describe('keelson init in a terminal', () => {
   it('shows the columns of a file, and has defaults for empty answers', async () => {
     const csv = csvFile('typed.csv', 'minutes,"a, b"\n1,2\n');
     const run = await keelson(['init', at('default.yaml'), '--csv', csv], {
-      typed: true, stdin: 'mean\n\n\n\n5000\n\n\n',
+      typed: true, stdin: 'mean\n\n\n\n5000\n\n\n\n\n',
     });
     expect(run.stderr).toContain('columns of the file: minutes, a, b');
     expect(await accepted('default.yaml')).toMatchObject({
@@ -482,10 +497,34 @@ describe('keelson init in a terminal', () => {
   it('asks again for people and privacy where there is no plan', async () => {
     const flags = ['--question', 'mean', '--columns', 'a', '--every', '1d', '--range', '0..9'];
     const run = await keelson(['init', at('again.yaml'), ...flags, '--cohort', '20'], {
-      typed: true, stdin: '\n\n5000\n2\n\n',
+      typed: true, stdin: '\n\n\n\n5000\n2\n\n\n\n',
     });
     expect(run.stderr).toMatch(/cannot be planned[^]*So once more:/);
     expect(await accepted('again.yaml')).toMatchObject({ cohort: 5000, privacy: { epsilon: 2 } });
+  });
+
+  it('goes back by several questions, and keeps what was answered before', async () => {
+    const answers = [
+      'back', 'median', 'back', 'mean-by-group', 'minutes', '0..240', 'back', 'back', 'kilometres',
+      '0..99', 'region,device', 'north,south', 'back', 'east,west', 'phone,web', '2d', '3000',
+      'back', 'back', '1d', '4000', '', '', '', '', '',
+    ];
+    const run = await keelson(['init', at('back.yaml')], {
+      typed: true, stdin: answers.join('\n'),
+    });
+    expect(run.status, run.stderr).toBe(0);
+    expect(run.stderr).toContain('The answer "back" leads to the question before.');
+    expect(await accepted('back.yaml')).toMatchObject({
+      cohort: 4000, epoch: { every: '1d' },
+      columns: {
+        kilometres: { low: 0, high: 99 }, region: { of: ['east', 'west'] },
+        device: { of: ['phone', 'web'] },
+      },
+      questions: { means: {
+        estimator: 'mean', columns: ['kilometres'], parameters: { range: '0..99' },
+        by: { columns: ['region', 'device'], groupsMax: 1 },
+      } },
+    });
   });
 
   it('writes nothing when the answers end', async () => {
