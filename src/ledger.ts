@@ -223,8 +223,8 @@ function refusal(ledger: Ledger, ask: LedgerAsk, charge: Charge): Infeasible {
   return {
     kind: 'infeasible',
     reason: `the ledger of ${terms.data} does not pay for this answer: epsilon ${shown(epsilonOf(ledger, spent))} of `
-      + `${terms.epsilon} is spent at delta ${terms.delta}, and this answer would cost rho `
-      + `${shown(amountToNumber(charge.rho))} more`,
+      + `${terms.epsilon} is spent at delta ${terms.delta}, and this answer would cost ${
+        caps.rule.rule === 'pure' ? 'epsilon' : 'rho'} ${shown(amountToNumber(charge.rho))} more`,
     remedy: most === 0
       ? 'no answer of this kind fits any more; what was released may be used further at no cost'
       : `it pays for this answer with epsilon ${most} or less`,

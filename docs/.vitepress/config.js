@@ -26,7 +26,7 @@ const sections = [
     ['Keys nobody listed', 'groups-nobody-listed'],
     ['Totals over weeks', 'totals-over-weeks'],
     ['Data files', 'data-files'], ['Estimate in a program', 'estimate-in-a-program'],
-    ['A budget for a file', 'budget-for-a-file'],
+    ['A budget for a file', 'budget-for-a-file'], ['Answers in Python', 'python'],
     ['Embed a chart', 'embed-a-chart'], ['Embed the client', 'embed-the-client'],
     ['Embed the aggregator', 'embed-the-aggregator'],
     ['Blind tokens', 'blind-tokens'], ['Sealed studies', 'sealed-study'],
@@ -41,7 +41,7 @@ const sections = [
     ['Study file', 'study-file'], ['Settings file', 'settings-file'], ['Commands', 'commands'],
     ['Estimators', 'estimators'],
     ['Error codes', 'error-codes'], ['Metrics', 'metrics'], ['Protocol', 'protocol'],
-    ['Trying a client', 'conformance'],
+    ['Trying a client', 'conformance'], ['The Python package', 'python'],
   ]],
   ['Operating', 'operating', [
     ['Operations', 'operations'], ['Deploy', 'deploy'], ['PostgreSQL', 'postgres'],

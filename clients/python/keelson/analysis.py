@@ -6,6 +6,7 @@ import io
 import json
 import logging
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -145,7 +146,7 @@ def estimate(
     return _answer(json.loads(_run([*words, "--csv", form], rows, timeout)))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """The error of an answer and the people that it needs, from public numbers alone."""
 
@@ -165,6 +166,16 @@ class Plan:
     """The reasons for the estimator, where it was chosen."""
     facts: Mapping[str, Any]
     """All that `keelson plan --json` says."""
+
+    def __repr__(self) -> str:
+        lines = [f"{self.estimator}: {self.kind}"]
+        if self.error is not None:
+            lines.append(f"expected error {self.error:.3g} {self.unit}")
+        if self.error_if_false is not None and self.error_if_false != self.error:
+            lines.append(f"with the false rows that it allows for {self.error_if_false:.3g}")
+        if self.least_cohort is not None:
+            lines.append(f"people needed for an answer: {self.least_cohort}")
+        return "\n".join([*lines, *([] if self.reason is None else [self.reason]), *self.why])
 
 
 def plan(
@@ -287,12 +298,17 @@ def _plan(
     asked = _asked(epsilon=epsilon, participation=participation, cohort=cohort, delta=delta,
                    parameters=parameters)
     facts = json.loads(_run(["plan", *words, "--json", *named, *hostile, *asked], b"", timeout))
-    errors = facts.get("expectedError", {})
+    errors, public = facts.get("expectedError", {}), facts.get("facts", {})
+    unit, size = str(public.get("errorsAreIn", "spreads")), 1.0
+    # One spread that is known turns spreads into units.
+    if unit == "spreads" and re.fullmatch(r"[0-9.e+-]+", str(public.get("spread"))):
+        unit, size = "units of the column", float(public["spread"])
+    error, error_if_false = (
+        None if name not in errors else float(errors[name]["total"]) * size
+        for name in ("clean", "corrupted"))
     return Plan(
-        kind=str(facts["outcome"]), estimator=str(facts["estimator"]),
-        error=errors.get("clean", {}).get("total"),
-        error_if_false=errors.get("corrupted", {}).get("total"),
-        unit=str(facts.get("facts", {}).get("errorsAreIn", "spreads")),
+        kind=str(facts["outcome"]), estimator=str(facts["estimator"]), error=error,
+        error_if_false=error_if_false, unit=unit,
         least_cohort=facts.get("minimumCohort"), reason=_reason(facts),
         why=[str(each) for each in facts.get("choice", {}).get("why", [])], facts=facts)
 

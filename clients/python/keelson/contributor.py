@@ -68,7 +68,7 @@ class AsyncContributor:
     the server reads them. Where there are none the contributor ends with `unsupported`, and the
     outbox keeps the rows. It needs the package cryptography. Without this option, rows go signed
     to a server without encrypted channels.
-    on_recovered is called with what became of rows of an earlier run, on_ended with the error.
+    on_recovered: called with what became of rows of an earlier run. on_ended: called with the error.
     """
 
     # A batch that is refused with one of these is signed again under the next sequence.
