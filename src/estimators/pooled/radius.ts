@@ -91,7 +91,9 @@ export interface NoisyDistances {
   readonly rows: number;
   /**
    * True if all rows of a bin may be at one distance, as those of a few values are: they then count
-   * as if at the far end of their bin. Public or released. Default: at its middle.
+   * as if at the far end of their bin. Public or released. Default: they count as if at its middle,
+   * but for bins past the fullest one that hold more rows than the bin before, as one rare value
+   * makes them.
    */
   readonly isLattice?: boolean;
 }
@@ -145,6 +147,9 @@ export function intervalText(sigma: number): string {
     + 'spread has an interval that stands on the range alone.';
 }
 
+/** A bin holds more rows than the one before by so many deviations of its noise. */
+const rises = 3;
+
 /** Reads a released histogram. */
 export function readDistances(
   { counts, sigma, dimension, rows, isLattice = false }: NoisyDistances,
@@ -153,8 +158,10 @@ export function readDistances(
   const last = seen.lastIndexOf(true);
   const mayBeOpen = seen[distanceBins - 1]! || counts[distanceBins - 1]! > openFrom * sigma;
   const middles = Array.from(counts, (_, bin) => distanceEdge(bin, dimension) * pow(2, 1 / 8));
-  const places = isLattice
-    ? middles.map((_, bin) => distanceEdge(bin + 1, dimension)) : middles;
+  const fullest = counts.indexOf(Math.max(...counts));
+  const places = middles.map((middle, bin) =>
+    (isLattice || (bin > fullest && counts[bin]! > counts[bin - 1]! + rises * sigma)
+      ? distanceEdge(bin + 1, dimension) : middle));
   const meanOf = (valueOf: (distance: number) => number, at = places): number =>
     Math.max(0, at.reduce((sum, distance, bin) =>
       (bin > 0 && seen[bin]! ? sum + counts[bin]! * valueOf(distance) : sum), 0) / rows);

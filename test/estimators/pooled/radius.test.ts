@@ -32,8 +32,9 @@ describe('distances from a centre', () => {
   it('takes tails into account only where they stand out from the noise', () => {
     const counts = histogram({ 1: 9_000, 3: 900, 40: 100, 300: 30 });
     const quiet = readDistances({ counts, sigma: 20, dimension, rows: 10_000 });
-    // The rows at 40 stand out; those at 300 do not.
-    expect(quiet.beyond(10)).toBeCloseTo((100 * 30) / 10_000, 1);
+    // The rows at 40 stand out, and may be at the far end of their bin; those at 300 do not.
+    expect(quiet.beyond(10)).toBeGreaterThanOrEqual((100 * 30) / 10_000);
+    expect(quiet.beyond(10)).toBeLessThan((100 * 37) / 10_000);
     expect(quiet.beyond(60)).toBe(0);
     const loud = readDistances({ counts, sigma: 200, dimension, rows: 10_000 });
     expect(loud.beyond(10)).toBe(0);

@@ -88,6 +88,16 @@ describe('the radius of robust-mean', () => {
     expect(shares.reduce((sum, { cut }) => sum + cut, 0) / 100).toBeLessThan(0.06);
   });
 
+  it('allows for rows of a rare value at the far end of their bin', () => {
+    const counts = new Float64Array(distanceBins);
+    // As released: a rare value of a public table, in one bin.
+    counts.set([67_775, 22_293, 6_241, -2, -11, -4, -9, 2, 9, -4, 17, 3_686, 21, 12, 7, -9, 40]);
+    const table = { ...request, counts, noise: 19, dimension: 4, cohort: 100_000, isApart: false };
+    const { radius, lost } = findRadius(table);
+    expect(radius).toBeLessThan(distanceEdge(12, 4));
+    expect(lost).toBeGreaterThan(0.03686 * (distanceEdge(12, 4) - radius));
+  });
+
   it('does not follow far bins that noise makes stand out beside a short tail', () => {
     // The released counts, in deviations of their noise, of 10,000 exponential rows: the tail ends
     // at bin 12. The noise of the bins up to 20 is high together, so that they stand out.
