@@ -60,7 +60,7 @@ const sections = [
     ['Exact checks', 'exactness'], ['Relations', 'relations'], ['A sealed robust mean', 'sealed'],
     ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
     ['What questions promise', 'questions'], ['What estimators promise', 'promises'],
-    ['Liars that know the rules', 'adaptive-liars'],
+    ['Liars that know the rules', 'adaptive-liars'], ['Means of real columns', 'real-means'],
     ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],
     ['Beside others', 'peers'],
     ['Attack lab', 'lab'], ['Speed', 'speed'],

@@ -201,6 +201,10 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^0 attacks make intervals false$/],
   },
   {
+    file: 'scripts/real-means.js', words: ['--tiny', 'FOLDER/means.md'],
+    lines: [/^0 tables are not answered as they must be$/],
+  },
+  {
     file: 'scripts/decision-table.js', words: ['FOLDER/page.md'],
     lines: [/^wrote the table of decisions to /],
   },
