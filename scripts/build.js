@@ -8,7 +8,7 @@ import { bundleNode } from './bundle-node.js';
 import { bundlePage } from './bundle-page.js';
 import { bundlePlanner } from './bundle-planner.js';
 import './generate.js';
-import { root, withoutLong } from './generated.js';
+import { root } from './generated.js';
 
 // Modules for scripts, benchmarks and the bundles. Types are checked by `npm run types`.
 const sources = ['src', 'server', 'client', 'simulation', 'cli', 'dashboard'].flatMap((folder) =>
@@ -48,7 +48,7 @@ const bundle = (from, to, alias = {}, external = []) => metafiles.push(buildSync
   platform: 'browser',
   metafile: true,
   logLevel: 'warning',
-  alias: { ...withoutLong, ...alias },
+  alias,
   external,
   preserveSymlinks: true,
 }).metafile);

@@ -8,7 +8,7 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 import { packagesIn, writeNotice } from './bundled-packages.js';
-import { root, withoutLong } from './generated.js';
+import { root } from './generated.js';
 import { joinParts } from './join-parts.js';
 
 /**
@@ -61,9 +61,10 @@ function bundleGraph(entries, outdir, platform) {
     splitting: true,
     ...(isNode ? { external: outside } : {}),
     alias: {
-      ...withoutLong,
       ...isNode && {
+        long: `${root}scripts/long-bits.cjs`,
         '#signing': `${root}dist/src/signing/node.js`,
+        '#protobuf': `${root}dist/src/wire/protobuf-node.js`,
         '#websocket': `${root}dist/client/websocket/node.js`,
         '#outbox': `${root}dist/client/outbox/node.js`,
       },

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { build, buildSync } from 'esbuild';
-import { root, withoutLong } from './generated.js';
+import { root } from './generated.js';
 
 const main = 'dist/dashboard/main.js';
 
@@ -24,7 +24,6 @@ export async function bundlePage(site) {
     format: 'esm',
     platform: 'browser',
     logLevel: 'warning',
-    alias: withoutLong,
     // Names of parts depend on paths in node_modules, which may be a link.
     preserveSymlinks: true,
   };

@@ -7,9 +7,6 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../', import.meta.url));
 
-/** For every bundle: the wire code needs little of the package `long`. */
-export const withoutLong = { long: `${root}scripts/long-bits.cjs` };
-
 /** The first line of each generated file. It changes whenever the bytes of an input change. */
 function bannerOf(inputs) {
   const hash = createHash('sha256');

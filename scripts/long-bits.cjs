@@ -1,7 +1,7 @@
 /* global module */
 /**
- * Takes the place of the package `long` in all bundles: it would be 6 % of <keelson-chart>. The wire
- * code makes 64-bit fields by these members, and reads `low` and `high` alone.
+ * Takes the place of the package `long` in the bundle for Node. The wire code makes 64-bit fields by
+ * these members, and reads `low` and `high` alone.
  */
 module.exports = class LongBits {
   constructor(low, high, unsigned = false) {

@@ -1,5 +1,5 @@
 import { WireError } from '../base/errors.js';
-import protobuf from './generated/protobuf.js';
+import protobuf from '#protobuf';
 
 /**
  * Length-delimited and 64-bit items in one message. The largest honest message, a release with

@@ -29,6 +29,7 @@ describe.skipIf(!hasBrowser)('the client in Chromium', () => {
       platform: 'browser', banner: { js: before },
       alias: {
         '#signing': `${root}src/signing/browser.ts`,
+        '#protobuf': `${root}src/wire/protobuf-browser.ts`,
         '#websocket': `${root}client/websocket/browser.ts`,
         '#outbox': `${root}client/outbox/browser.ts`,
       },

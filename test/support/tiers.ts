@@ -16,7 +16,7 @@ export const systemTests: readonly string[] = [
   'test/privacy/clipped-mean-threads.test.ts',
   'test/server/{aggregator,epoch-batching,epochs,remember,stand-back,taint}.test.ts',
   'test/server/{taint-operations,texts,tracing}.test.ts',
-  'test/wire/generated.test.ts',
+  'test/wire/generated.test.ts', 'test/wire/protobuf-browser.test.ts',
 ];
 
 /**

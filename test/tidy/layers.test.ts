@@ -118,6 +118,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
 
 const aliases: Readonly<Record<string, string>> = {
   '#signing': 'src/signing/node.ts',
+  '#protobuf': 'src/wire/protobuf-node.ts',
   '#websocket': 'client/websocket/node.ts',
   '#outbox': 'client/outbox/node.ts',
 };

@@ -46,6 +46,7 @@ function reachedBy(files: readonly string[]): string[] {
     '--external:../dist/*', '--external:../../dist/*',
     `--outfile=${join(folder, 'all.js')}`, `--metafile=${metafile}`,
     '--alias:#signing=./src/signing/node.ts', '--alias:#outbox=./client/outbox/node.ts',
+    '--alias:#protobuf=./src/wire/protobuf-node.ts',
     '--alias:#websocket=./client/websocket/node.ts',
   ], { cwd: root, input: files.map((path) => `import './${path}';`).join('\n') });
   const { inputs } = JSON.parse(readFileSync(metafile, 'utf8')) as { readonly inputs: object };
