@@ -68,7 +68,8 @@ describe('keelson simulate', () => {
       distribution: one,
       share: ['--columns', 'minutes', '--threshold', '60'],
       covariance: ['--columns', 'minutes,kilometres'],
-      'count-by-group': names, 'running-total': names, 'median-by-group': [...one, ...names],
+      'count-by-group': names, 'running-total': names, 'mean-by-group': [...one, ...names],
+      'median-by-group': [...one, ...names],
       'unknown-groups': ['--group-by', 'app'],
       several: [...one, ...names],
     };
