@@ -1,9 +1,9 @@
 // The interval of a mean, a total or a median of one column: how often it holds the truth, has both
 // ends, and how wide it is, for shapes, for groups that stand apart, and for public tables.
-import { estimateTable } from '../dist/src/estimate.js';
+import { estimateTable, planTable } from '../dist/src/estimate.js';
 import { parseParameters } from '../dist/src/estimators/contract/parameters.js';
 import { findEstimator } from '../dist/src/estimators/registry.js';
-import { privacyTarget } from '../dist/src/privacy/accounting/target.js';
+import { targetAlone } from '../dist/src/privacy/accounting/target.js';
 import { seededNoise } from '../dist/src/random/insecure.js';
 import { seededRandom } from '../dist/src/random/work.js';
 import { randomOf } from './accuracy/data.js';
@@ -19,9 +19,13 @@ const { question, people, runs, set, epsilon, delta, tiny } = optionsOf(
     epsilon: { usual: 1, means: 'of a release' },
     delta: { usual: 1e-6, means: 'of a release; 0 for a total or a median is pure' },
   });
-const target = privacyTarget({ epsilon, delta });
-/** A group of so many is seen by the mean at epsilon 1 and delta 1e-6. */
-const seenFrom = 52;
+const target = targetAlone({ epsilon, delta });
+const mean = findEstimator('mean');
+/** A group of so many is seen by a mean. */
+const { clusterSeenFrom: seenFrom } = planTable({
+  rows: { count: people[0] }, dimension: 1, estimator: mean, target, participation: 'secret',
+  parameters: parseParameters(mean.parameters, { spread: 1 }, { dimension: 1 }),
+}).facts;
 const sampleSize = tiny ? 100_000 : 2_000_000;
 
 const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);

@@ -23,7 +23,7 @@ export const commands = {
   pages: {
     bars: 'real-data.js', 'real-tables': 'real-tables/run.js',
     'real-questions': 'real-questions.js', 'robust-by-key': 'robust-by-key.js',
-    peers: 'peers/run.js',
+    peers: 'peers/run.js', 'peers-questions': 'peers/questions.js',
   },
   keys: { page: 'keys/run.js', cost: 'keys/cost.js' },
   sealed: { cost: 'sealed.js', error: 'sealed-error.js' },

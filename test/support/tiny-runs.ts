@@ -82,6 +82,13 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^mean, lognormal, d = 2, n = 5000;|^peers are left out: /],
   },
   {
+    bench: 'pages peers-questions',
+    lines: [
+      /^\| count \| Keelson \| \d/, /^\| median \| Keelson, told nothing \| 0\.\d+ \|/,
+      /^\| count \| OpenDP, discrete Laplace \(formula\) \| 1\.36 \|/,
+    ],
+  },
+  {
     // The bars of CoinPress are there where python3 has numpy.
     bench: 'pages bars', words: ['--page', 'FOLDER/bars.md'],
     lines: [
