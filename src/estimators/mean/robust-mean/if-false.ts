@@ -67,8 +67,8 @@ function ofMoments(
   const { length } = spread;
   const share = movedByShare(design.corruption);
   const most = withinBall(design, first.mean);
-  // The noise of a variance, twice, at the larger deviation that a diagonal entry may have.
-  const unsure = (2 * Math.SQRT2 * look!.square.sigma) / rows;
+  // Two deviations of the noise of a variance: an entry on the diagonal has the deviation sigma.
+  const unsure = (2 * look!.square.sigma) / rows;
   const deviations = Float64Array.from(spread, (_, j) =>
     Math.sqrt(Math.max(0, 1 + first.excess[j * (length + 1)]!) + unsure));
   const own = deviations.map((deviation, j) => deviations95 * Math.hypot(
@@ -78,7 +78,7 @@ function ofMoments(
   const middle = first.mean.map((entry, j) => centre[j]! + spread[j]! * entry);
   const half = own.map((one, j) => spread[j]! * (one + Math.min(most, share * deviations[j]!)));
   const widest = share * Math.sqrt(
-    Math.max(0, 1 + first.largestExcess) + unsure * Math.sqrt(length),
+    Math.max(0, 1 + first.largestExcess) + unsure * Math.sqrt(2 * length),
   );
   return {
     interval: {
