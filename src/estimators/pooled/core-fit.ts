@@ -1,4 +1,5 @@
 import { normalCdf, normalDensity } from '../../numerics/normal.js';
+import { chance, isChance, Misses, someStretch, type AxisHistogram } from './misses.js';
 import { NormalEquations, varianceAlong } from './normal-equations.js';
 import { axisBins, binWidth, runningSums, sumOf } from './valleys.js';
 
@@ -20,25 +21,12 @@ export interface Core {
   readonly high: number;
 }
 
-/** A released histogram along an axis, and what may be hostile of it. */
-export interface AxisHistogram {
-  readonly counts: Float64Array;
-  /** Standard deviation of the noise of a count. */
-  readonly noise: number;
-  /** The stated share. */
-  readonly corruption: number;
-}
-
 /** Bins past so many widths of the core are not part of the fit. The first that fits is it. */
 const cuts = [2, 1.5] as const;
 /** Noise and sampling of the fullest bin, relative to its rows: with more no core is fitted ... */
 const doubtMost = 0.04;
 /** ... and with more than this only by the first cut: skewed rows would look like an excess. */
 const doubtMostOfMore = 0.013;
-/** Deviations by which a fit may miss. */
-const chance = 3.3;
-/** A shape may miss a bin by this part of its rows. */
-export const missPart = 0.02;
 /** Deviations by which bins beyond the cut may hold fewer rows than the core. */
 const shortChance = 3.8;
 /** How surely rows are in excess. */
@@ -170,51 +158,6 @@ function fitAt(histogram: AxisHistogram, cut: number): Fit | null {
   return fit;
 }
 
-/** Counts less what is expected, over stretches of bins. */
-class Misses {
-  constructor(
-    private readonly histogram: AxisHistogram, private readonly expected: Float64Array,
-  ) {}
-
-  /** @returns the miss, its variance by noise and sampling, and what is expected. */
-  over(from: number, to: number): { miss: number; variance: number; has: number } {
-    const { counts, noise } = this.histogram;
-    let [miss, has] = [0, 0];
-    for (let bin = from; bin < to; bin++) {
-      miss += counts[bin]! - this.expected[bin]!;
-      has += this.expected[bin]!;
-    }
-    return { miss, has, variance: Math.max(0, to - from) * noise ** 2 + Math.max(1, has) };
-  }
-
-  /** The sum of squares of bins of variance 1, each of which may miss by `missPart`. */
-  square(from: number, to: number): number {
-    let sum = 0;
-    for (let bin = from; bin < to; bin++) {
-      const { miss, variance, has } = this.over(bin, bin + 1);
-      sum += miss ** 2 / (variance + (missPart * has) ** 2);
-    }
-    return sum;
-  }
-
-  /** By how many deviations the bins are past what a shape may miss. */
-  off(from: number, to: number): number {
-    const { miss, variance, has } = this.over(from, to);
-    return (Math.abs(miss) - missPart * has) / Math.sqrt(variance);
-  }
-
-  /** By how many deviations the bins hold fewer rows than expected. */
-  short(from: number, to: number): number {
-    const { miss, variance, has } = this.over(from, to);
-    return -(miss + missPart * has) / Math.sqrt(variance);
-  }
-}
-
-/** True if chance explains a sum of squares. @param freedom - degrees of it. */
-export function isChance(square: number, freedom: number): boolean {
-  return freedom > 1 && square <= freedom + chance * Math.sqrt(2 * freedom);
-}
-
 function isGood(
   misses: Misses, histogram: AxisHistogram, { from, to, shape }: Fit, edge: number,
 ): boolean {
@@ -225,15 +168,6 @@ function isGood(
   const { miss, variance } = misses.over(0, far);
   const total = sumOf(histogram.counts);
   return miss <= chance * Math.sqrt(variance) + farShare * total;
-}
-
-function isShort(misses: Misses, from: number): boolean {
-  return [1, 2, 4].some((size) => {
-    for (let bin = from; bin + size <= axisBins; bin++) {
-      if (misses.short(bin, bin + size) >= shortChance) return true;
-    }
-    return false;
-  });
 }
 
 /** Rows from the cut to a bin that the core does not explain. */
@@ -277,7 +211,8 @@ function excessOf(histogram: AxisHistogram, cut: number, edge: number): Excess |
     (one.rows / one.doubt > best.rows / best.doubt ? one : best));
   const unsure = Math.sqrt(varianceAlong(covariance, Float64Array.of(0, 1, 0)));
   return {
-    shape, unsure, all: tried.at(-1)!, surest, isShort: isShort(misses, fit.to),
+    shape, unsure, all: tried.at(-1)!, surest,
+    isShort: someStretch([1, 2, 4], fit.to, (from, to) => misses.short(from, to) >= shortChance),
     high: removedFrom(histogram, expected.counts, shape, surest.end),
   };
 }

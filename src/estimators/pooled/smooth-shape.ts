@@ -1,6 +1,7 @@
 import { ln } from '../../base/elementary.js';
 import { normalCdf } from '../../numerics/normal.js';
-import { axisEdge, axisQuantile, isChance, missPart, type AxisHistogram } from './core-fit.js';
+import { axisEdge, axisQuantile } from './core-fit.js';
+import { isChance, Misses, someStretch, type AxisHistogram } from './misses.js';
 import { NormalEquations } from './normal-equations.js';
 import { axisBins, sumOf } from './valleys.js';
 
@@ -43,6 +44,7 @@ function countsOf([place, width, skew, tails]: Bent, rows: number): Float64Array
 interface Tried {
   readonly bent: Bent;
   readonly counts: Float64Array;
+  readonly misses: Misses;
   /** Sum of squared misses, each over its variance. */
   readonly square: number;
 }
@@ -55,28 +57,22 @@ export function isSmooth(histogram: AxisHistogram): boolean {
   const [first, ...others] = starts.map(([skew, tails]) =>
     fitted(histogram, [middle! - half * skew, half, skew, tails]));
   const best = others.reduce((least, one) => (one.square < least.square ? one : least), first!);
-  return isChance(best.square, axisBins - 4) && !missesStretch(histogram, best.counts);
-}
-
-function varianceIn(noise: number, has: number): number {
-  return noise ** 2 + Math.max(1, has);
+  return isChance(best.square, axisBins - 4) && !someStretch([2, 4, 8], 0, (from, to) =>
+    best.misses.off(from, to) >= stretchChance);
 }
 
 /** Levenberg-Marquardt from one start. */
 function fitted(histogram: AxisHistogram, start: Bent): Tried {
-  const { counts, noise } = histogram;
-  const rows = sumOf(counts);
-  const weight = (has: number): number => 1 / (varianceIn(noise, has) + (missPart * has) ** 2);
+  const rows = sumOf(histogram.counts);
   const tried = (bent: Bent): Tried => {
-    const expected = countsOf(bent, rows);
-    const square = counts.reduce((sum, count, bin) =>
-      sum + (count - expected[bin]!) ** 2 * weight(expected[bin]!), 0);
-    return { bent, counts: expected, square };
+    const counts = countsOf(bent, rows);
+    const misses = new Misses(histogram, counts);
+    return { bent, counts, misses, square: misses.square(0, axisBins) };
   };
   let best = tried(start);
   let damping = 1e-2;
   for (let step = 0; step < stepsMost && damping <= dampingMost; step++) {
-    const next = stepFrom(best, histogram, rows, weight, damping);
+    const next = stepFrom(best, histogram, rows, damping);
     if (next === null) break;
     const found = isUsable(next) ? tried(next) : null;
     if (found === null || !(found.square < best.square)) {
@@ -92,8 +88,8 @@ function fitted(histogram: AxisHistogram, start: Bent): Tried {
 }
 
 function stepFrom(
-  { bent, counts: expected }: Tried, { counts }: AxisHistogram, rows: number,
-  weight: (has: number) => number, damping: number,
+  { bent, counts: expected, misses }: Tried, { counts }: AxisHistogram, rows: number,
+  damping: number,
 ): Bent | null {
   const slopes = bent.map((_, k) => {
     const by = 1e-4 * (k < 2 ? bent[1] : 1);
@@ -102,24 +98,8 @@ function stepFrom(
   });
   const equations = new NormalEquations(4);
   counts.forEach((count, bin) => {
-    const has = expected[bin]!;
-    equations.add(slopes.map((slope) => slope[bin]!), count - has, weight(has));
+    equations.add(slopes.map((slope) => slope[bin]!), count - expected[bin]!, misses.weight(bin));
   });
   const step = equations.solve(damping)?.step;
   return step === undefined ? null : bent.map((entry, k) => entry + step[k]!) as unknown as Bent;
-}
-
-function missesStretch({ counts, noise }: AxisHistogram, expected: Float64Array): boolean {
-  return [2, 4, 8].some((size) => {
-    for (let from = 0; from + size <= axisBins; from++) {
-      let [miss, variance, part] = [0, 0, 0];
-      for (let bin = from; bin < from + size; bin++) {
-        miss += counts[bin]! - expected[bin]!;
-        variance += varianceIn(noise, expected[bin]!);
-        part += missPart * expected[bin]!;
-      }
-      if (Math.abs(miss) - part >= stretchChance * Math.sqrt(variance)) return true;
-    }
-    return false;
-  });
 }

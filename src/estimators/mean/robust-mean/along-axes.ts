@@ -1,6 +1,7 @@
 import type { Sensitive } from '../../../base/brands.js';
 import type { GaussianEvent } from '../../../privacy/accounting/events.js';
-import { coreOf, mayHideCore, type AxisHistogram, type Core } from '../../pooled/core-fit.js';
+import { coreOf, mayHideCore, type Core } from '../../pooled/core-fit.js';
+import type { AxisHistogram } from '../../pooled/misses.js';
 import { isSmooth } from '../../pooled/smooth-shape.js';
 import { axisBins, sumOf } from '../../pooled/valleys.js';
 import type { AnyRun } from './any-design.js';
