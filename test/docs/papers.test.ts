@@ -33,9 +33,12 @@ interface Line {
   readonly how: string;
 }
 
-const lines = page.split('\n## Every algorithm\n')[1]!.split('\n')
+const cellsOf = (text: string): string[][] => text.split('\n')
   .map((line) => line.split('|').slice(1, -1).map((cell) => cell.trim()))
-  .filter(([paper]) => papers.includes(paper!))
+  .filter(([paper]) => papers.includes(paper!));
+const [table, reasons] = page.split('\n## Every algorithm\n')[1]!.split('\nWhy the others ')
+  .map(cellsOf);
+const lines = table!
   .map(([paper, algorithms, , runs, how]): Line =>
     ({ paper: paper!, algorithms: algorithms!, runs: runs!, how: how! }));
 const running = lines.filter(({ how }) => how !== 'missing');
@@ -79,6 +82,14 @@ describe('the table of all algorithms', () => {
     const named = lines.map(({ paper, algorithms }) =>
       algorithms.split(', ').map((one) => `${paper} ${one}`)).flat();
     expect(new Set(named).size).toBe(named.length);
+  });
+
+  it('has a reason for each algorithm that is not run as printed', () => {
+    const nameOf = (paper: string, algorithms: string): string => `${paper} ${algorithms}`;
+    expect(reasons!.map(([paper, algorithms]) => nameOf(paper!, algorithms!))).toEqual(lines
+      .filter(({ how }) => !how.startsWith('as printed'))
+      .map(({ paper, algorithms }) => nameOf(paper, algorithms)));
+    for (const [, , reason] of reasons!) expect(reason).toMatch(/^[A-Z].*\.$/);
   });
 
   it('has estimators that cite the paper', () => {
