@@ -62,7 +62,7 @@ const sections = [
     ['What questions promise', 'questions'], ['What estimators promise', 'promises'],
     ['Liars that know the rules', 'adaptive-liars'], ['Means of real columns', 'real-means'],
     ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],
-    ['Beside others', 'peers'],
+    ['Beside others', 'peers'], ['The first hour beside others', 'first-hour'],
     ['Attack lab', 'lab'], ['Speed', 'speed'],
   ]],
 ];
