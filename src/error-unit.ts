@@ -12,6 +12,8 @@ export interface PlannedFacts {
   readonly cohort: number;
   readonly parameters: ParameterValues;
   readonly facts: Plan['facts'];
+  /** The unit of the only column, where the study states it. */
+  readonly unit?: string;
 }
 
 const ofCohort = /^shares of the cohort/;
@@ -22,13 +24,12 @@ const ofCohort = /^shares of the cohort/;
  * @param unit - the plan's, such as `spreads`.
  */
 export function errorUnit(
-  unit: string, { cohort, parameters, facts }: PlannedFacts,
+  unit: string, { cohort, parameters, facts, unit: ofColumn = 'units of the column' }: PlannedFacts,
 ): ErrorUnit {
   if (ofCohort.test(unit)) return { factor: cohort, name: unit.replace(ofCohort, 'people') };
   if (unit.startsWith('shares of the contributors, by which')) {
     return { factor: 100, name: unit.replace('shares of the contributors', '% of the people') };
   }
-  const ofColumn = 'units of the column';
   // Several columns have several spreads, and `auto` has none yet.
   const spread = Number(facts['spread']);
   if (unit === 'spreads' && spread > 0) return { factor: spread, name: ofColumn };
@@ -37,9 +38,12 @@ export function errorUnit(
   if (unit.startsWith('half the width of the range')) {
     return { factor: 50, name: 'percentage points' };
   }
-  const { cap } = parameters;
-  if (unit.startsWith('shares of the total') && Array.isArray(cap) && cap.length === 1) {
-    return { factor: cohort * Number(cap[0]), name: ofColumn };
+  const bounds = [parameters['cap'], parameters['range']].find(Array.isArray)?.map(Number);
+  const isOne = bounds?.length === (parameters['cap'] === undefined ? 2 : 1);
+  if (unit.startsWith('shares of the total') && isOne) {
+    // The most that one person moves a total, who may be absent.
+    const reach = Math.max(0, ...bounds) - Math.min(0, ...bounds);
+    return { factor: cohort * reach, name: ofColumn };
   }
   return { factor: 1, name: unit };
 }

@@ -23,7 +23,7 @@ import {
 } from '../base/privacy-flags.js';
 import { statementOf, type PrivacyStatement } from '../../src/privacy-statement.js';
 import {
-  choicesOf, describeQuestions, printQuestions, type DescribedQuestions,
+  choicesOf, describeQuestions, printQuestions, unitOf, type DescribedQuestions,
 } from '../plan/questions.js';
 import { quarantineBound } from '../../server/studies/keep/quarantine-bound.js';
 import { readStudies } from '../base/study-files.js';
@@ -245,8 +245,10 @@ function planStudies(
       const planFor = plannerOf(estimator, parameters, {
         dimension, target, participation: document.participation,
       });
+      const unit = unitOf(document.columns, document);
       return {
         study, estimator: estimator.name, parameters, dimension, corruption,
+        ...(unit !== undefined && { unit }),
         minimumCohort: smallestPlan(planFor), cohort, outcome: 'plan',
         ...describe(found, target, corruption),
         budget: { epsilon, delta, releases, binds, ...choicesOf(document) },
@@ -375,6 +377,7 @@ type Described = ReturnType<typeof describe> & {
   readonly parameters: ParameterValues;
   readonly cohort: number;
   readonly dimension: number;
+  readonly unit?: string;
   readonly corruption: number;
   readonly minimumCohort: number | null;
   readonly budget?: BudgetFacts;
@@ -429,7 +432,7 @@ function printStudy(
     ['budget', budgetText(budget)],
   ]);
   output.text();
-  printQuestions(questions, output);
+  printQuestions({ questions, cohort }, output);
 }
 
 function privacyText({ epsilon, delta, rho }: PrivacyStatement): string {

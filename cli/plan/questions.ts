@@ -1,6 +1,7 @@
 import type { StudyDefinition } from '../../server/studies/definition.js';
 import { leftOutText } from '../../src/answers/left-out.js';
 import type { PlannedQuestion } from '../../src/questions/plan.js';
+import { errorUnit } from '../../src/error-unit.js';
 import { statementOf } from '../../src/privacy-statement.js';
 import { amountToNumber } from '../../src/privacy/accounting/amount.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
@@ -44,34 +45,45 @@ function describeQuestion(
   hostile: number | undefined,
 ) {
   const { corruptionMax } = plan.guarantee;
+  const unit = unitOf(question.columns, document);
   const declared = question.parameters['corruption'];
   const corruption =
     hostile ?? Math.min(typeof declared === 'number' ? declared : 0, corruptionMax);
   return {
-    ...question, corruption, ...(keys !== undefined && { keys: keys.length }),
+    ...question, corruption, ...(unit !== undefined && { unit }),
+    ...(keys !== undefined && { keys: keys.length }),
     rho: amountToNumber(plan.cost.rho), noise: plan.noise, shape: plan.outputShape,
     expectedError: { clean: plan.expectedError(0), corrupted: plan.expectedError(corruption) },
     guarantee: plan.guarantee, facts: plan.facts, leftOut: leftOutText(question, document),
   };
 }
 
+/** The unit that a study states for the only one of some columns. */
+export function unitOf(
+  columns: readonly string[], { columns: all, columnWords }: StudyDocument,
+): string | undefined {
+  return columns.length === 1 ? columnWords?.[all.indexOf(columns[0]!)]?.unit : undefined;
+}
+
 /** A line for each question: its cost and its expected error, with the unit. */
 export function printQuestions(
-  questions: Readonly<Record<string, DescribedQuestion>>, output: Output,
+  { questions, cohort }: Pick<DescribedQuestions, 'questions' | 'cohort'>, output: Output,
 ): void {
   const named = Object.entries(questions);
+  const units = named.map(([, each]) =>
+    errorUnit(String(each.facts['errorsAreIn'] ?? 'spreads'), { ...each, cohort }));
   const declares = named.some(([, { corruption }]) => corruption > 0);
   output.table(
     ['question', 'estimator', 'groups', 'part', 'error', ...(declares ? ['if hostile'] : [])],
-    named.map(([name, { expectedError, keys, ...each }]) => [
+    named.map(([name, { expectedError, keys, ...each }], i) => [
       name, each.estimator, keys === undefined ? '' : `${keys}`, `${each.part} %`,
-      formatNumber(expectedError.clean.total),
-      ...(each.corruption > 0 ? [formatNumber(expectedError.corrupted.total)] : []),
+      formatNumber(units[i]!.factor * expectedError.clean.total),
+      ...(each.corruption > 0
+        ? [formatNumber(units[i]!.factor * expectedError.corrupted.total)] : []),
     ]),
   );
   output.text();
-  output.table(['question', 'unit of the error'], named.map(([name, { facts }]) =>
-    [name, String(facts['errorsAreIn'] ?? 'spreads')]));
+  output.table(['question', 'unit of the error'], named.map(([name], i) => [name, units[i]!.name]));
   output.text();
   const notes = [
     ...named.flatMap(([name, { facts }]) =>

@@ -201,6 +201,39 @@ describe('errors of a plan', () => {
     expect(stdout).toContain('errors are in spreads');
   });
 
+  it('are in people and in the unit of a column for a study', async () => {
+    const study = join(folder, 'hours.yaml');
+    writeFileSync(study, `study: hours
+columns: { hours: { type: number, low: -2, high: 24, unit: hours }, other: number }
+cohort: 1000
+epoch: { every: 1d }
+privacy: { epsilon: 1, delta: 1e-6 }
+budget: { epsilon: 8, delta: 1e-5 }
+questions:
+  people: { estimator: count }
+  mean: { estimator: mean, columns: [hours], parameters: { range: -2..24 } }
+  sum: { estimator: sum, columns: [hours], parameters: { range: -2..24 } }
+  plain: { estimator: mean, columns: [other], parameters: { spread: 3 } }
+`);
+    const { stdout, stderr } = await keelson(['plan', study], seeded);
+    for (const [question, unit] of [
+      ['people', 'people'], ['mean', 'hours'], ['sum', 'hours'], ['plain', 'units of the column'],
+    ]) expect(stdout, stderr).toMatch(new RegExp(`^${question} +${unit}$`, 'm'));
+    const json = await keelson(['plan', study, '--json'], seeded);
+    const { studies: [planned] } = JSON.parse(json.stdout) as { readonly studies: readonly {
+      readonly questions: Readonly<Record<string, {
+        readonly noise: readonly number[]; readonly expectedError: {
+          readonly clean: { readonly total: number };
+        };
+      }>>;
+    }[] };
+    const shown = (name: string): number =>
+      Number(new RegExp(`^${name} +\\S+ +25 % +(\\S+)`, 'm').exec(stdout)?.[1]);
+    const { sum, people } = planned!.questions;
+    expect(shown('sum') / sum!.noise[0]!).toBeCloseTo(1, 3);
+    expect(shown('people')).toBeCloseTo(1000 * people!.expectedError.clean.total, 4);
+  });
+
   it('are in the same unit where auto compares them', async () => {
     const { stdout } = await keelson(['plan', 'auto', '--columns', 'income', '--set', 'spread=40',
       ...people], seeded);
