@@ -1,23 +1,14 @@
-import type { StudyDefinition } from '../../server/studies/definition.js';
 import { durationText } from '../../server/studies/release/guarantee.js';
 import { formatNumber, type Output } from '../base/output.js';
 import { answersJson } from '../base/questions.js';
 import { answerLines, answersSummaryLine, questionsLines } from './answers.js';
 import type { Answers, Score, Shown, StudySummary } from './scoreboard.js';
+import { askedLines, storyLines, type StoryFacts } from './story.js';
 
 /** The settings that the demonstration prints before it starts. */
-export interface DemoPlan {
-  readonly address: string;
+export interface DemoPlan extends StoryFacts {
   /** The data folder, which is removed at the end. */
   readonly folder: string;
-  /** Path of the operator token. */
-  readonly operatorToken: string;
-  readonly studies: readonly StudyDefinition[];
-  /** Address of each study's page on the dashboard, by the study's name. */
-  readonly pages: ReadonlyMap<string, string>;
-  readonly contributors: number;
-  readonly corruption: number;
-  readonly attack: string;
   readonly epochMs: number;
 }
 
@@ -55,9 +46,11 @@ const epsilonAt = line('', '', '', '', '', '', '-').length - 1;
 export function createReport(output: Output, insecure: boolean): DemoReport {
   const mark = insecure ? { insecure: true } : {};
   let rounds = 0;
+  let plan: DemoPlan;
   let seconds = '';
   return {
-    started(plan) {
+    started(given) {
+      plan = given;
       const { address, folder, operatorToken, contributors, epochMs } = plan;
       seconds = formatNumber(epochMs / 1000);
       output.jsonLine({
@@ -80,6 +73,8 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
         if (!('answers' in each)) output.text(scoreLine(each, i === 0));
         else for (const text of answersLines(each, i === 0)) output.text(text);
       });
+      if (rounds > 1) return;
+      for (const text of ['', ...storyLines(plan, shown)]) output.text(text);
     },
     summary(summaries, facts) {
       output.jsonLine({ type: 'summary', studies: summaries, ...facts, ...mark });
@@ -99,27 +94,22 @@ export function createReport(output: Output, insecure: boolean): DemoReport {
   };
 }
 
-function describe(
-  { address, folder, operatorToken, studies, pages, contributors, corruption, attack,
-    epochMs }: DemoPlan,
-  output: Output,
-): void {
-  const hostile = Math.round(corruption * contributors);
+function describe(plan: DemoPlan, output: Output): void {
+  const { address, folder, operatorToken, studies, pages, corruption, epochMs } = plan;
   const seconds = formatNumber(epochMs / 1000);
   output.text(`dashboard at ${address}/ for as long as this runs`);
   output.text(`data folder ${folder}`);
   output.text(`operator token in ${operatorToken}`);
-  output.text(
-    `${contributors} contributors, ${hostile} of them hostile (${attack}); epochs of ${seconds} s`,
-  );
+  for (const text of ['', ...askedLines(plan)]) output.text(text);
+  output.text(`Three studies ask everybody, and each epoch of ${seconds} s has an answer:`);
   for (const definition of studies) {
-    const { document, questions: [{ plan }] } = definition;
+    const { document, questions: [{ plan: promise }] } = definition;
     if (document.wireForm === undefined) {
       questionsLines(definition, pages.get(document.study)!).forEach((each) => output.text(each));
       continue;
     }
     // From public numbers only, before any row.
-    const promised = plan.expectedError(corruption).total.toFixed(2);
+    const promised = promise.expectedError(corruption).total.toFixed(2);
     output.text(`  ${document.study.padEnd(widths.study)} epsilon ${document.privacy.epsilon} per `
       + `release; expected error ${promised} spreads`);
   }

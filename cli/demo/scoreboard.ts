@@ -1,3 +1,4 @@
+import { intervalOf } from '../../src/answers/intervals.js';
 import type { Answer, ReleaseBody } from '../../src/wire/messages.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import { truthOf, type Truth } from '../../simulation/index.js';
@@ -13,10 +14,14 @@ export interface Score {
   /** Only when refused. */
   readonly reason?: string;
   readonly estimate: readonly number[] | null;
+  /** For each column the 95 % interval that pages show; null where there is none. */
+  readonly intervals: readonly (readonly [number, number] | null)[];
   readonly truth: readonly number[];
+  /** The plain mean of everybody, hostile contributors included. */
+  readonly naive: readonly number[];
   /** Euclidean distance from the truth, with each column divided by its spread; null if refused. */
   readonly error: number | null;
-  /** The same for the answer of everybody, hostile contributors included. */
+  /** The same for `naive`. */
   readonly naiveError: number;
   readonly epsilonSpent: number;
   readonly epsilonLeft: number;
@@ -86,7 +91,10 @@ function scoreRelease(release: ReleaseBody, document: StudyDocument, truth: Trut
     outcome: outcome.kind,
     ...(outcome.kind === 'refused' && { reason: outcome.reason }),
     estimate: outcome.kind === 'value' ? outcome.estimate : null,
+    intervals: outcome.kind === 'value'
+      ? outcome.estimate.map((_, place) => intervalOf(outcome, place)) : [],
     truth: honest,
+    naive,
     error: outcome.kind === 'value' ? scaledDistance(outcome.estimate, honest, spread) : null,
     naiveError: scaledDistance(naive, honest, spread),
     ...countsOf(release, truth),

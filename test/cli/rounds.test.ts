@@ -4,7 +4,8 @@ import type { Score } from '../../cli/demo/scoreboard.js';
 
 const studies = ['a', 'b'];
 const score = (study: string, epoch: bigint): Score => ({
-  study, epoch, outcome: 'value', estimate: [1], truth: [1], error: 0, naiveError: 1,
+  study, epoch, outcome: 'value', estimate: [1], intervals: [null], truth: [1], naive: [2],
+  error: 0, naiveError: 1,
   epsilonSpent: 1, epsilonLeft: 1, contributors: 10,
 });
 

@@ -67,7 +67,9 @@ describe('keelson demo --json', () => {
       expect(facts).toEqual({
         type: 'release', study: line['study'], epoch: aNumber,
         outcome: isValue ? 'value' : 'refused', estimate: isValue ? [aNumber, aNumber] : null,
-        truth: [aNumber, aNumber], error: isValue ? aNumber : null, naiveError: aNumber,
+        truth: [aNumber, aNumber], naive: [aNumber, aNumber],
+        intervals: isValue ? [[aNumber, aNumber], [aNumber, aNumber]] : [],
+        error: isValue ? aNumber : null, naiveError: aNumber,
         epsilonSpent: aNumber, epsilonLeft: aNumber, contributors: aNumber,
       });
       expect(Number(line['contributors'])).toBeLessThanOrEqual(400);
@@ -182,6 +184,13 @@ it('prints a table that fits a terminal, and stops at once on an interrupt', asy
   while (!round.test(run.stdout)) await run.next();
   // The page of the study with ten questions has an address of its own.
   expect(run.stdout).toMatch(/^ {4}http:\/\/127\.0\.0\.1:\d+\/#\/study\/[0-9a-f]{64}$/m);
+  // The story of the first epoch: the truth, what is believed, and where to look.
+  while (!run.stdout.includes('with the token in')) await run.next();
+  expect(run.stdout).toMatch(/^400 people each send 8 .*\n40 of them lie together \(shift\)\.$/m);
+  expect(run.stdout).toMatch(/^ +-?[\d.]+ {2}the honest people; .*\n +-?[\d.]+ {2}the plain mean of all/m);
+  expect(run.stdout).toMatch(/flights-robust: (is private, and holds|no answer)/);
+  const operator = /as the operator:\n {2}(\S+)$/m.exec(run.stdout)![1]!;
+  expect((await fetch(operator)).status).toBe(200);
   // Each answer has a line of its own, with that of the honest people and the planned error.
   for (const name of questions) {
     expect(run.stdout).toMatch(new RegExp(`^  ${name} +(-|\\d|refused).* \\d.* \\+-\\d[\\d.]*M?$`, 'm'));
@@ -191,7 +200,7 @@ it('prints a table that fits a terminal, and stops at once on an interrupt', asy
   expect([status, stderr]).toEqual([1, '']);
   expect(stdout).toContain('check the releases yourself');
   expect(existsSync(folder!)).toBe(false);
-  const lines = stdout.split('\n').filter((text) => !/keelson verify|^ {4}http:|keelson-demo-/.test(text));
+  const lines = stdout.split('\n').filter((text) => !/keelson verify|^ {2,4}http:|keelson-demo-/.test(text));
   for (const line of lines) {
     expect(line.length, line).toBeLessThanOrEqual(80);
   }
