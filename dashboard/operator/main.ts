@@ -8,7 +8,7 @@ import { refusalsOf, type Progress } from './model.js';
 import { OverTime } from './over-time.js';
 import { access, past, seen, signOut, trouble, watch, type Seen } from './session.js';
 import { SignIn } from './sign-in.js';
-import { StudyCard } from './study-card.js';
+import { StudyList } from './study-list.js';
 
 function Page(): VNode {
   const isIn = access.value === 'in';
@@ -36,8 +36,8 @@ function Content(): VNode {
         the network is gone. This page asks again every two seconds.</p></section></main>`;
 }
 
-function Figures({ now: { progress, health, atMs, rates } }: { readonly now: Seen }): VNode {
-  const skewMs = atMs - progress.atMs;
+function Figures({ now }: { readonly now: Seen }): VNode {
+  const { progress, health } = now;
   const { studies } = progress;
   const open = studies.filter(({ state }) => state === 'open').length;
   return html`<main class="page">
@@ -55,10 +55,7 @@ function Figures({ now: { progress, health, atMs, rates } }: { readonly now: See
     ${studies.length === 0 && html`<section class="card empty"><h2>No study yet</h2>
     <p class="quiet">Start the server with a study file:
       <code>keelson serve studies/flights-robust.yaml</code></p></section>`}
-    <div class="cards">${studies.map((study) =>
-      html`<${StudyCard} key=${study.id} study=${study} skewMs=${skewMs}
-      rate=${rates?.[study.id] ?? null}
-      outcomes=${past.value?.studies.find(({ id }) => id === study.id) ?? null} />`)}</div>
+    <${StudyList} now=${now} />
     ${refusalsOf(progress.refused).length > 0
       && html`<section class="card"><h2>Refused before a study was known</h2>
       <${Refusals} refused=${progress.refused} /></section>`}

@@ -14,6 +14,14 @@ const states = {
 
 const paused = ['warn', 'Paused'] as const;
 
+/** The state of a study, in a word or two. */
+export function StateBadge({ study: { state, paused: isPaused } }: {
+  readonly study: StudyProgress;
+}): VNode {
+  const [tone, text] = state === 'open' && isPaused === true ? paused : states[state];
+  return html`<${Badge} tone=${tone}>${text}<//>`;
+}
+
 /** One study: its epoch, its contributors, its groups and its refusals. */
 export function StudyCard(
   { study, skewMs, rate, outcomes }:
@@ -25,11 +33,9 @@ export function StudyCard(
   },
 ): VNode {
   const { progress, batches } = study;
-  const [tone, state] =
-    study.state === 'open' && study.paused === true ? paused : states[study.state];
   return html`<section class="card study" aria-label=${study.name}>
     <div class="card-head"><h2><a href=${`/#/study/${study.id}`}>${study.name}</a></h2>
-    <${Badge} tone=${tone}>${state}<//></div>
+    <${StateBadge} study=${study} /></div>
     <${Epoch} study=${study} skewMs=${skewMs} />
     ${progress !== null && html`<div class="meters">
       <${Meter} name="Contributors, of the planned cohort" value=${progress.contributors}

@@ -80,6 +80,38 @@ describe.skipIf(!hasBrowser)('the operator\'s page', () => {
     expect(errors).toEqual([]);
   });
 
+  it('shows many studies as rows that open, and finds them by name', async () => {
+    const rig = await startRig({ storeHealth });
+    const { page, errors } = await opened(rig);
+    // A server of six: those of the rig, and four more that are like the first.
+    await page.evaluate(() => {
+      const fetch = window.fetch.bind(window);
+      window.fetch = async (...asked) => {
+        const answer = await fetch(...asked);
+        if (!answer.ok || !answer.url.endsWith('/v1/operator/progress')) return answer;
+        const told = await answer.json() as { studies: { id: string; name: string }[] };
+        const more = [1, 2, 3, 4].map((i) =>
+          ({ ...told.studies[0]!, id: `${i}b`.repeat(32), name: `survey-${i}` }));
+        return Response.json({ ...told, studies: [...told.studies, ...more] });
+      };
+    });
+    await signIn(page, operatorToken);
+    await page.waitForSelector('.row');
+    expect(await page.$$eval('.row', (rows) => rows.length)).toBe(6);
+    expect(await page.$$eval('.study', (cards) => cards.length)).toBe(0);
+    await page.click('.row summary');
+    await page.waitForSelector('.row .study');
+    expect(await page.$eval('.row .study', (card) => card.textContent)).toContain('41 of');
+    await expectAccessible(page);
+    await page.type('input[type=search]', 'SURVEY 3');
+    await page.waitForFunction(() => document.querySelectorAll('.row').length === 1);
+    expect(await page.$eval('.row strong', (name) => name.textContent)).toBe('survey-3');
+    await page.type('input[type=search]', 'x');
+    await page.waitForFunction(() =>
+      document.body.textContent.includes('No study has such a name'));
+    expect(errors).toEqual([]);
+  });
+
   it('measures one contributor when asked, and tells when the server is gone or in '
     + 'trouble', async () => {
     const rig = await startRig({ storeHealth });

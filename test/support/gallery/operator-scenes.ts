@@ -107,6 +107,18 @@ const signedOut: Answers = { '/v1/operator/progress': [401, {}] };
 const two = (): readonly object[] =>
   [study(), study({ id: 'bb'.repeat(32), name: 'flights-mean', beyond: null })];
 
+/** So many that each is a row. */
+const many = (): readonly object[] => [
+  ...['robust', 'mean', 'share', 'ten'].map((name, i) => study({
+    id: `${i}a`.repeat(32), name: `flights-${name}-${i + 1}`, paused: i === 2,
+    batches: { accepted: 15_160, duplicates: 311, refused: i === 1 ? refused : {} },
+  })),
+  study({
+    id: 'cc'.repeat(32), name: 'a-very-long-name-that-somebody-gave-to-a-study-without-thinking',
+    state: 'ended', epoch: '0', closesAtMs: 0, progress: null,
+  }),
+];
+
 const measure = async (page: Page): Promise<void> => {
   await page.type('input[name=contributor]', key);
   await page.click('.evidence form button');
@@ -150,6 +162,14 @@ export const operatorScenes: Scenes = {
       everyMs: null, closesAtMs: 0,
     }),
   ], {}, { overloaded: true, queuedBatches: 91_000, queuedBytes: 61e6 }), '.study'),
+  'operator-many': scene(() => figures(many()), '.row', async (page) => {
+    await page.click('.row summary');
+    await page.waitForSelector('.row .study');
+  }),
+  'operator-many-searched': scene(() => figures(many()), '.row', async (page) => {
+    await page.type('input[type=search]', 'robust 1');
+    await page.waitForFunction(() => document.querySelectorAll('.row').length === 1);
+  }),
   'operator-stopping': scene(
     () => figures(two(), { '/healthz': [503, { ...health, status: 'stopping' }] }), '.notice',
   ),
