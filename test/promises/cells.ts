@@ -70,7 +70,9 @@ const needed: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 /** The parameters of a cell: what must be given, and what its name adds. */
 export function settingsOf({ estimator, spread, set }: Cell): Readonly<Record<string, unknown>> {
   const radius = set['variant'] === 'candidates' ? { radius: 100 } : {};
-  return { ...needed[estimator], ...radius, ...(spread === 'given' ? { spread: 1 } : {}), ...set };
+  // A cap stands in place of a range.
+  const asked = set['cap'] === undefined ? needed[estimator] : {};
+  return { ...asked, ...radius, ...(spread === 'given' ? { spread: 1 } : {}), ...set };
 }
 
 function cellOf([name, error, width, options = {}]: Row): Cell {

@@ -326,4 +326,11 @@ export const table: readonly Row[] = [
   ['ratio none 20000x2 likert none', 0.0018, 0.007, { seeds: 8 }],
 
   ['sum none 20000x2 pareto none', 0.0065, 0.033, { seeds: 8 }],
+
+  [
+    'sum none 20000x1 exponential none cap=auto cap-max=1000', 0.0015, 0.009,
+    { seeds: 24, quick: true },
+  ],
+
+  ['sum none 20000x1 lognormal none cap=auto cap-max=1000', 0.0012, 0.03, { seeds: 8 }],
 ];
