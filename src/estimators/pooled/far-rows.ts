@@ -143,8 +143,12 @@ const sideCells: SideCells = {
 /** Reads a released histogram. */
 export function readFarRows({ counts, sigma, rows, isLattice }: NoisyCells): FarRows {
   const noise = normalCells(sigma);
-  const above = new FarSide(sideCells, counts.subarray(0, cellsOfSide), noise, rows);
-  const below = new FarSide(sideCells, counts.subarray(cellsOfSide), noise, rows);
+  const sideOf = (cells: Float64Array, isOtherOpen: boolean): FarSide =>
+    new FarSide(sideCells, cells, noise, rows, isOtherOpen);
+  const right = sideOf(counts.subarray(0, cellsOfSide), false);
+  const below = sideOf(counts.subarray(cellsOfSide), right.openFrom !== null);
+  const above = right.openFrom === null && below.openFrom !== null
+    ? sideOf(counts.subarray(0, cellsOfSide), true) : right;
   const squareOf = (cell: number): number => (isLattice ? highs[cell]! ** 2 : squares[cell]!);
   const square = (above.counted(squareOf) + below.counted(squareOf)) / rows;
   const squareWithin = (radius: number): number => {

@@ -68,6 +68,8 @@ export interface CellNoise {
 
 /** A window without rows is taken for one that may hold some this often. */
 const possibleChance = 5e-4;
+/** The open cell of a side without rows is taken for one that may, where the other one's is. */
+const otherOpenChance = 0.01;
 /** Intervals allow for people whom noise hides, up to this upper quantile of the noise. */
 const hiddenChance = 0.05;
 /** A window without rows is taken for one that surely holds some this often at most. */
@@ -132,10 +134,11 @@ export class FarSide {
   /**
    * @param counts - noisy, of the cells.
    * @param rows - how many there are, about, of all sides: public or released.
+   * @param isOtherOpen - the other side has rows of which nobody knows how far out they are.
    */
   constructor(
     private readonly cells: SideCells, private readonly counts: Float64Array,
-    private readonly noise: CellNoise, rows: number,
+    private readonly noise: CellNoise, rows: number, isOtherOpen = false,
   ) {
     const read: Read = { cells, counts, noise, rows };
     this.last = lastOfTail(read);
@@ -143,7 +146,8 @@ export class FarSide {
     this.tail = cells.tail(read, this.last);
     this.found = windowsOf(read, this.last);
     this.isCounted = cells.lows.map((_, cell) => cell <= this.last || this.isInSure(cell));
-    this.openFrom = openFromOf(read, this.last, this.found);
+    const openChance = isOtherOpen ? otherOpenChance : possibleChance;
+    this.openFrom = openFromOf(read, this.last, this.found, openChance);
   }
 
   /** Where the contiguous tail ends. */
@@ -316,6 +320,7 @@ function windowsOf(read: Read, last: number): readonly Window[] {
 /** Where rows may begin that reach into the open cell; null where there are none. */
 function openFromOf(
   { cells: { lows, finite }, counts, noise }: Read, last: number, windows: readonly Window[],
+  chance: number,
 ): number | null {
   const all = lows.length;
   if (finite === all) return null;
@@ -323,6 +328,6 @@ function openFromOf(
   const beside = windows.find(({ to, isSure }) => isSure && to === finite);
   if (beside !== undefined) return lows[beside.from]!;
   const cells = windowCells.find((width) => last < all - width
-    && rowsOf(counts, all - width, all) > noise.upper(possibleChance, width));
+    && rowsOf(counts, all - width, all) > noise.upper(chance, width));
   return cells === undefined ? null : lows[all - cells]!;
 }

@@ -160,6 +160,12 @@ describe('far rows', () => {
     expect(read([...core, [1e9, 40]]).above.openFrom).toBe(farthest);
     expect(read([...core, [-1e9, 40]]).below.openFrom).toBe(farthest);
     expect(read([...core, [-1e9, 40]]).above.openFrom).toBeNull();
+    // Fewer open an end where the other one is open: groups far out are often on both sides.
+    for (const sign of [1, -1]) {
+      const both = read([...core, [sign * 1e9, 40], [-sign * 1e9, 26]]);
+      expect([both.above.openFrom, both.below.openFrom]).toEqual([farthest, farthest]);
+    }
+    expect(read([...core, [1e9, 40], [-1e9, 20]]).below.openFrom).toBeNull();
     // Half of a cluster in the cell before it, or all of it.
     expect(read([...core, [1e5, 30], [2e5, 30]]).above.openFrom).toBe(farthest / 2);
     expect(read([...core, [1e5, 200]]).above.openFrom).toBe(farthest / 2);
