@@ -57,7 +57,9 @@ const inputArguments = {
       + 'says; else sum for sum and ratio, mean for others)',
   },
   'group-by': {
-    type: 'string', valueHint: 'column', description: 'run once per group of this column',
+    type: 'string', valueHint: 'column',
+    description: 'run once per group of this column; with --groups-max of several, with commas '
+      + 'between',
   },
   groups: {
     type: 'string', valueHint: 'a,b',

@@ -64,15 +64,17 @@ export function askedQuestion(
   const participation = participationOf(flags.participation, true, 'secret');
   const tests = where.map((text) => testOf(text, typed, csvFlag(flags.csv)));
   const by = byOf(flags);
-  if (by !== null && times?.get(by.column) === 'time') throw timesOfGroup(by.column);
+  const instant = by?.columns.find((column) => times?.get(column) === 'time');
+  if (instant !== undefined) throw timesOfGroup(instant);
   const own = listFlag(flags.columns, '--columns') ?? [];
   checkBins(name, { ...typed, columns: own });
   checkThreshold(name, parameters, own, types);
   const names = [...new Set([
-    ...own, ...tests.map(({ column }) => column), ...(by === null ? [] : [by.column]),
+    ...own, ...tests.map(({ column }) => column), ...by?.columns ?? [],
   ])];
   const typeOf = (column: string): ColumnType => types.get(column)
-    ?? (column === by?.column ? { type: 'text', bytes: textLimits.bytes } : typeUsual);
+    ?? (by?.columns.includes(column) === true ? { type: 'text', bytes: textLimits.bytes }
+      : typeUsual);
   // It refuses flags that are missing or wrong.
   const { epsilon, deltaTotal: delta } = targetOfFlags(flags, cohort, ledger);
   const privacy = { epsilon, delta };
@@ -107,7 +109,7 @@ export function rowsOfFile(contributor: string | undefined): number {
 }
 
 interface By {
-  readonly column: string;
+  readonly columns: readonly string[];
   readonly groupsMax: number;
   readonly discover?: true;
   /** The most keys that are shown. */
@@ -117,9 +119,9 @@ interface By {
 
 /** Null if the answer is not split. */
 function byOf(flags: AskedFlags): By | null {
-  const { 'group-by': column, groups, 'groups-max': text } = flags;
+  const { 'group-by': named, groups, 'groups-max': text } = flags;
   const groupsMax = numberFlag(text, '--groups-max', { atLeast: 1, whole: true });
-  if (column === undefined) {
+  if (named === undefined) {
     const stray = groupsMax !== undefined ? '--groups-max' : groups !== undefined ? '--groups'
       : null;
     if (stray === null) return null;
@@ -129,15 +131,20 @@ function byOf(flags: AskedFlags): By | null {
     throw new UsageError('--where with --group-by needs --groups-max: say in how many groups a '
       + 'person counts at most');
   }
-  if (groups === undefined) return { column, groupsMax };
+  const columns = listFlag(named, '--group-by')!;
+  if (groups === undefined) return { columns, groupsMax };
   const [, discovers, most] = /^(discover)(?::(.*))?$/.exec(groups.trim()) ?? [];
   if (discovers !== undefined) {
     const top = numberFlag(most, '--groups discover:', {
       atLeast: 1, atMost: questionLimits.keys, whole: true,
     });
-    return { column, groupsMax, discover: true, ...(top !== undefined && { top }) };
+    return { columns, groupsMax, discover: true, ...(top !== undefined && { top }) };
   }
-  return { column, groupsMax, groups: listFlag(groups, '--groups')! };
+  if (columns.length > 1) {
+    throw new UsageError('--groups lists the names of one column: with several give those of each '
+      + `by its type, as in --type ${columns[0]!}=category:a,b, or --groups discover`);
+  }
+  return { columns, groupsMax, groups: listFlag(groups, '--groups')! };
 }
 
 interface Test {

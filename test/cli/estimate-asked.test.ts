@@ -57,6 +57,23 @@ describe('keelson estimate with --where and --groups-max', () => {
     keys!.forEach((app, i) => expect(Math.abs(estimate[i]! - truth(app))).toBeLessThan(60));
   });
 
+  it('splits by several columns, listed by their types or not', async () => {
+    const both = [...asked, '--group-by', 'region,app', '--groups-max', '2'];
+    const listed = await answer(['count', rows, ...both,
+      '--type', 'region=category:north,south', '--type', 'app=category:maps,mail,music']);
+    const found = await answer(['count', rows, ...both, '--groups', 'discover']);
+    expect(listed.groups).toHaveLength(6);
+    const truth = ([region, app]: readonly string[]): number => new Set(lines
+      .map((line) => line.split(','))
+      .filter(([, , , one, other]) => one === region && other === app).map(([id]) => id)).size;
+    const groups = listed.groups as unknown as readonly (readonly string[])[];
+    groups.forEach((group, i) =>
+      expect(Math.abs(listed.estimate[i]! - truth(group))).toBeLessThan(60));
+    // Nobody in the north used music.
+    expect(found.groups!.map(String).sort())
+      .toEqual(groups.filter((group) => truth(group) > 0).map(String).sort());
+  });
+
   it('adds up values by groups that nobody listed', async () => {
     const { groups: keys, estimate } = await answer([
       'sum', rows, ...asked, '--columns', 'minutes', '--set', 'cap=200', '--group-by', 'app',
@@ -156,6 +173,9 @@ budget: { epsilon: 8, delta: 1e-5 }
     ['groups to be found without a bound', [
       'count', rows, ...asked, '--group-by', 'region', '--groups', 'discover:500',
     ], '--groups discover needs --groups-max and --cohort'],
+    ['one list for several columns', [
+      'count', rows, ...asked, '--group-by', 'region,app', '--groups', 'a,b', '--groups-max', '1',
+    ], '--type region=category:a,b'],
     ['a bound without groups', ['count', rows, ...asked, '--groups-max', '2'], 'needs --group-by'],
     [
       'a bound that is none', ['count', rows, ...asked, ...split, '--groups-max', '0'],
