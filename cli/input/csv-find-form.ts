@@ -138,8 +138,8 @@ function formNote({ separator, decimal, thousands }: CsvForm, options: RowOption
     ...decimal === '' ? [] : [`decimal=${markWord('decimal', decimal)}`],
     ...thousands === '' ? [] : [`thousands=${markWord('thousands', thousands)}`],
   ];
-  return `${options.source}: its first lines are written with ${parts.join(',')}, so it is read in `
-    + `this form${adviceOn(options, 'csv', '; --csv states another')}`;
+  return `${options.source}: it is read with ${parts.join(',')}, as its first lines are `
+    + `written${adviceOn(options, 'csv', '; --csv states another form')}`;
 }
 
 /** The first line under each separator: its cells. */

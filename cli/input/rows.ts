@@ -284,12 +284,14 @@ export function badCellRemedy(
 ): string {
   switch (type?.type) {
     case 'text': return badTextRemedy(cell, type.bytes);
-    case 'boolean': return 'not true, false, 1 or 0: correct the cell';
+    case 'boolean': return 'not true, false, 1 or 0: correct the cell'
+      + adviceOn(options, 'type', ', or give other words as names with --type NAME=category:...')
+        .replace('NAME', name);
     case 'integer':
       return 'not a whole number of at most 2^53 - 1 in size: correct the cell';
     case 'category': return 'none of the names of this category: correct the cell, or give the '
       + 'category other: true';
-    default: return badNumberRemedy(options)
+    default: return badNumberRemedy(options, cell)
       + (typeof cell === 'string' ? typeAdvice(options, name, cell) : '');
   }
 }
@@ -310,8 +312,12 @@ function badTextRemedy(cell: unknown, bytesMax: number): string {
   return `the text ${textFaultWords[fault]}${limit}: correct the cell`;
 }
 
-export function badNumberRemedy(options: RowOptions): string {
-  const others = ', or leave the column out with --columns';
-  return `not a finite decimal number of at most ${valueMaxText} in size: correct the cell`
-    + adviceOn(options, 'columns', others);
+/** @param cell - if it is known, a word is told apart from a number that is too large. */
+export function badNumberRemedy(options: RowOptions, cell: unknown = ''): string {
+  const isWord = typeof cell === 'string' && /\p{L}/u.test(cell)
+    && !/\d|^[-+]?(?:nan|inf)/i.test(cell);
+  const what = isWord ? 'not a number'
+    : `not a finite decimal number of at most ${valueMaxText} in size`;
+  return `${what}: correct the cell`
+    + adviceOn(options, 'columns', ', or leave the column out with --columns');
 }

@@ -101,7 +101,7 @@ describe('CSV', () => {
     ]) {
       const message = await refusal(`x,y\n1,2\n3,${cell}\n`);
       expect(message)
-        .toContain('standard input, line 3, column 2 ("y"): not a finite decimal number');
+        .toMatch(/^standard input, line 3, column 2 \("y"\): not a (finite decimal )?number/);
       expect(message).not.toContain(cell);
     }
     expect(await refusal('"a\nb",y\n1,x\n')).toContain('line 3, column 2');

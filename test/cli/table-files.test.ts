@@ -129,7 +129,7 @@ describe('files with typed columns of their own', () => {
     const refuse = (column: string, type?: ColumnType): Promise<string> =>
       refusal(path, { columns: [column], ...(type && { types: new Map([[column, type]]) }) });
     expect(await refuse('delay')).toContain(', row 1, column 2 ("delay"): the cell is empty');
-    expect(await refuse('region')).toContain('row 1, column 6 ("region"): not a finite decimal');
+    expect(await refuse('region')).toContain('row 1, column 6 ("region"): not a number');
     expect(await refuse('region')).not.toContain('north');
     expect(await refuse('region', { type: 'category', of: ['south'] })).toContain('none of the');
     expect(await refuse('stops', { type: 'boolean' })).toContain('not true, false, 1 or 0');
