@@ -21,6 +21,6 @@ const files = {
   'metrics.md': await metricsPage(),
   'settings-file.md': settingsFilePage(),
   'study-file.md': studyFilePage(),
-  'study-file.schema.json': `${JSON.stringify(studySchemaForEditors(), null, 2)}\n`,
+  'study-file.schema.json': `${JSON.stringify(studySchemaForEditors())}\n`,
 };
 for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
