@@ -4,8 +4,10 @@ import {
   cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { build } from 'esbuild';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../support/sources.js';
@@ -15,6 +17,27 @@ import { npm, pack, type Packed } from '../support/packing.js';
 
 const stage = new Stage();
 let packed: Packed;
+
+/** A page of a survey, as somebody writes it in the first hour. */
+const surveyPage = `import 'keelson/chart';
+import type { KeelsonChart } from 'keelson/chart';
+import { createContributor, openOutbox, openSeed, subscribe } from 'keelson/client';
+import { findingText, intervalOf } from 'keelson/client/words';
+
+const study = { url: location.origin, study: 'commute' };
+const contributor = createContributor<{ minutes: number }>({
+  ...study, seed: await openSeed('me'), outbox: await openOutbox('me'),
+});
+const settled = await contributor.contribute([{ minutes: 35 }]);
+document.title = settled.kind === 'accepted' ? 'epoch ' + settled.epoch : settled.error.code;
+for await (const { release } of subscribe(study)) {
+  const outcome = release.answers[0]?.outcome;
+  if (outcome?.kind !== 'value') continue;
+  const doubts = outcome.findings?.map((finding) => findingText(finding, release.columns));
+  console.log(outcome.estimate[0], intervalOf(outcome, 0), doubts);
+}
+console.log(document.querySelector<KeelsonChart>('keelson-chart')?.charts);
+`;
 
 beforeAll(() => {
   // What is packed is the build that the other tests ran against.
@@ -228,6 +251,34 @@ describe('an installation of the package', () => {
     expect(found['keelson/client'])
       .toEqual(expect.arrayContaining(['createContributor', 'subscribe', 'openOutbox']));
     expect(found['keelson/server']).toContain('createAggregator');
+  });
+
+  it('lets a web developer write a page: strict types, one bundle, and a server that '
+    + 'renders', async () => {
+    const compilerOptions = {
+      noEmit: true, strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true,
+      target: 'es2022', lib: ['es2023', 'dom', 'dom.iterable'], module: 'esnext',
+      moduleResolution: 'bundler', types: [],
+    };
+    writeFileSync(`${place}/tsconfig.json`, JSON.stringify({ compilerOptions, files: ['page.ts'] }));
+    const errorsOf = async (page: string): Promise<string> => {
+      writeFileSync(`${place}/page.ts`, page);
+      const compiler = createRequire(import.meta.url).resolve('typescript/bin/tsc');
+      return (await stage.run(['-p', place], { command: compiler, directory: place })).stdout;
+    };
+    const wrong = surveyPage.replace('{ minutes: 35 }', '{ minuets: 35 }');
+    expect(await errorsOf(wrong)).toMatch(/^page\.ts\(10,.*minuets/);
+    expect(await errorsOf(surveyPage)).toBe('');
+    const { outputFiles: [bundle], warnings } = await build({
+      entryPoints: [`${place}/page.ts`], bundle: true, format: 'esm', platform: 'browser',
+      minify: true, write: false, outfile: 'page.js',
+    });
+    expect(warnings).toEqual([]);
+    expect(bundle!.text).not.toMatch(/node:/);
+    // Where a server renders the page there is no element, and nothing is in the way.
+    expect(printed(`const { KeelsonChart } = await import('keelson/chart');
+      console.log(JSON.stringify([typeof KeelsonChart, typeof customElements]))`))
+      .toEqual(['function', 'undefined']);
   });
 
   it('runs the demonstration', async () => {
