@@ -32,9 +32,9 @@ export function storyLines(facts: StoryFacts, shown: readonly Shown[]): readonly
   const scores = shown.filter((each): each is Score => !('answers' in each));
   const [first] = scores;
   if (first === undefined) return [];
-  const estimators = new Map(studies.map(({ document }) =>
-    [document.study, document.questions[0]!.estimator]));
-  const isRobust = ({ study }: Score): boolean => estimators.get(study) === 'robust-mean';
+  const robust = new Set(studies.filter(({ questions: [{ plan }] }) =>
+    plan.guarantee.corruptionMax > 0).map(({ document }) => document.study));
+  const isRobust = ({ study }: Score): boolean => robust.has(study);
   const page = pages.get(scores.find(isRobust)?.study ?? '');
   return [
     'In short, how many minutes a flight is late:',
