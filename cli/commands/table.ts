@@ -55,7 +55,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./ledger.js')).ledger),
   },
   doctor: {
-    summary: 'Check a data folder, a server or a study file, and say what to mend.',
+    summary: 'Check a data folder, a store, a server or a study file, and say what to mend.',
     load: async () => erase((await import('./doctor.js')).doctor),
   },
   'store backup': {
