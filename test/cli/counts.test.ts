@@ -84,7 +84,11 @@ describe('keelson estimate: everyday queries', () => {
   it('finds several quantiles at once', async () => {
     const { estimate: found, labels } = await estimate(
       'quantile', 'column=0', 'range=0..200', 'probabilities=0.1,0.5,0.9');
-    expect(labels).toEqual(['10th percentile of delay', 'median of delay', '90th percentile of delay']);
+    expect(labels).toEqual([
+      '10th percentile of delay',
+      'median of delay',
+      '90th percentile of delay',
+    ]);
     found.forEach((value, i) => expect(Math.abs(value - [20, 100, 180][i]!)).toBeLessThan(6));
   });
 

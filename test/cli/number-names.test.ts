@@ -72,8 +72,12 @@ describe('answers to several questions', () => {
     const names = rows.map(([name]) => name!);
     expect(names).toContain('delays: minutes');
     expect(names.slice(names.indexOf('spread: 5th percentile of minutes')).slice(0, 6)).toEqual([
-      'spread: 5th percentile of minutes', 'spread: 25th percentile of minutes', 'spread: median of minutes',
-      'spread: 75th percentile of minutes', 'spread: 95th percentile of minutes', 'spread: contributors below 0',
+      'spread: 5th percentile of minutes',
+      'spread: 25th percentile of minutes',
+      'spread: median of minutes',
+      'spread: 75th percentile of minutes',
+      'spread: 95th percentile of minutes',
+      'spread: contributors below 0',
     ]);
     expect(names.join()).not.toContain('[');
   });
@@ -133,7 +137,9 @@ describe('answers to several questions', () => {
     printAnswers([{ question: 'spread', estimator: 'quantile', outcome } as unknown as Answer],
       document, output);
     expect(rows.map(([name]) => name)).toEqual([
-      '"north" median of minutes', '"north" 90th percentile of minutes', '"south" median of minutes',
+      '"north" median of minutes',
+      '"north" 90th percentile of minutes',
+      '"south" median of minutes',
       '"south" 90th percentile of minutes',
     ]);
   });
