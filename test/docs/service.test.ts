@@ -22,6 +22,7 @@ if (!runs) process.stderr.write('not root, or no overlays: the service is not tr
 const programs = ['caddy', 'dpkg-deb', 'ip', 'openssl', 'strace', 'systemd-analyze'];
 const missing = programs.filter((program) =>
   spawnSync('sh', ['-c', `command -v ${program}`]).status !== 0);
+if (spawnSync('unshare', ['--net', 'true']).status !== 0) missing.push('a network of its own');
 if (missing.length > 0) {
   process.stderr.write(`a public study is not tried without ${missing.join(', ')}\n`);
 }
@@ -107,7 +108,7 @@ describe.runIf(runs)('an operator who follows docs/operating', () => {
   }, () => {
     const { status, printed } = follow(`
       ${scriptOf(blocksOf('docs/start/public-study.md'))}
-      : a new version keeps what is set, and the service goes on
+      : a new version of scripts/deb.js keeps what is set, and the service goes on
       apt install ./keelson/keelson_0.1.0_all.deb
       grep study.example.org /etc/default/keelson
       keelson doctor https://study.example.org | sed 's/^/again /'
