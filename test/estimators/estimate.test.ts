@@ -26,7 +26,7 @@ describe('estimate', () => {
   it('protects who is present when a cohort is given', async () => {
     const answer = await estimate({ ...asked, cohort: 4_000, participation: 'secret' });
     if (answer.kind !== 'value') throw new Error(answer.kind);
-    expect(answer.privacy.neighbours).toContain('or by none');
+    expect(answer.privacy.neighbours).toContain('and without it');
   });
 
   it('says what would help when there is no plan, and draws nothing', async () => {
