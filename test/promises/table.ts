@@ -40,7 +40,6 @@ export const table: readonly Row[] = [
   ['robust-mean found 20000x10 normal ones', 0.04, 1, { removed: 0.075 }],
   ['robust-mean found 20000x10 normal point', 0.014, 0.97, { removed: 0.075 }],
   ['robust-mean found 20000x10 normal direction', 0.04, 0.97, { removed: 0.075 }],
-  ['robust-mean found 20000x10 normal coordinate', 0.04, 1, { removed: 0.075 }],
   ['robust-mean found 20000x10 normal two-clusters', 0.017, 0.97, { removed: 0.075, seeds: 9 }],
   ['robust-mean found 20000x10 normal dense', 0.21, 0.84, { removed: 0.075 }],
   ['robust-mean found 20000x10 normal spray', 0.018, 1.4, { removed: 0.075, seeds: 9 }],

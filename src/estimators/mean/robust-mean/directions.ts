@@ -128,14 +128,10 @@ function skewOf(
 
 /** At most this many axes are chosen by their width. */
 const widestMost = 3;
-/** A column is looked at where it has so many times the ratio that half of the columns have. */
-const unusualFrom = 1.1;
-/** At most this many columns are. */
-const unusualMost = 2;
 
 /**
  * The axes along which rows are wider than the median spread says, and than along half of the axes
- * where the spread is generous; widest first. Then columns that are wider than others.
+ * where the spread is generous; widest first. Where there is none, the column that is wider.
  */
 function widestOf(
   covariance: Float64Array, spread: Float64Array, medianSpread: Float64Array, frame: Frame,
@@ -154,21 +150,28 @@ function widestOf(
     + noise * ratio.reduce((most, one) => Math.max(most, one)) ** 2;
   const axes = widestAxes(excess, dimension, [], least, widestMost)
     .map((axis) => axis.map((entry, j) => entry * ratio[j]!));
-  return [...axes, ...unusualColumns(ratio)]
+  const looked = axes.length > 0 ? axes
+    : widestColumn(excess, ratio, usual, noise / Math.sqrt(2 * dimension));
+  return looked
     .flatMap((inSpreads) => unit(timesTransposed(frame.inverse, inSpreads)) ?? []);
 }
 
+/** A column is looked at if it is wider than usual by so many deviations of noise. */
+const columnWider = 3.5;
+
 /**
- * Columns whose found spread is unusually far above their median spread, the farthest first. The
- * found spread is of pairs of rows, and a cluster in one column widens it: this shows where noise
- * hides that the column's variance is larger.
- * @param ratio - the found spread of each column over its median spread.
+ * The column that is wider than usual, if there is one. The noise of one entry of a covariance is
+ * far less than that of its largest eigenvalue.
+ * @param noise - deviation of an entry on the diagonal, in spreads.
  */
-function unusualColumns(ratio: Float64Array): Float64Array[] {
-  const usual = [...ratio].sort((one, other) => one - other)[ratio.length >> 1]!;
-  return Array.from(ratio.keys()).filter((j) => ratio[j]! > unusualFrom * usual)
-    .sort((one, other) => ratio[other]! - ratio[one]!).slice(0, unusualMost)
-    .map((at) => ratio.map((_, j) => Number(j === at)));
+function widestColumn(
+  excess: Float64Array, ratio: Float64Array, usual: number, noise: number,
+): Float64Array[] {
+  const dimension = ratio.length;
+  const over = (j: number): number =>
+    (excess[j * (dimension + 1)]! + 1 - usual) / (noise * ratio[j]! ** 2);
+  const widest = Array.from(ratio.keys()).reduce((most, j) => (over(j) > over(most) ? j : most));
+  return over(widest) > columnWider ? [ratio.map((_, j) => Number(j === widest))] : [];
 }
 
 /** matrix^T times a vector; null: the unit matrix. */
