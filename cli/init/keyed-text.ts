@@ -114,43 +114,41 @@ function unknown(answers: Answers): Asked {
   };
 }
 
-function means(answers: Answers): Asked {
+/** A question about a column within its range, for each name. */
+function ofColumn(answers: Answers, asked: {
+  readonly name: string; readonly estimator: string; readonly remarks: readonly string[];
+  readonly more?: string;
+}): Asked {
   const { columns, ranges } = answers;
   const { low, high } = ranges![0]!;
+  const { name, estimator, remarks, more = '' } = asked;
   return {
-    name: 'means',
-    remarks: [
-      'The mean for each name. Values beyond the range count as at its nearer end, and false rows',
-      'can move a mean within it. With estimator: median they move the answer less.',
-    ],
+    name, remarks,
     lines: [
-      'means:',
-      '  estimator: mean',
+      `${name}:`,
+      `  estimator: ${estimator}`,
       `  columns: [${yamlText(columns[0]!)}]`,
       `  ${byText(answers)}`,
-      `  parameters: { range: ${low}..${high} }`,
+      `  parameters: { ${more}range: ${low}..${high} }`,
     ],
   };
 }
 
-function medians(answers: Answers): Asked {
-  const { columns, ranges } = answers;
-  const { low, high } = ranges![0]!;
-  return {
-    name: 'medians',
-    remarks: [
-      'The median for each name. A name has no answer where a noisy count says that it has too few',
-      'people.',
-    ],
-    lines: [
-      'medians:',
-      '  estimator: quantile',
-      `  columns: [${yamlText(columns[0]!)}]`,
-      `  ${byText(answers)}`,
-      `  parameters: { probabilities: [0.5], range: ${low}..${high} }`,
-    ],
-  };
-}
+const means = (answers: Answers): Asked => ofColumn(answers, {
+  name: 'means', estimator: 'mean',
+  remarks: [
+    'The mean for each name. Values beyond the range count as at its nearer end, and false rows',
+    'can move a mean within it. With estimator: median they move the answer less.',
+  ],
+});
+
+const medians = (answers: Answers): Asked => ofColumn(answers, {
+  name: 'medians', estimator: 'quantile', more: 'probabilities: [0.5], ',
+  remarks: [
+    'The median for each name. A name has no answer where a noisy count says that it has too few',
+    'people.',
+  ],
+});
 
 function mean({ columns, ranges }: Answers): Asked {
   const spread = spreadOf(ranges);

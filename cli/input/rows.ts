@@ -312,7 +312,7 @@ function badTextRemedy(cell: unknown, bytesMax: number): string {
   return `the text ${textFaultWords[fault]}${limit}: correct the cell`;
 }
 
-/** @param cell - if it is known, a word is told apart from a number that is too large. */
+/** @param cell - the refused cell. Where it is a word, the remedy says so. */
 export function badNumberRemedy(options: RowOptions, cell: unknown = ''): string {
   const isWord = typeof cell === 'string' && /\p{L}/u.test(cell)
     && !/\d|^[-+]?(?:nan|inf)/i.test(cell);

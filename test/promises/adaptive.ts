@@ -1,6 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { randomOf } from '../../bench/accuracy/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';
+import { medianOf } from './measure.js';
+import { pageAsked } from './page-asked.js';
 
 type Random = ReturnType<typeof randomOf>;
 
@@ -162,8 +164,6 @@ rule of it. \`node scripts/adaptive-liars.js\` writes this page; the same code g
 |---|---|---|---|---|---|---|
 `;
 
-const medianOf = (values: readonly number[]): number =>
-  [...values].sort((one, other) => one - other)[(values.length - 1) >> 1]!;
 const short = (value: number): string => String(Number(value.toPrecision(3)));
 
 const cells = [[20_000, 0.05], [20_000, 0.1], [100_000, 0.05]] as const;
@@ -173,9 +173,7 @@ const cells = [[20_000, 0.05], [20_000, 0.1], [100_000, 0.05]] as const;
  * @returns 1 where intervals miss too often.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  const isTiny = args.includes('--tiny');
-  const page = args.find((word) => word !== '--tiny');
-  if (page === undefined) throw new Error('name the page that is written');
+  const { isTiny, page } = pageAsked(args);
   let [text, missed] = [intro, 0];
   for (const attack of adaptive) {
     for (const [people, share] of cells.slice(0, isTiny ? 1 : cells.length)) {

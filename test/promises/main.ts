@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { cells, type Cell } from './cells.js';
 import { figuresOf, type Figures } from './measure.js';
+import { pageAsked } from './page-asked.js';
 import { pageOf } from './page.js';
 import { surpriseOf } from './verdict.js';
 
@@ -10,9 +11,7 @@ import { surpriseOf } from './verdict.js';
  * @returns 1 where the table does not say what a row misses.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  const isTiny = args.includes('--tiny');
-  const page = args.find((word) => word !== '--tiny');
-  if (page === undefined) throw new Error('name the page that is written');
+  const { isTiny, page } = pageAsked(args);
   const measured: [Cell, Figures][] = [];
   let surprises = 0;
   for (const cell of cells.filter(({ isQuick }) => isQuick || !isTiny)) {

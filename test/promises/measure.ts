@@ -30,7 +30,7 @@ export interface Figures {
 }
 
 /** Of a list that is not empty, the lower one of two in the middle. */
-function medianOf(values: readonly number[]): number {
+export function medianOf(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[(values.length - 1) >> 1]!;
 }
 

@@ -3,6 +3,8 @@ import { parse } from 'csv-parse/sync';
 import { randomOf } from '../../bench/accuracy/data.js';
 import { factsOf, planOf, releaseOf } from '../support/offline.js';
 import { root } from '../support/sources.js';
+import { medianOf } from './measure.js';
+import { pageAsked } from './page-asked.js';
 
 /** Columns of a public table of the package vega-datasets: every one that is a measurement. */
 export interface RealTable {
@@ -94,9 +96,9 @@ export async function realFigures(
     const apart = outcome.findings?.find(({ reason }) => reason === 'cluster-apart');
     leftOut.push(apart?.amounts[0] ?? 0);
   }
-  leftOut.sort((one, other) => one - other);
-  const removed = leftOut[(seeds - 1) >> 1]!;
-  return { finite, ends: 2 * seeds * length, closed, held, farthest, removed };
+  return {
+    finite, ends: 2 * seeds * length, closed, held, farthest, removed: medianOf(leftOut),
+  };
 }
 
 /** What figures of clean real columns may be. */
@@ -131,9 +133,7 @@ const short = (value: number): string => String(Number(value.toPrecision(2)));
  * @returns 1 where a table is not kept.
  */
 export async function main(args: readonly string[]): Promise<number> {
-  const isTiny = args.includes('--tiny');
-  const page = args.find((word) => word !== '--tiny');
-  if (page === undefined) throw new Error('name the page that is written');
+  const { isTiny, page } = pageAsked(args);
   let [text, missed] = [intro, 0];
   for (const table of realTables) {
     for (const people of isTiny ? [20_000] : [20_000, 100_000]) {

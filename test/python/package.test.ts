@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { systemClock } from '../../server/base/clock.js';
@@ -6,26 +5,16 @@ import type { JournalEntry } from '../../server/store/contract.js';
 import { openInlineSqliteStore } from '../../server/store/sqlite/open-inline.js';
 import { batchRows, decodeBatchBody } from '../../src/wire/index.js';
 import { Stage, type JsonLine, type LiveCommand } from '../support/live-command.js';
+import { canImport, python } from '../support/python.js';
 import { root } from '../support/sources.js';
 import { meanStudy } from '../support/study-files.js';
 
-/** Debian's, whose packages these are; another one in the path knows nothing of them. */
-const python = '/usr/bin/python3';
 const packages = 'python3-websockets python3-nacl python3-cryptography python3-numpy';
 /** Also packages that Debian has not: a folder of pyarrow and polars. */
 const environment = {
   PYTHONPATH: [`${root}clients/python`, process.env['KEELSON_TEST_PYTHONPATH'] ?? []].flat().join(':'),
   PYTHONDONTWRITEBYTECODE: '1',
 };
-
-function canImport(modules: string): boolean {
-  try {
-    execFileSync(python, ['-c', `import ${modules}`], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const runs = canImport('cryptography, nacl.signing, numpy, websockets');
 const checksTypes = runs && canImport('mypy');

@@ -3,18 +3,8 @@ import { execFileSync } from 'node:child_process';
 import { copyFileSync, readFileSync } from 'node:fs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { Stage } from '../support/live-command.js';
+import { canImport, python } from '../support/python.js';
 import { root } from '../support/sources.js';
-
-const python = '/usr/bin/python3';
-
-function canImport(modules: string): boolean {
-  try {
-    execFileSync(python, ['-c', `import ${modules}`], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 const hasPandas = canImport('nacl.signing, pandas, websockets');
 if (!hasPandas) {

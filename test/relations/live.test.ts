@@ -1,5 +1,4 @@
 // @module-tag slow
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,22 +9,14 @@ import { fromHex } from '../../src/base/bytes.js';
 import { decodeLogLine } from '../../src/log/index.js';
 import { decodeReleaseBody } from '../../src/wire/index.js';
 import { Stage, type JsonLine, type Served } from '../support/live-command.js';
+import { canImport, python } from '../support/python.js';
 import { startRefusingProxy } from '../support/refusing-proxy.js';
 import { root } from '../support/sources.js';
 import {
   csv, people, questions, rows, rowsDue, studyFile, type PersonRow, type WayQuestion,
 } from './people.js';
 
-/** Debian's, which has the packages of the client. */
-const python = '/usr/bin/python3';
-const hasPython = ((): boolean => {
-  try {
-    execFileSync(python, ['-c', 'import nacl.signing, websockets'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-})();
+const hasPython = canImport('nacl.signing, websockets');
 if (!hasPython) process.stderr.write('the way through Python is not tested\n');
 
 const studies = ['by-websocket', 'by-http', ...(hasPython ? ['by-python'] : [])];

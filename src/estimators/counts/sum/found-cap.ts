@@ -154,8 +154,7 @@ function coresUnseen(readings: readonly (CapReading | null)[], core: number): Ou
     text: `noise hides how large the values of ${columnPlaces(hiddenColumns)} are: of the people `
       + `with more than 0, no more than ${Math.ceil(core)} are visibly of about one size, which is `
       + 'within 1.4 times each other. Give cap, the most that one contributor counts for, or '
-      + 'range. '
-      + 'Or lower cohort if far fewer contributors came than planned for, or wait for more',
+      + 'range. Or lower cohort if far fewer contributors came than planned for, or wait for more',
   };
 }
 
