@@ -79,7 +79,7 @@ function textOfFinding(finding: Finding, columnNames: readonly string[]): string
     case 'end-unseen':
       return `${subject} ${isOne ? 'has' : 'have'} ${endUnseen(amounts)}`;
     case 'interval-assumes':
-      return intervalAssumes(where, amounts);
+      return intervalAssumes(columns.length === 0 ? null : where, amounts);
     case 'cluster-far':
       return clusterFar(where, amounts);
     case 'direction-unseen':
@@ -119,9 +119,15 @@ function meanOfPulledIn([from, to, low, high]: readonly number[]): string {
     + 'interval).';
 }
 
-function intervalAssumes(
-  where: string, [seenFrom, side, first, second]: readonly number[],
-): string {
+function intervalAssumes(where: string | null, amounts: readonly number[]): string {
+  const [seenFrom, side, first, second] = amounts;
+  if (where === null) {
+    const few = seenFrom === undefined ? 'that noise hides'
+      : `of fewer than ${shown(seenFrom)} people`;
+    const beyond = side === undefined ? '' : `, beyond ${shown(side)} spreads from the middle,`;
+    return `The intervals assume that no group ${few} is so far out${beyond} that it decides the `
+      + 'answer. Noise hides such a group.';
+  }
   if (seenFrom === undefined || first === undefined) {
     return `The interval in ${where} assumes that no group that noise hides decides the answer.`;
   }

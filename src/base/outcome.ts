@@ -80,10 +80,11 @@ export interface Finding {
    * which value on; for both, perhaps two values and the ends of the interval of the mean with
    * everybody beyond these counted as at them; or none. `interval-assumes`: how many people a group
    * has at least that noise does not hide, then the side that it may be on, and the value beyond
-   * which; for both sides, the lower and the upper one. `cluster-far`: a noisy number of people, or
-   * how many there may be; the values that they are between; and 1 if they are sure, 0 if it may be
-   * noise. `groups-cut`: a noisy number of contributors, half of its 95 % interval, and the groups
-   * that count for one. Other reasons: none.
+   * which; for both sides, the lower and the upper one; for all columns together, in place of
+   * these, how many spreads from the middle. `cluster-far`: a noisy number of people, or how many
+   * there may be; the values that they are between; and 1 if they are sure, 0 if it may be noise.
+   * `groups-cut`: a noisy number of contributors, half of its 95 % interval, and the groups that
+   * count for one. Other reasons: none.
    */
   readonly amounts: readonly number[];
 }

@@ -45,6 +45,12 @@ describe('a finding in words', () => {
       .toMatch(/ so far below -3 that it decides/);
     expect(findingText(finding('interval-assumes', [1]), names))
       .toMatch(/^The interval in column distance assumes that no group that noise hides decides/);
+    expect(findingText(finding('interval-assumes', [], [264, 3.927]), names)).toBe(
+      'The intervals assume that no group of fewer than 264 people is so far out, beyond 3.927 '
+      + 'spreads from the middle, that it decides the answer. Noise hides such a group.');
+    expect(findingText(finding('interval-assumes', []), names)).toBe(
+      'The intervals assume that no group that noise hides is so far out that it decides the '
+      + 'answer. Noise hides such a group.');
     expect(findingText(finding('cluster-far', [1], [119.6, 5e8, 1e9, 1]), names)).toBe(
       'About 120 people are from 500000000 to 1000000000 in column distance, apart from the '
       + 'others. They are in the answer, and make its interval wider.');

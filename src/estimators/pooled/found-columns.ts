@@ -122,9 +122,12 @@ export function withColumns(
   const several = where((j) => discrete[j]! && oneValue[j] === null);
   const { interval95 } = outcome;
   // A histogram means nothing for far rows where the unit is that of one value.
-  const own = (outcome.findings ?? []).filter(({ reason, columns }) => columns.length === 0
-    || !(ofFarRows.has(reason) && columns.every((j) => oneValue[j] !== null)
-      || reason === 'interval-assumes' && columns.every((j) => endUnseen[j])));
+  const isOpen = (j: number): boolean => oneValue[j] !== null || endUnseen[j]!;
+  const own = (outcome.findings ?? []).filter(({ reason, columns }) => {
+    const about = columns.length === 0 ? where(() => true) : columns;
+    return !(ofFarRows.has(reason) && about.every((j) => oneValue[j] !== null)
+      || reason === 'interval-assumes' && about.every(isOpen));
+  });
   // The interval also has no ends where the histogram of distances shows none (pooled/radius).
   // A release that knows how many people noise hides has said so itself.
   const isSaid = own.some(({ reason, amounts }) => reason === 'end-unseen' && amounts[1] === 0);
@@ -139,8 +142,7 @@ export function withColumns(
   ];
   if (found.length === 0) return outcome;
   return {
-    ...withoutIntervals(withOneValues(outcome, oneValue), (j) =>
-      oneValue[j] !== null || endUnseen[j]!),
+    ...withoutIntervals(withOneValues(outcome, oneValue), isOpen),
     findings: [...own, ...found],
   };
 }

@@ -1,7 +1,9 @@
 import { pow } from '../../base/elementary.js';
+import type { Finding, Interval95 } from '../../base/outcome.js';
 import { distancesOfRows, type KernelRunner } from '../../numerics/kernels/shards.js';
 import type { RowBlock } from '../../privacy/stages/rows.js';
 import { binsThatStandOut } from '../../privacy/stages/stretches.js';
+import type { CentreBounds } from './centre.js';
 
 /**
  * The radius of the clip ball, chosen from a noisy histogram of how far the rows are from a
@@ -138,6 +140,37 @@ export function groupSeenFrom(sigma: number): number {
 export function assumedOfGroups(sigma: number): string {
   return `no group of fewer than ${groupSeenFrom(sigma)} people is so far from the others that `
     + 'it decides the mean';
+}
+
+/** Where the rows of an answer are. All of it public or released. */
+interface PlaceOfRows {
+  /** One entry for each column, in data units. */
+  readonly middle: Float64Array;
+  readonly spread: Float64Array;
+  /** Ranges that no value is beyond; null: there are none. */
+  readonly bounds: CentreBounds | null;
+}
+
+/**
+ * The same as a finding of a release: with the two values beyond which such a group would be, of
+ * one column; else with the distance, in spreads. None where no interval has both ends, nor where
+ * the ball that rows are pulled into holds everybody.
+ * @param radius - of this ball, in spreads: beyond it only counts tell who is there.
+ */
+export function groupsAssumed(
+  { low, high }: Interval95, sigma: number, radius: number,
+  { middle, spread, bounds }: PlaceOfRows,
+): readonly Finding[] {
+  if (!low.some((end, j) => Number.isFinite(end) && Number.isFinite(high[j]!))) return [];
+  const farthest = bounds === null ? Infinity : Math.hypot(...middle.map((value, j) =>
+    Math.max(value - bounds.range.low[j]!, bounds.range.high[j]! - value) / spread[j]!));
+  if (farthest <= radius) return [];
+  const reason = 'interval-assumes';
+  const seenFrom = groupSeenFrom(sigma);
+  if (low.length > 1) return [{ reason, columns: [], amounts: [seenFrom, radius] }];
+  const amounts =
+    [seenFrom, 0, middle[0]! - radius * spread[0]!, middle[0]! + radius * spread[0]!];
+  return [{ reason, columns: [0], amounts: amounts.every(Number.isFinite) ? amounts : [] }];
 }
 
 /** The same for the plan, as a sentence. */

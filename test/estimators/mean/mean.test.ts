@@ -65,7 +65,10 @@ describe('mean', () => {
       const rows = Array.from({ length: 2_000 }, () =>
         Float64Array.of(5 + data.normal(), -3 + 20 * data.normal()));
       const outcome = await valueOf(plan, rows, `an interval ${round}`);
-      expect(outcome.findings).toBeUndefined();
+      expect(outcome.findings).toEqual([{
+        reason: 'interval-assumes', columns: [],
+        amounts: [plan.facts['clusterSeenFrom'], expect.any(Number)],
+      }]);
       expect(outcome.spread).toEqual([1, 20]);
       [5, -3].forEach((truth, j) => {
         const { low, high } = outcome.interval95!;
@@ -162,7 +165,9 @@ describe('the mean of skewed rows', () => {
       expect(Math.abs(outcome.estimate[1]! - 506.80)).toBeLessThan(1);
       expect(outcome.interval95!.low[0]).toBeLessThan(7.9335);
       expect(outcome.interval95!.high[0]).toBeGreaterThan(7.9335);
-      expect(outcome.findings!.map(({ reason }) => reason)).toEqual(['skewed', 'long-tails']);
+      expect(outcome.findings!.map(({ reason }) => reason)).toEqual(
+        ['skewed', 'long-tails', 'interval-assumes'],
+      );
     }
   });
 

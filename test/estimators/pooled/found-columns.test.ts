@@ -35,7 +35,8 @@ describe.each(means)('%s, %d people, %o', (name, cohort, set) => {
     const outcome = valueOf(await releaseOf(plan, 2, rowsOf(name, cohort, 0), `one ${name}`));
     expect(outcome.estimate[1]).toBe(7);
     expect(Math.abs(outcome.estimate[0]!)).toBeLessThan(0.5);
-    expect(outcome.findings).toEqual([
+    const findings = outcome.findings!.filter(({ reason }) => reason !== 'interval-assumes');
+    expect(findings).toEqual([
       { reason: 'mostly-one-value', columns: [1], amounts: [7, expect.any(Number)] },
     ]);
     if (outcome.uncertainty.kind === 'grid') {

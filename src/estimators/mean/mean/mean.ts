@@ -16,7 +16,7 @@ import {
   corruptionParameter, numberOf, optionalNumberOf, rangeOf, rangeParameter,
 } from '../../contract/values.js';
 import { unusedBesideRange, withoutRho } from '../../pooled/bounded.js';
-import { centreStage, type PrivateCentreStage } from '../../pooled/centre.js';
+import { centreStage, type CentreBounds, type PrivateCentreStage } from '../../pooled/centre.js';
 import { participationBelowPlan } from '../../contract/outcomes.js';
 import { answerOf } from '../../pooled/centred-mean.js';
 import {
@@ -30,8 +30,8 @@ import { assumptions } from '../../pooled/plan.js';
 import { rowsCohort } from '../../pooled/pool.js';
 import { binsEvent } from '../../pooled/query-events.js';
 import {
-  addedMost, assumedOfGroups, chooseRadius, distanceBins, distanceCounts, groupSeenFrom,
-  intervalText, readDistances, rowsIn, type Distances,
+  addedMost, assumedOfGroups, chooseRadius, distanceBins, distanceCounts, groupsAssumed,
+  groupSeenFrom, intervalText, readDistances, rowsIn, type Distances,
 } from '../../pooled/radius.js';
 import { noiseInWidths, planMeans } from '../../counts/quotients/means.js';
 import {
@@ -180,6 +180,8 @@ interface MeanDesign {
   /** The radius that was given; null: the histogram of distances decides. In spreads. */
   readonly radius: number | null;
   readonly corruption: number;
+  /** Ranges that every value is pulled into; null: there are none. */
+  readonly bounds: CentreBounds | null;
 }
 
 function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
@@ -244,7 +246,7 @@ function centredDesign({ values, facts, bounds }: DesignRequest): PooledDesign {
     unsorted: { upTo: Infinity, tagged: values['spread'] === 'auto' },
     inSpreads: true,
     release: releaseOf({
-      facts, distance, clipped, corruption, radius, median: centre.median,
+      facts, distance, clipped, corruption, radius, bounds, median: centre.median,
       longFrom: usualRadius(dimension),
     }),
   };
@@ -343,8 +345,9 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
     return drawn.map((answer): Outcome => {
       if (answer.kind === 'participation-below-plan') return participationBelowPlan(facts);
       const moved = answer.mean.map((entry, j) => entry - centre[j]!);
+      const middle = centre.map((entry, j) => entry * spread[j]!);
       const outcome = answerOf(clipped, {
-        centre: centre.map((entry, j) => entry * spread[j]!),
+        centre: middle,
         spread,
         moved,
         present: answer.present,
@@ -354,7 +357,12 @@ function releaseOf(design: MeanDesign): PooledDesign['release'] {
       });
       if (outcome.kind === 'refused') return outcome;
       const noise = (radius * clipped.sum.sigma) / answer.present;
-      const findings = findingsOf(design, { radius, moved, noise, present: answer.present });
+      const findings = [
+        ...findingsOf(design, { radius, moved, noise, present: answer.present }),
+        ...groupsAssumed(
+          outcome.interval95!, distance.sigma, radius, { middle, spread, bounds: design.bounds },
+        ),
+      ];
       return {
         ...outcome,
         spread: Array.from(spread),

@@ -5,6 +5,7 @@ import { finiteValue, intervalAbout, widenedBy } from '../../contract/outcomes.j
 import type { CentredPool, FoundColumns } from '../../pooled/estimator.js';
 import { likelyShare, movedByShare, reachOf } from '../../pooled/expected-error.js';
 import { usualRadius } from '../../pooled/parameters.js';
+import { groupsAssumed } from '../../pooled/radius.js';
 import type { AnyDesign } from './any-design.js';
 import type { Directions } from './directions.js';
 import type { Frame } from './mapped.js';
@@ -115,7 +116,13 @@ export function answerOfAny(answer: AnyFound): Outcome {
     intervalIfFalse95: ifFalse(answer, interval95, { own, all, bound, reach }),
     radiusIfFalse95: ball * longestInSpreads(frame, dimension),
     spread: Array.from(spread),
-    findings: findingsOf(answer, moved, others, extra.share),
+    findings: [
+      ...findingsOf(answer, moved, others, extra.share),
+      ...groupsAssumed(interval95, design.distance.sigma, radius.radius, {
+        middle: toData(new Float64Array(dimension)), spread: reach,
+        bounds: frame.map === null ? design.bounds : null,
+      }),
+    ],
   }, 'the noisy mean times spread is');
 }
 

@@ -43,6 +43,8 @@ export interface MomentRound {
 
 export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly corruption: number;
+  /** Ranges that every value is pulled into; null: there are none. */
+  readonly bounds: CentreBounds | null;
   /** In spreads; null: found from the released distances. */
   readonly radius: number | null;
   /**
@@ -155,7 +157,7 @@ export function anyDesign(options: AnyOptions): AnyDesign {
   const apart = sumEvent('mean/apart', dimension, unitBall, shareOf(rhoFinal, finalParts.apart));
   const { present, rounds, third, refine, axes, distance, equal } = shape;
   return {
-    ...shape, facts, corruption, centre, rowsMax, unitBall, sum, count, apart,
+    ...shape, facts, corruption, bounds, centre, rowsMax, unitBall, sum, count, apart,
     ...radiusFor(options, distance),
     events: [
       ...centre.events, ...present === null ? [] : [present],

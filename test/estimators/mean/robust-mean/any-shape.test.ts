@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { makeRows } from '../../../../bench/accuracy/data.js';
 import { loadFlights } from '../../../../cli/data/flights.js';
 import { Sensitive } from '../../../../src/base/brands.js';
-import type { ValueOutcome } from '../../../../src/base/outcome.js';
+import type { Finding, ValueOutcome } from '../../../../src/base/outcome.js';
 import { inlineCompute } from '../../../../src/estimators/contract/compute.js';
 import {
   anyDesign, type AnyOptions,
@@ -66,6 +66,41 @@ async function releaseWith(
 }
 
 describe('robust-mean of rows of any shape', () => {
+  it.each(['robust-mean', 'mean'])(
+    'says how few people its interval assumes not to be far out: %s', async (name) => {
+      const data = dataSource('assumes');
+      const rows = Array.from({ length: 4_000 }, () => Float64Array.from(data.normals(2)));
+      const assumedOf = async (raw: object, columns: number): Promise<readonly Finding[]> => {
+        const plan = planOf(name, { spread: 1, ...raw }, factsOf(columns, rows.length));
+        const outcome = await releaseOf(
+          plan, columns, rows.map((row) => row.subarray(0, columns)), 'assumes',
+        );
+        if (outcome.kind === 'refused') throw new Error(outcome.text);
+        return (outcome.findings ?? []).filter(({ reason }) => reason === 'interval-assumes')
+          .map((found) => {
+            expect(found.amounts[0]).toBe(plan.facts['clusterSeenFrom']);
+            return found;
+          });
+      };
+      const [found] = await assumedOf({}, 2);
+      expect(found!.columns).toEqual([]);
+      expect(found!.amounts[1]).toBeGreaterThan(2.5);
+      expect(found!.amounts[1]).toBeLessThan(5);
+      expect(await assumedOf({ range: '-1e4..1e4' }, 2)).toHaveLength(1);
+      // The ball that rows are pulled into holds all of this range.
+      expect(await assumedOf({ range: '-1..1' }, 2)).toEqual([]);
+    });
+
+  it('names the values beyond which few people would be, in one column', async () => {
+    const { findings } = await answerTo({ rows: 'normal', dimension: 1, contributors: 4_000 }, {});
+    const { columns, amounts } = findings!.find(({ reason }) => reason === 'interval-assumes')!;
+    expect(columns).toEqual([0]);
+    const [, side, low, high] = amounts;
+    expect(side).toBe(0);
+    expect(high! - low!).toBeGreaterThan(3);
+    expect(high! - low!).toBeLessThan(10);
+  });
+
   it.each([
     ['exponential', 0.03], ['lognormal', 0.05], ['zero-inflated', 0.03], ['bimodal', 0.03],
     ['student', 0.03], ['gamma-correlated', 0.03],
