@@ -10,7 +10,7 @@
  */
 export { estimate, type Estimate, type EstimateOptions } from './estimate.js';
 export { Session, type AnswerOptions, type SessionOptions } from './session.js';
-export type { Ledger, LedgerEntry, LedgerState, LedgerTerms } from './ledger.js';
+export type { Ledger, LedgerCaps, LedgerEntry, LedgerState, LedgerTerms } from './ledger.js';
 export { plan, type PlanOptions } from './plan.js';
 export {
   chooseEstimator, type Candidate, type Choice, type ChooseOptions,

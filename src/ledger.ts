@@ -3,12 +3,12 @@ import { checkObject } from './base/given.js';
 import { checkParticipation } from './estimators/contract/given.js';
 import type { Infeasible, Participation, PrivacyTarget } from './estimators/contract/estimator.js';
 import {
-  amountOf, amountToNumber, amountUnit, type Amount,
+  amountAtLeast, amountOf, amountToNumber, amountUnit, ratioOfDouble, type Amount,
 } from './privacy/accounting/amount.js';
 import {
   admits, chargeUnder, freshBalance, plusCharge, releasesThatFit, type Balance, type Charge,
 } from './privacy/accounting/budget.js';
-import { rhoOfPure } from './privacy/accounting/conversion.js';
+import { orderForApproximateZcdp, rhoOfPure } from './privacy/accounting/conversion.js';
 import type { PrivacyCost } from './privacy/accounting/cost.js';
 import { epsilonOfSpent } from './privacy/accounting/spent.js';
 import {
@@ -20,15 +20,22 @@ import {
  *
  * Claim: whatever is asked after seeing earlier answers, all answers that a ledger pays for are
  * together (epsilon, delta)-DP, for the neighbours that its answers have in common.
- * Source: the claim of `accounting/budget`, which is that of a study's budget as well.
+ * Source: the claim of `accounting/budget`, which is that of a study's budget as well, and the
+ * filter of one Renyi order (Feldman and Zrnic 2021).
  * Why: `charge` returns true only for an entry that fits by `admits` after all entries that count
  * before it, under caps that are fixed when the ledger is made. It is called before the first draw
  * of the answer, with the cost of the plan that is then run, and no entry is ever taken back. Costs
  * follow from public facts, so that neither the entries nor a refusal depend on the rows.
+ *
+ * The sum beside that of pure epsilons holds all answers, pure or not. An answer counts there for
+ * the smaller of its rho and its pure epsilon over `order`, a fixed order a > 1. Its divergence at
+ * this order is at most a rho, and at most its pure epsilon, since that bounds divergences of every
+ * order. So the divergence of all answers is at most a rhoCap. That is (epsilon, delta)-DP, as a is
+ * the order by which the conversion of rhoCap is within epsilon (accounting/conversion).
  */
 export interface Ledger {
   readonly terms: LedgerTerms;
-  readonly caps: BudgetCaps;
+  readonly caps: LedgerCaps;
   /** The charges that count, oldest first. */
   entries(): readonly LedgerEntry[];
   /**
@@ -36,6 +43,12 @@ export interface Ledger {
    * @returns false when it does not fit. Then it does not count.
    */
   charge(entry: LedgerEntry): boolean;
+}
+
+/** The caps of a ledger. */
+export interface LedgerCaps extends BudgetCaps {
+  /** Absent without a delta, and in a ledger of before there was one: answers count by rho. */
+  readonly order?: number;
 }
 
 /** The facts that a ledger is made with. All of them are public. */
@@ -81,7 +94,7 @@ export interface LedgerState {
 const nameBytesMost = 200;
 
 /** @throws InvalidParameterError for terms that make no ledger. */
-export function ledgerCaps(terms: LedgerTerms): BudgetCaps {
+export function ledgerCaps(terms: LedgerTerms): LedgerCaps {
   checkObject(terms, 'the terms of a ledger are { data, epsilon, delta, participation }');
   const { data, epsilon, delta, participation, contributor = 'id' } = terms;
   checkParticipation(participation);
@@ -92,7 +105,9 @@ export function ledgerCaps(terms: LedgerTerms): BudgetCaps {
     throw new InvalidParameterError(
       `${name} is a name of 1 to ${nameBytesMost} characters on one line`, { name });
   }
-  return capsOf({ epsilon, delta, rule: delta === 0 ? 'pure' : 'zcdp' });
+  if (delta === 0) return capsOf({ epsilon, delta, rule: 'pure' });
+  const order = orderForApproximateZcdp(epsilon, delta / 2, delta);
+  return { ...capsOf({ epsilon, delta, rule: 'zcdp' }), order };
 }
 
 /** A ledger that ends with its process. */
@@ -103,7 +118,8 @@ export function memoryLedger(terms: LedgerTerms): Ledger {
     terms, caps,
     entries: () => [...entries],
     charge(entry) {
-      const fits = admits(limitsOf(caps), plusCharge(spentOf(entries), entry.charge));
+      const after = plusCharge(spentOf(caps, entries), countedCharge(caps, entry.charge));
+      const fits = admits(limitsOf(caps), after);
       if (fits) entries.push(entry);
       return fits;
     },
@@ -115,17 +131,29 @@ const limitsOf = ({ rhoCap, deltaCap, pureCap }: BudgetCaps) =>
 
 const nothing: Charge = { rho: amountOf(0), delta: amountOf(0), pure: amountOf(0) };
 
-function spentOf(entries: readonly LedgerEntry[]): Charge {
-  return entries.reduce((sum, { charge }) => plusCharge(sum, charge), nothing);
+const sumOf = (charges: readonly Charge[]): Charge => charges.reduce(plusCharge, nothing);
+
+/** A charge as it counts in the sums of a ledger: the claim of `Ledger`. */
+export function countedCharge({ order }: LedgerCaps, charge: Charge): Charge {
+  if (order === undefined || charge.pure === null) return charge;
+  const { numerator, denominator } = ratioOfDouble(order);
+  const atOrder = amountAtLeast({
+    numerator: charge.pure * denominator, denominator: amountUnit * numerator,
+  });
+  return { ...charge, rho: atOrder < charge.rho ? atOrder : charge.rho };
+}
+
+function spentOf(caps: LedgerCaps, entries: readonly LedgerEntry[]): Charge {
+  return sumOf(entries.map(({ charge }) => countedCharge(caps, charge)));
 }
 
 /** The entries that count: each that fits after those before it that do. */
 export function countingEntries<Entry extends LedgerEntry>(
-  caps: BudgetCaps, entries: readonly Entry[],
+  caps: LedgerCaps, entries: readonly Entry[],
 ): readonly Entry[] {
   let spent = nothing;
   return entries.filter(({ charge }) => {
-    const after = plusCharge(spent, charge);
+    const after = plusCharge(spent, countedCharge(caps, charge));
     const fits = admits(limitsOf(caps), after);
     if (fits) spent = after;
     return fits;
@@ -142,7 +170,7 @@ export function targetUnder(ledger: Ledger, asked: Statement): PrivacyTarget {
   const { terms, caps } = ledger;
   if (asked.delta === 0) return resolvePureTarget(asked);
   if (terms.delta > 0) {
-    const spent = spentOf(ledger.entries());
+    const spent = spentOf(caps, ledger.entries());
     const [rho, delta] = [leftOf(caps.rhoCap, spent.rho), leftOf(caps.deltaCap, spent.delta)];
     const half = privacyTarget(asked);
     const deltaChargeable = Math.min(half.delta, delta * Math.min(1, half.rho / rho));
@@ -215,16 +243,18 @@ const larger = (left: Amount, right: Amount): Amount => (left > right ? left : r
 
 function refusal(ledger: Ledger, ask: LedgerAsk, charge: Charge): Infeasible {
   const { caps, terms } = ledger;
-  const spent = spentOf(ledger.entries());
+  const entries = ledger.entries();
+  const spent = spentOf(caps, entries);
   const most = largestEpsilon(caps, spent, ask.asked.epsilon, (epsilon) => {
     const costs = ask.again(targetUnder(ledger, { ...ask.asked, epsilon }));
     return costs === null ? null : chargeOf(caps, costs);
   });
   return {
     kind: 'infeasible',
-    reason: `the ledger of ${terms.data} does not pay for this answer: epsilon ${shown(epsilonOf(ledger, spent))} of `
+    reason: `the ledger of ${terms.data} does not pay for this answer: epsilon ${shown(epsilonOf(ledger, entries))} of `
       + `${terms.epsilon} is spent at delta ${terms.delta}, and this answer would cost ${
-        caps.rule.rule === 'pure' ? 'epsilon' : 'rho'} ${shown(amountToNumber(charge.rho))} more`,
+        caps.rule.rule === 'pure' ? 'epsilon' : 'rho'} ${
+        shown(amountToNumber(countedCharge(caps, charge).rho))} more`,
     remedy: most === 0
       ? 'no answer of this kind fits any more; what was released may be used further at no cost'
       : `it pays for this answer with epsilon ${most} or less`,
@@ -238,12 +268,12 @@ const [stepsDown, rounds] = [30, 6];
  * is looked for from above, since far below there are no plans.
  */
 function largestEpsilon(
-  caps: BudgetCaps, spent: Charge, most: number, chargeAt: (epsilon: number) => Charge | null,
+  caps: LedgerCaps, spent: Charge, most: number, chargeAt: (epsilon: number) => Charge | null,
 ): number {
   const limits = limitsOf(caps);
   const fits = (epsilon: number): boolean => {
     const charge = chargeAt(epsilon);
-    return charge !== null && admits(limits, plusCharge(spent, charge));
+    return charge !== null && admits(limits, plusCharge(spent, countedCharge(caps, charge)));
   };
   let [low, high] = [most, most];
   for (let step = 0; step < stepsDown && !fits(low); step++) [low, high] = [low * 0.75, low];
@@ -271,13 +301,13 @@ const shown = (value: number): string => String(Number(value.toPrecision(3)));
 export function ledgerState(ledger: Ledger, epsilon?: number): LedgerState {
   const { terms, caps } = ledger;
   const entries = ledger.entries();
-  const spent = spentOf(entries);
+  const spent = spentOf(caps, entries);
   const each = epsilon ?? entries.at(-1)?.asked.epsilon
     ?? Math.max(terms.epsilon / 10, epsilonRange.atLeast);
   return {
     data: terms.data,
     answers: entries.length,
-    epsilon: { spent: epsilonOf(ledger, spent), budget: terms.epsilon },
+    epsilon: { spent: epsilonOf(ledger, entries), budget: terms.epsilon },
     delta: terms.delta,
     counts: { epsilon: each, ...countsLeft(ledger, spent, each) },
     epsilonLeft: Math.max(...countCharges(ledger).map(({ charge }) =>
@@ -285,8 +315,20 @@ export function ledgerState(ledger: Ledger, epsilon?: number): LedgerState {
   };
 }
 
-function epsilonOf({ caps, terms }: Ledger, { rho, delta, pure }: Charge): number {
-  return epsilonOfSpent(caps.rule, rho, delta, terms.delta, pure);
+/**
+ * The epsilon of answers, never below the true one: that of all of them, or the pure epsilons of
+ * those that are pure beside that of the others. The second bound holds since the privacy loss of
+ * pure answers is never more than the sum of their epsilons.
+ */
+function epsilonOf({ caps, terms }: Ledger, entries: readonly LedgerEntry[]): number {
+  const charges = entries.map(({ charge }) => charge);
+  const of = (some: readonly Charge[]): number => {
+    const { rho, delta, pure } = sumOf(some);
+    return epsilonOfSpent(caps.rule, rho, delta, terms.delta, pure);
+  };
+  const others = of(charges.filter(({ pure }) => pure === null));
+  const { pure } = sumOf(charges.filter((charge) => charge.pure !== null));
+  return Math.min(of(charges), (others + amountToNumber(pure!)) * (1 + 2 ** -50));
 }
 
 function countsLeft(
@@ -295,8 +337,10 @@ function countsLeft(
   const balance: Balance = {
     ...freshBalance(ledger.caps), rhoSpent: rho, deltaSpent: delta, pureSpent: pure,
   };
-  const ways = countCharges(ledger).map(({ charge, ...way }) =>
-    ({ ...way, left: releasesThatFit(balance, charge(epsilon)).count }));
+  const ways = countCharges(ledger).map(({ charge, ...way }) => {
+    const counted = countedCharge(ledger.caps, charge(epsilon));
+    return { ...way, left: releasesThatFit(balance, counted).count };
+  });
   return ways.reduce((best, way) => (way.left > best.left ? way : best));
 }
 

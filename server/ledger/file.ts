@@ -43,8 +43,8 @@ import {
  *   { data: 'survey of May', epsilon: 3, delta: 1e-6, participation: 'public' });
  */
 export function createLedger(path: string, terms: LedgerTerms): Ledger {
-  const { rhoCap, deltaCap, pureCap } = ledgerCaps(terms);
-  const header = { terms, rhoCap, deltaCap, pureCap, made: now() };
+  const { rhoCap, deltaCap, pureCap, order } = ledgerCaps(terms);
+  const header = { terms, rhoCap, deltaCap, pureCap, order, made: now() };
   let file: number;
   try {
     file = createOwned(path);

@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { InvalidInputError, StorageError } from '../../src/base/errors.js';
-import type { LedgerEntry, LedgerTerms } from '../../src/ledger.js';
+import type { LedgerCaps, LedgerEntry, LedgerTerms } from '../../src/ledger.js';
 import { parseAmount } from '../../src/privacy/accounting/amount.js';
-import type { BudgetCaps } from '../../src/privacy/accounting/target.js';
 import { amountRow, spendOf, type AmountRow } from '../store/rules/spend.js';
 
 /*
@@ -11,8 +10,8 @@ import { amountRow, spendOf, type AmountRow } from '../store/rules/spend.js';
  * begins each record, so that a record is whole without anything after it.
  */
 
-/** Changes when the meaning of the file changes. */
-const format = 'keelson ledger 1';
+/** Changes when the meaning of the file changes. The first one has no order. */
+const [format, firstFormat] = ['keelson ledger 2', 'keelson ledger 1'] as const;
 
 /** One charge, as a file has it. */
 export interface LedgerRecord extends LedgerEntry {
@@ -24,16 +23,19 @@ export interface LedgerRecord extends LedgerEntry {
 /** The contents of a file. */
 export interface LedgerFile {
   readonly terms: LedgerTerms;
-  readonly caps: BudgetCaps;
+  readonly caps: LedgerCaps;
   /** All whole records, in the order of the file, whether they count or not. */
   readonly records: readonly LedgerRecord[];
 }
 
 /** The first record. */
-interface Header extends Omit<BudgetCaps, 'rule'> {
+interface Header extends Omit<LedgerCaps, 'rule' | 'order'> {
+  readonly order: number | undefined;
   readonly terms: LedgerTerms;
   readonly made: string;
 }
+
+type AmountCap = 'rhoCap' | 'deltaCap' | 'pureCap';
 
 const digestOf = (json: string): string =>
   createHash('sha256').update(json).digest('hex').slice(0, 16);
@@ -61,18 +63,19 @@ export function encodeRecord({ charge, ...record }: LedgerRecord): Uint8Array {
  */
 export function parseLedger(bytes: Buffer, path: string): LedgerFile {
   const [first, ...lines] = bytes.toString('latin1').split('\n');
-  if (first !== format) throw notRead(first!, lines, path);
+  if (first !== format && first !== firstFormat) throw notRead(first!, lines, path);
   const contents = lines.map((line, i) => contentOf(line, () => damaged(path, i + 2)));
-  const header = contents.shift() as Omit<Header, keyof BudgetCaps> & {
-    readonly [Cap in Exclude<keyof BudgetCaps, 'rule'>]: string;
+  const header = contents.shift() as Omit<Header, AmountCap> & {
+    readonly [Cap in AmountCap]: string;
   } | undefined;
   if (header === undefined) throw notWhole(path);
-  const { terms, rhoCap, deltaCap, pureCap } = header;
+  const { terms, rhoCap, deltaCap, pureCap, order } = header;
   return {
     terms,
     caps: {
       rule: { rule: terms.delta === 0 ? 'pure' : 'zcdp' }, rhoCap: parseAmount(rhoCap),
       deltaCap: parseAmount(deltaCap), pureCap: parseAmount(pureCap),
+      ...(order !== undefined && { order }),
     },
     records: contents.filter((content) => content !== undefined)
       .map((content) => recordOf(content as unknown as StoredRecord)),

@@ -6,5 +6,5 @@
  */
 export { createLedger, openLedger } from './file.js';
 export {
-  ledgerState, type Ledger, type LedgerEntry, type LedgerState, type LedgerTerms,
+  ledgerState, type Ledger, type LedgerCaps, type LedgerEntry, type LedgerState, type LedgerTerms,
 } from '../../src/ledger.js';

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { appendFileSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -32,6 +33,21 @@ describe('a ledger in a file', () => {
     expect(again.caps).toEqual(ledger.caps);
     expect(again.entries()).toEqual([expect.objectContaining(entry(0.001, 0.05))]);
     expect(() => createLedger(path, terms)).toThrow('such a file already');
+  });
+
+  it('goes on by its own rule where it was made before pure answers had an order', () => {
+    const path = fresh();
+    const { caps: { order, ...older } } = createLedger(path, terms);
+    const [, header] = readFileSync(path, 'latin1').split('\n');
+    const json = header!.replace(/^\S+ \S+ /, '').replace(/,"order":[^,}]*/, '');
+    const digest = createHash('sha256').update(json).digest('hex').slice(0, 16);
+    writeFileSync(path, `keelson ledger 1\n${json.length} ${digest} ${json}`, 'latin1');
+    const ledger = openLedger(path);
+    expect(order).toBeGreaterThan(1);
+    expect(ledger.caps).toEqual(older);
+    expect(ledger.charge(entry(0.2, 0.2))).toBe(true);
+    expect(ledger.charge(third)).toBe(false);
+    expect(readFileSync(path, 'latin1').split('\n')[0]).toBe('keelson ledger 1');
   });
 
   it('writes nothing for a charge that does not fit', () => {
@@ -100,7 +116,7 @@ describe('a ledger in a file', () => {
     expect(() => openLedger(path)).toThrow('make one with keelson ledger');
     writeFileSync(path, 'id,minutes\n1,2\n');
     expect(() => openLedger(path)).toThrow(InvalidInputError);
-    writeFileSync(path, 'keelson ledger 2\n');
+    writeFileSync(path, 'keelson ledger 3\n');
     expect(() => openLedger(path)).toThrow('newer');
     expect(() => createLedger(join(folder, 'none', 'a'), terms)).toThrow('make it first');
     expect(() => createLedger(fresh(), { ...terms, data: 'two\nlines' })).toThrow('data is a name');

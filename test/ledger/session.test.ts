@@ -1,8 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { InvalidInputError, InvalidParameterError } from '../../src/base/errors.js';
 import { count, mean } from '../../src/estimators/index.js';
-import { memoryLedger, payFrom, type LedgerTerms } from '../../src/ledger.js';
+import {
+  ledgerState, memoryLedger, payFrom, type Ledger, type LedgerTerms,
+} from '../../src/ledger.js';
 import { amountOf, amountToNumber } from '../../src/privacy/accounting/amount.js';
+import { epsilonOfApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
 import { capsOf } from '../../src/privacy/accounting/target.js';
 import { Session } from '../../src/index.js';
 
@@ -100,7 +103,7 @@ describe('a ledger', () => {
 
   it('has the caps of a study with its budget', () => {
     const { caps } = memoryLedger(terms);
-    expect(caps).toEqual(capsOf({ epsilon: 2, delta: 1e-6, rule: 'zcdp' }));
+    expect(caps).toMatchObject(capsOf({ epsilon: 2, delta: 1e-6, rule: 'zcdp' }));
     expect(memoryLedger({ ...terms, delta: 0 }).caps.rule).toEqual({ rule: 'pure' });
   });
 
@@ -114,6 +117,41 @@ describe('a ledger', () => {
     const mixed = memoryLedger(terms);
     expect(payFrom(mixed, { ...ask, costs: [costOf(most * 2, 1)] })).toBeNull();
     expect(payFrom(mixed, { ...ask, costs: [costOf(most / 10, null)] })).not.toBeNull();
+  });
+
+  it('pays for answers of both kinds, a pure one for at most its epsilon at one order', () => {
+    // By rho alone, one pure answer of epsilon 2.5 would use up the budget.
+    const caps = { epsilon: 8, delta: 1e-5 };
+    const pay = (ledger: Ledger, cost: ReturnType<typeof costOf>) =>
+      payFrom(ledger, { ...ask, costs: [cost] });
+    for (const order of ['pure first', 'pure last']) {
+      const ledger = memoryLedger({ ...terms, ...caps });
+      const asked = [costOf(2.12, 2.5), costOf(0.16, null), costOf(0.16, null)];
+      for (const cost of order === 'pure first' ? asked : asked.reverse()) {
+        expect(pay(ledger, cost), order).toBeNull();
+      }
+      // Beside them 2.5 for the pure one, not the conversion of 2.12.
+      const others = epsilonOfApproximateZcdp(0.32, 0, 1e-5);
+      expect(ledgerState(ledger).epsilon.spent).toBeCloseTo(2.5 + others, 6);
+      // 0.32 of rho and 2.5 of epsilon over the order leave as much as three more of 0.07.
+      const left = amountToNumber(ledger.caps.rhoCap) - 0.32 - 2.5 / ledger.caps.order!;
+      expect(pay(ledger, costOf(left * 1.001, null))).not.toBeNull();
+      expect(pay(ledger, costOf(left * 0.999, null))).toBeNull();
+      expect(ledgerState(ledger).epsilon.spent).toBeLessThan(caps.epsilon);
+    }
+  });
+
+  it('has the order at which its rho is within its epsilon', () => {
+    for (const [epsilon, delta] of [[8, 1e-5], [1, 1e-6], [0.1, 1e-9], [20, 0.01]] as const) {
+      const { caps: { rhoCap, order } } = memoryLedger({ ...terms, epsilon, delta });
+      // Canonne, Kamath, Steinke 2020, corollary 13, beside events of half of delta.
+      const [a, rest] = [order!, delta / 2 / (1 - delta / 2)];
+      const divergence = a * amountToNumber(rhoCap);
+      const logarithm = (a - 1) * (divergence - epsilon)
+        - Math.log(a - 1) + a * Math.log1p(-1 / a);
+      expect(Math.exp(logarithm) / rest).toBeLessThanOrEqual(1 + 1e-9);
+      expect(Math.exp(logarithm) / rest).toBeGreaterThan(1 - 1e-6);
+    }
   });
 
   it('charges the largest of answers about different people', () => {

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { countedCharge, ledgerCaps } from '../../src/ledger.js';
 import { normalCdf, normalUpperQuantile } from '../../src/numerics/normal.js';
 import { amountOf, zeroAmount, type Amount } from '../../src/privacy/accounting/amount.js';
 import {
   admits, plusCharge, type Caps, type Charge,
 } from '../../src/privacy/accounting/budget.js';
 import { rhoForApproximateZcdp } from '../../src/privacy/accounting/conversion.js';
-import { capsOf } from '../../src/privacy/accounting/target.js';
+import { capsOf, type BudgetCaps } from '../../src/privacy/accounting/target.js';
 
 const budget = { epsilon: 1, delta: 1e-3 };
 const depth = 6;
@@ -18,8 +19,10 @@ interface Coin {
   readonly cost: Charge;
 }
 
-/** The two rules that keep a sum of pure epsilons beside their own. */
-type Rule = 'zcdp' | 'gaussian';
+/** The rules that keep a sum of pure epsilons beside their own. That of a ledger is for answers. */
+type Rule = 'zcdp' | 'gaussian' | 'ledger';
+
+const ofLedger = ledgerCaps({ data: 'rows', ...budget, participation: 'secret' });
 
 const charge = (rho: number, delta: number, pure: number | null): Charge => ({
   rho: amountOf(rho), delta: amountOf(delta), pure: pure === null ? null : amountOf(pure),
@@ -28,9 +31,10 @@ const charge = (rho: number, delta: number, pure: number | null): Charge => ({
 /** Randomised response, which is pure. */
 function response(epsilon: number, rule: Rule): Coin {
   const here = Math.exp(epsilon) / (1 + Math.exp(epsilon));
-  const own = rule === 'zcdp'
-    ? epsilon * Math.tanh(epsilon / 2) : 2 * normalUpperQuantile(1 - here) ** 2;
-  return { here, there: 1 - here, cost: charge(own, 0, epsilon) };
+  const own = rule === 'gaussian'
+    ? 2 * normalUpperQuantile(1 - here) ** 2 : epsilon * Math.tanh(epsilon / 2);
+  const cost = charge(own, 0, epsilon);
+  return { here, there: 1 - here, cost: rule === 'ledger' ? countedCharge(ofLedger, cost) : cost };
 }
 
 /** The coin that tells if Gaussian noise exceeds the value from which on the loss is this large. */
@@ -55,11 +59,12 @@ function numbersFrom(seed: number): () => number {
 }
 
 const noCharge: Charge = { rho: zeroAmount, delta: zeroAmount, pure: zeroAmount };
-function capsUnder(rule: Rule): Caps {
-  const { rhoCap: rho, deltaCap: delta, pureCap: pure } = capsOf({ ...budget, rule });
-  return { rho, delta, pure };
-}
-const capsOfRule = { zcdp: capsUnder('zcdp'), gaussian: capsUnder('gaussian') };
+const capsFrom = ({ rhoCap: rho, deltaCap: delta, pureCap: pure }: BudgetCaps): Caps =>
+  ({ rho, delta, pure });
+const capsOfRule = {
+  zcdp: capsFrom(capsOf({ ...budget, rule: 'zcdp' })),
+  gaussian: capsFrom(capsOf({ ...budget, rule: 'gaussian' })), ledger: capsFrom(ofLedger),
+};
 const share = (amount: Amount): number => Number(amount) / 2 ** 64;
 
 /**
@@ -118,7 +123,7 @@ function largestDelta(rule: Rule, fits: (total: Charge) => boolean): number {
 }
 
 describe('a budget that either of two sums may pay', () => {
-  it.each<Rule>(['zcdp', 'gaussian'])(
+  it.each<Rule>(['zcdp', 'gaussian', 'ledger'])(
     'keeps its promise by the rule %s under strategies that look at outcomes', (rule) => {
       const largest = largestDelta(rule, (total) => admits(capsOfRule[rule], total));
       expect(largest).toBeLessThanOrEqual(budget.delta);
@@ -127,12 +132,15 @@ describe('a budget that either of two sums may pay', () => {
     },
   );
 
-  const { zcdp, gaussian: curve } = capsOfRule;
+  const { zcdp, gaussian: curve, ledger } = capsOfRule;
   it.each<[string, Rule, (total: Charge) => boolean]>([
     ['keeps the pure sum after a charge that is not pure', 'zcdp',
       (total) => admits(zcdp, { ...total, pure: total.pure ?? zeroAmount })],
     ['keeps it so under the rule gaussian', 'gaussian',
       (total) => admits(curve, { ...total, pure: total.pure ?? zeroAmount })],
+    ['counts a pure answer of a ledger for half its divergence', 'ledger', (total) => admits({
+      ...ledger, rho: (2n * ledger.rho) as Amount,
+    }, total)],
     ['uses delta twice, for events and for the conversion', 'zcdp', (total) => admits({
       ...zcdp, delta: amountOf(budget.delta),
       rho: amountOf(rhoForApproximateZcdp(budget.epsilon, 0, budget.delta)),

@@ -84,13 +84,27 @@ export function epsilonOfZcdp(rho: number, delta: number): number {
   checkRho(rho);
   checkDelta(delta);
   if (rho === 0) return 0;
-  // epsilon(b) = (1 + b) rho + (log(1/delta) - (1 + b) log(1 + b)) / b + log b. Its derivative is
-  // zero at rho b^2 = log(1/delta) - log(1 + b).
-  const surprise = -ln(delta);
-  const b = rootOf((order) =>
-    rho * order * order + Math.log1p(order) - surprise, 1e-150, Math.min(1 / delta, 1e300));
+  // epsilon(b) = (1 + b) rho + (log(1/delta) - (1 + b) log(1 + b)) / b + log b.
+  const b = bestOrder(rho, delta);
   const tail = ((1 + b) * Math.log1p(b)) / b;
-  return Math.max(0, sumUp(rho, b * rho, surprise / b, -tail, ln(b)));
+  return Math.max(0, sumUp(rho, b * rho, -ln(delta) / b, -tail, ln(b)));
+}
+
+/** b = a - 1 of the order a that gives the smallest epsilon: there the derivative is zero. */
+function bestOrder(rho: number, delta: number): number {
+  const surprise = -ln(delta);
+  return rootOf((b) => rho * b * b + Math.log1p(b) - surprise, 1e-150, Math.min(1 / delta, 1e300));
+}
+
+/**
+ * The order at which a budget of (epsilon, delta) pays for the most zCDP beside events of
+ * `eventDelta`: a divergence of so many times `rhoForApproximateZcdp` is (epsilon, delta)-DP there.
+ */
+export function orderForApproximateZcdp(
+  epsilon: number, eventDelta: number, delta: number,
+): number {
+  const left = remainingDelta(eventDelta, delta);
+  return 1 + bestOrder(rhoForZcdp(epsilon, left), left);
 }
 
 /** The largest rho, rounded down, whose zCDP gives (epsilon, delta) by `epsilonOfZcdp`. */
