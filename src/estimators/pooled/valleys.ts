@@ -11,6 +11,9 @@ export const binWidth = 0.25;
 /** Bins along an axis, from -8 to 8. The outermost bins are open-ended. */
 export const axisBins = 64;
 
+/** Where the outermost bins begin, on both sides. */
+export const axisEnd = binWidth * (axisBins / 2 - 1);
+
 /** The bin of an entry along an axis; every number has one. */
 export function binAlongAxis(entry: number): number {
   return Math.min(axisBins - 1, Math.max(0, Math.floor(entry / binWidth) + axisBins / 2));

@@ -66,6 +66,7 @@ export async function removeAlongAxes(
       histogram = added(histogram, draw(again));
       bounds = clusterIn(histogram, axis, present);
     }
+    clusters.look(histogram.counts, histogram.noise, axis);
     if (bounds === null && core !== null && !isSmooth(histogram)) {
       bounds = fitting(histogram.counts, core, clusters.roomIn(present));
     }

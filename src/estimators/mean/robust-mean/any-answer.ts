@@ -8,7 +8,7 @@ import { usualRadius } from '../../pooled/parameters.js';
 import { groupsAssumed } from '../../pooled/radius.js';
 import type { AnyDesign } from './any-design.js';
 import type { Directions } from './directions.js';
-import type { Frame } from './mapped.js';
+import type { Frame, Stretch } from './mapped.js';
 import { unmapped } from './moment-rounds.js';
 import type { FoundRadius, RadiusApart } from './radius.js';
 import type { NoisySums } from './reallocation.js';
@@ -47,8 +47,11 @@ export interface PulledRows {
   readonly lost: number;
 }
 
-/** The rows that were left out, as released. */
+/** The rows that were left out, or stand past the bins of an axis, as released. */
 export interface RowsApart extends RadiusApart {
+  readonly areLeftOut: boolean;
+  /** In which their ball is longer along an axis; null: it is not. */
+  readonly stretch: Stretch | null;
   /** Their noisy sum, in units of their radius. */
   readonly sums: Float64Array;
   readonly sigma: number;
@@ -75,8 +78,10 @@ const noShift: Omit<Shift, 'by'> = { noise: 0, sampling: 0, lost: 0, share: 0 };
  *
  * interval95: noise and sampling, rows that were pulled in, rows that noise may hide far out. Where
  * rows were left out, it holds the mean of the rows left and the mean of all, each with its noise
- * and sampling. intervalIfFalse95 adds what a share c of hostile rows
- * moves the mean of rows of any shape by: sqrt(c / (1 - c)) of their deviation (`ifFalse`).
+ * and sampling. Where rows stand past the bins of an axis and no distance shows how far, it reaches
+ * past the mean of all: the sum of these rows is added whole, though the answer has a part of it.
+ * intervalIfFalse95 adds what a share c of hostile rows moves the mean of rows of any shape by:
+ * sqrt(c / (1 - c)) of their deviation (`ifFalse`).
  */
 export function answerOfAny(answer: AnyFound): Outcome {
   const { design, found: { centre, spread }, frame, radius, total, present } = answer;
@@ -95,9 +100,10 @@ export function answerOfAny(answer: AnyFound): Outcome {
   const shift = answer.apart === null ? null : shiftOf(answer.apart, left, present);
   const others = shift === null ? null : toData(left.map((entry, j) => entry + shift.by[j]!));
   const extra = shift ?? noShift;
+  const noiseOfOthers = apartNoise(answer, extra.noise, reach);
   const own = Float64Array.from(reach, (unit, j) =>
     deviations95 * Math.hypot(
-      deviation[j]!, unit * sampling, unit * extra.noise, unit * Math.sqrt(extra.sampling),
+      deviation[j]!, unit * sampling, noiseOfOthers[j]!, unit * Math.sqrt(extra.sampling),
     ) + unit * (radius.lost + extra.lost));
   const bound = movedByShare(corruption) * radius.width;
   const all = others ?? mean;
@@ -117,7 +123,7 @@ export function answerOfAny(answer: AnyFound): Outcome {
     radiusIfFalse95: ball * longestInSpreads(frame, dimension),
     spread: Array.from(spread),
     findings: [
-      ...findingsOf(answer, moved, others, extra.share),
+      ...findingsOf(answer, moved, answer.apart?.areLeftOut === true ? others : null, extra.share),
       ...groupsAssumed(interval95, design.distance.sigma, radius.radius, {
         middle: toData(new Float64Array(dimension)), spread: reach,
         bounds: frame.map === null ? design.bounds : null,
@@ -139,14 +145,14 @@ export function answerOfAny(answer: AnyFound): Outcome {
  * @param about.bound - along any direction, in units of the mapped rows.
  */
 function ifFalse(
-  { design: { corruption }, found: { spread }, pulled }: AnyFound, interval95: Interval95,
+  { design: { corruption }, found: { spread }, pulled, apart }: AnyFound, interval95: Interval95,
   { own, all, bound, reach }: {
     readonly own: Float64Array; readonly all: Float64Array; readonly bound: number;
     readonly reach: Float64Array;
   },
 ): Interval95 {
   const wide = widenedBy(interval95, (j) => reach[j]! * bound);
-  if (pulled === null) return wide;
+  if (pulled === null || apart?.areLeftOut === false) return wide;
   const { deviation, lost } = pulled;
   const half = own.map((entry, j) => entry + spread[j]! * (
     movedByShare(corruption) * deviation[j]! + lost
@@ -182,13 +188,25 @@ function atCores(
  * left) / the number of all rows.
  */
 function shiftOf(
-  { sums, sigma, radius, square, lost, allRows }: RowsApart, mean: Float64Array, present: number,
+  { sums, sigma, radius, square, lost, allRows, areLeftOut }: RowsApart, mean: Float64Array,
+  present: number,
 ): Shift {
-  const share = Math.max(0, 1 - present / allRows);
+  const share = areLeftOut ? Math.max(0, 1 - present / allRows) : 0;
   return {
     by: sums.map((entry, j) => (entry * radius) / allRows - share * mean[j]!),
     noise: (sigma * radius) / allRows, sampling: square / allRows, lost, share,
   };
+}
+
+/** Per column, the deviation of the sum of the rows apart over the number of all, in data units. */
+function apartNoise(
+  { apart, frame, found: { spread } }: AnyFound, noise: number, reach: Float64Array,
+): Float64Array {
+  const stretch = apart?.stretch ?? null;
+  if (stretch === null) return reach.map((unit) => unit * noise);
+  const along = unmapped(frame.inverse, stretch.axis);
+  const more = noise * Math.sqrt(stretch.times ** 2 - 1);
+  return reach.map((unit, j) => Math.hypot(unit * noise, spread[j]! * along[j]! * more));
 }
 
 /** Per column, how far one unit of a mapped row may reach, in data units. */

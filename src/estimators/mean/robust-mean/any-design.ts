@@ -22,7 +22,8 @@ import { binsEvent, countEvent, squareEvent, sumEvent } from '../../pooled/query
  *
  * Claim. Each event covers its query (pooled/query-events). `third` and `refine` are sums of
  * vectors of norm at most R, so neighbours differ by at most 2 R. Sums of the mean, and of the rows
- * left out, are of rows divided by a released radius, in a ball of radius 1. `distance` has every
+ * left out, are of rows divided by a released radius, in a ball of radius 1; those left out may be
+ * squeezed along a released axis before. `distance` has every
  * row in one bin: that of its distance, in one histogram if it is left and in another if not. The
  * event of an axis that nobody asked for may have the distances of the rows left, too.
  * `equal` counts pairs of rows (stages/equal-pairs).
@@ -70,7 +71,7 @@ export interface AnyDesign extends QueryDesign, MeanEvents {
   readonly equal: GaussianEvent | null;
   /** Radius 1, in units of the chosen radius. */
   readonly unitBall: ClipBall;
-  /** Sum of the rows left out, in units of a radius of their own. */
+  /** Sum of the rows left out, or past the bins of an axis, in units of a radius of their own. */
   readonly apart: GaussianEvent;
 }
 

@@ -6,14 +6,14 @@ import type { CentredPool } from '../../pooled/estimator.js';
 import { noiseOfSquare, type AnyRun } from './any-design.js';
 import { answerOfAny, type PulledRows, type RowsApart } from './any-answer.js';
 import { distanceBins, distanceEdge, readDistances, rowsIn } from '../../pooled/radius.js';
-import { clusterShares, sumOf } from '../../pooled/valleys.js';
+import { axisEnd, clusterShares, sumOf } from '../../pooled/valleys.js';
 import { removeAlongAxes } from './along-axes.js';
 import { clusterAbove, limitsOf, mayHideAbove } from './clusters.js';
 import { releaseDirections } from './directions.js';
 import {
-  distanceCounts, removeBeyond, rowsApart, sumOfRows, type MappedRows,
+  distanceCounts, removeBeyond, stretched, sumApart, sumOfRows, type MappedRows,
 } from './mapped.js';
-import { Clusters, DiscreteColumns } from './removal.js';
+import { Clusters, DiscreteColumns, type RowsPast } from './removal.js';
 import { releaseRounds, type RoundsFound } from './moment-rounds.js';
 import { findRadius, radiusApart, type FoundRadius } from './radius.js';
 import { combined, drawReallocated, type NoisySums } from './reallocation.js';
@@ -46,6 +46,7 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   });
   const distances = await removeFar(run, clusters, discrete, rows, spare);
   const { isApart, cores } = clusters;
+  const past = hiddenPast(run, clusters, distances);
   const radius = findRadius({
     counts: distances.counts, noise: distances.noise, dimension, corruption,
     cohort: facts.cohort, sigma: design.sum.sigma, radius: design.radius,
@@ -53,11 +54,12 @@ export async function releaseAny(run: AnyRun, found: CentredPool): Promise<Relea
   });
   const unused = [
     ...rounds.unused.flatMap(({ sum, square }) => [sum, square]), ...directions.unused,
-    ...spare, ...discrete.unused, ...isApart ? [] : [design.apart],
+    ...spare, ...discrete.unused, ...isApart || past !== null ? [] : [design.apart],
   ];
   const { total, count } = drawMean(run, rows, radius, unused);
   const allRows = Math.max(facts.cohort / 4, rounds.present ?? distances.rows);
-  const apart = isApart ? drawApart(run, rows, distances.apart, allRows) : null;
+  const apart = isApart || past !== null
+    ? drawApart(run, rows, distances, { allRows, past, isApart }) : null;
   return count.map(([present = 0]) => {
     if (present < facts.cohort / 4) return participationBelowPlan(facts);
     const excess = design.rounds.length === 0
@@ -179,9 +181,9 @@ const farther = [1, 0.8, 0.65];
 
 /**
  * With one column the distances are its axis once more, in bins that widen outwards: values on a
- * lattice show valleys there that the axis does not have. So they are asked only past its bins.
+ * lattice show valleys there that the axis does not have. So they are asked only from here on.
  */
-const axisEnd = 6;
+const oneColumnFrom = 6;
 
 /** The bin of the distance from which on a cluster stands far out; null where there is none. */
 async function farCluster(
@@ -190,7 +192,7 @@ async function farCluster(
 ): Promise<number | null> {
   const high = clusterAbove(counts, limitsOf(sumOf(counts), corruption, noise, 0));
   if (high === null || high >= distanceBins) return null;
-  if (dimension === 1 && distanceEdge(high, 1) < axisEnd) return null;
+  if (dimension === 1 && distanceEdge(high, 1) < oneColumnFrom) return null;
   // With a discrete column honest rows may have a cluster. One of that many rows stands no farther
   // out than this, or the columns would vary by more than their spread.
   const farthest = (await discrete.drawn()).includes(true)
@@ -212,16 +214,45 @@ function drawMean(
   return { total: combined(drawn), count };
 }
 
-/** Draws the sum of the rows left out, in a ball of their own. */
+/** Rows past an axis reckon with a place up to so many times as far out. */
+const pastTimes = 4;
+
+/**
+ * The rows that stand past the bins of an axis, where the histogram of distances does not show
+ * most of them: they are over several of its bins, and noise hides them there. Else null.
+ */
+function hiddenPast(
+  { design: { distance, facts: { dimension } } }: AnyRun, { past }: Clusters,
+  { counts, apart }: FoundDistances,
+): RowsPast | null {
+  if (past === null) return null;
+  const rows = sumOf(counts) + sumOf(apart);
+  const shown = [counts, apart].reduce((sum, some) => sum + rows * readDistances({
+    counts: some, sigma: distance.sigma, dimension, rows,
+  }).shareBeyond(axisEnd), 0);
+  return shown < past.rows / 2 ? past : null;
+}
+
+/**
+ * Draws the sum of the rows left out, in a ball of their own, and of those past an axis that the
+ * distances do not show, in a ball that is longer along it.
+ */
 function drawApart(
-  { design, mechanisms }: AnyRun, rows: Sensitive<MappedRows>, counts: Float64Array,
-  allRows: number,
+  { design, mechanisms }: AnyRun, rows: Sensitive<MappedRows>, { apart: counts }: FoundDistances,
+  { allRows, past, isApart }: {
+    readonly allRows: number; readonly past: RowsPast | null; readonly isApart: boolean;
+  },
 ): RowsApart {
   const { unitBall, apart: event, distance, facts: { dimension } } = design;
   const found = radiusApart(
     { counts, noise: distance.sigma, dimension, sigma: event.sigma }, allRows,
   );
-  const { value: sums } = mechanisms.gaussian(event.name, rows.map((whole) =>
-    sumOfRows(rowsApart(whole), unitBall, found.radius).map((steps) => steps * unitBall.grid)));
-  return { ...found, allRows, sums, sigma: event.sigma };
+  const stretch = past === null ? null
+    : { axis: past.axis, times: Math.max(1, (pastTimes * axisEnd) / found.radius) };
+  const { value } = mechanisms.gaussian(event.name, rows.map((whole) =>
+    sumApart(whole, unitBall, found.radius, stretch).map((steps) => steps * unitBall.grid)));
+  return {
+    ...found, allRows, sigma: event.sigma, areLeftOut: isApart, stretch,
+    sums: stretch === null ? value : stretched(value, stretch),
+  };
 }

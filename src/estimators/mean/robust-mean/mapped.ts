@@ -169,9 +169,40 @@ export function distanceCounts(rows: MappedRows): Float64Array {
   return counts;
 }
 
-/** The rows that have been removed, as if they were the ones left. */
-export function rowsApart(rows: MappedRows): MappedRows {
-  return { ...rows, alive: rows.present.map((there, i) => (rows.alive[i] === 0 ? there : 0)) };
+/** A unit axis along which a ball is so many times as long. Released. */
+export interface Stretch {
+  readonly axis: Float64Array;
+  readonly times: number;
+}
+
+/**
+ * Sum of the rows that have been removed, divided by `radius`, in the ball. With a stretch also of
+ * those past the bins of its axis; each row is squeezed along the axis first. Neighbours:
+ * 2 ball.radius.
+ */
+export function sumApart(
+  rows: MappedRows, ball: ClipBall, radius: number, stretch: Stretch | null,
+): Float64Array {
+  const alive = rows.present.map((there, i) => (rows.alive[i] === 0 ? there : 0));
+  if (stretch === null) return sumOfRows({ ...rows, alive }, ball, radius);
+  const { axis, times } = stretch;
+  eachAlong(rows, axis, (i, bin) => {
+    if (bin === 0 || bin === axisBins - 1) alive[i] = 1;
+  });
+  const entries = stretched(rows.entries, { axis, times: 1 / times });
+  return sumOfRows({ ...rows, alive, entries }, ball, radius);
+}
+
+/** Vectors, one after another, each so many times as long along an axis. A pure function. */
+export function stretched(vectors: Float64Array, { axis, times }: Stretch): Float64Array {
+  const dimension = axis.length;
+  const result = vectors.slice();
+  for (let at = 0; at < result.length; at += dimension) {
+    let along = 0;
+    for (let j = 0; j < dimension; j++) along += axis[j]! * vectors[at + j]!;
+    for (let j = 0; j < dimension; j++) result[at + j]! += (times - 1) * along * axis[j]!;
+  }
+  return result;
 }
 
 /** Takes back every row that was removed. */

@@ -7,6 +7,13 @@ import { clusterShares, sumOf } from '../../pooled/valleys.js';
 import type { AnyRun } from './any-design.js';
 import { takeBack, type MappedRows } from './mapped.js';
 
+/** Rows past the bins of an axis of the mapped rows: nobody knows how far. */
+export interface RowsPast {
+  readonly axis: Float64Array;
+  /** Noisy number. */
+  readonly rows: number;
+}
+
 /** A core along an axis of the mapped rows, whose excess went. */
 export interface CoreAlong extends Core {
   readonly axis: Float64Array;
@@ -28,6 +35,7 @@ export class Clusters {
   /** How often rows went. */
   #times = 0;
   #cores: CoreAlong[] = [];
+  #past: RowsPast | null = null;
   hasUndone = false;
 
   constructor(private readonly corruption: number, private readonly rows: Sensitive<MappedRows>) {}
@@ -43,6 +51,18 @@ export class Clusters {
   /** The cores of which an excess went, along their axes. */
   get cores(): readonly CoreAlong[] {
     return this.#cores;
+  }
+
+  /** The most rows that stood past the bins of one axis; null: none stood out from noise. */
+  get past(): RowsPast | null {
+    return this.#past;
+  }
+
+  /** Notes the rows past the bins of an axis. @param counts - released. */
+  look(counts: Float64Array, noise: number, axis: Float64Array): void {
+    const rows = Math.max(counts[0]!, 0) + Math.max(counts.at(-1)!, 0);
+    if (Math.max(counts[0]!, counts.at(-1)!) > pastFrom * noise
+      && rows > (this.#past?.rows ?? 0)) this.#past = { axis, rows };
   }
 
   /** All rows that went are an excess of a core. */
@@ -83,6 +103,8 @@ export class Clusters {
   }
 }
 
+/** An outermost bin holds rows from so many standard deviations of its noise on. */
+const pastFrom = 4.5;
 /** Standard deviations that noise may add to the rows of all clusters. */
 const chance = 3;
 

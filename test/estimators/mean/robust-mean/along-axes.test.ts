@@ -26,7 +26,7 @@ async function removes(counts: Float64Array): Promise<boolean> {
   };
   await removeAlongAxes(run as never, {
     axes: [Float64Array.of(1, 0)], present: 100_000, frame: { map: null },
-    clusters: { allows: () => (asked = true), roomIn: () => 15_000 },
+    clusters: { look: () => undefined, allows: () => (asked = true), roomIn: () => 15_000 },
     discrete: { known: [false, false], drawn: async () => [false, false] },
     rows: { map: () => undefined },
   } as never);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parseParameters } from '../../../../src/estimators/contract/parameters.js';
 import {
-  axisCounts, distanceCounts, mapRows, rowsApart, sumBeyond, sumOfRows, thirdMoments,
+  axisCounts, distanceCounts, mapRows, sumApart, sumBeyond, sumOfRows, thirdMoments,
   type MappedRows,
 } from '../../../../src/estimators/mean/robust-mean/mapped.js';
 import { robustMean } from '../../../../src/estimators/mean/robust-mean/robust-mean.js';
@@ -42,7 +42,10 @@ const twice = (steps: number): number => 2 * steps;
 describe('a sum or histogram of mapped rows', () => {
   it.each([
     ['sum', (rows: MappedRows) => sumOfRows(rows, unitBall, 2.7), twice(unitBall.steps)],
-    ['sum of rows left out', (rows: MappedRows) => sumOfRows(rowsApart(rows), unitBall, 2.7),
+    ['sum of rows left out', (rows: MappedRows) => sumApart(rows, unitBall, 2.7, null),
+      twice(unitBall.steps)],
+    ['sum of rows past an axis',
+      (rows: MappedRows) => sumApart(rows, unitBall, 2.7, { axis, times: 11 }),
       twice(unitBall.steps)],
     ['third moments', (rows: MappedRows) => thirdMoments(rows, ball), twice(ball.steps)],
     ['sum beyond', (rows: MappedRows) => sumBeyond(rows, ball, axis, 1.3), twice(ball.steps)],

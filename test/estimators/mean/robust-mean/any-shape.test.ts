@@ -91,6 +91,36 @@ describe('robust-mean of rows of any shape', () => {
       expect(await assumedOf({ range: '-1..1' }, 2)).toEqual([]);
     });
 
+  it('reaches to the mean of all rows where an axis shows far ones that no distance does', {
+    tags: ['long'],
+  }, async () => {
+    const [people, columns, far] = [10_000, 5, 240];
+    const widths: number[] = [];
+    let held = 0;
+    let missed = 0;
+    for (const seed of Array.from({ length: 12 }, (_, at) => `far column ${at}`)) {
+      const data = dataSource(seed);
+      // Past the bins of the axis, over several bins of the distance.
+      const rows = Array.from({ length: people }, (_, i) => {
+        const row = Float64Array.from(data.normals(columns));
+        if (i < far) row[2] = 9 * 2 ** (1.8 * data.uniform());
+        return row;
+      });
+      const mean = rows.reduce((sum, row) => sum + row[2]!, 0) / people;
+      const plan = planOf('robust-mean', {}, factsOf(columns, people));
+      const outcome = await releaseOf(plan, columns, rows, seed);
+      if (outcome.kind === 'refused') throw new Error(outcome.text);
+      const { low, high } = outcome.interval95!;
+      held += low[2]! <= mean && mean <= high[2]! ? 1 : 0;
+      missed = Math.max(missed, Math.abs(outcome.estimate[2]! - mean));
+      widths.push(high[0]! - low[0]!);
+    }
+    expect(missed).toBeGreaterThan(0.3);
+    expect(held).toBe(12);
+    // Of another column.
+    expect(widths.sort((one, other) => one - other)[6]).toBeLessThan(1);
+  });
+
   it('names the values beyond which few people would be, in one column', async () => {
     const { findings } = await answerTo({ rows: 'normal', dimension: 1, contributors: 4_000 }, {});
     const { columns, amounts } = findings!.find(({ reason }) => reason === 'interval-assumes')!;
