@@ -15,15 +15,16 @@ const { question, people, runs, set, epsilon, delta, tiny } = optionsOf(
     question: { usual: 'mean', means: 'mean, total (cap: auto) or median' },
     people: { usual: [10_000, 30_000], tiny: [10_000], means: 'in a release' },
     runs: { usual: 100, tiny: 2, means: 'releases of each kind of rows' },
-    set: { usual: 'clean', means: 'clean, held, clusters or real' },
+    set: { usual: 'clean', means: 'clean, held, totals, clusters or real' },
     epsilon: { usual: 1, means: 'of a release' },
     delta: { usual: 1e-6, means: 'of a release; 0 for a total or a median is pure' },
   });
 const target = targetAlone({ epsilon, delta });
 const mean = findEstimator('mean');
-/** A group of so many is seen by a mean. */
+/** A group of so many is seen by a mean, which needs a delta. */
 const { clusterSeenFrom: seenFrom } = planTable({
-  rows: { count: people[0] }, dimension: 1, estimator: mean, target, participation: 'secret',
+  rows: { count: people[0] }, dimension: 1, estimator: mean, participation: 'secret',
+  target: targetAlone({ epsilon, delta: delta || 1e-6 }),
   parameters: parseParameters(mean.parameters, { spread: 1 }, { dimension: 1 }),
 }).facts;
 const sampleSize = tiny ? 100_000 : 2_000_000;
@@ -56,11 +57,11 @@ const asked = {
   },
   total([entry], sorted) {
     // No value is negative. A table's largest is a guess of its owner, some ten times too large.
-    const unit = set === 'real' ? 1 : 100 / widthOf(sorted);
+    const unit = set === 'real' ? 1 : 100 / (widthOf(sorted) || 1);
     const capMax = set === 'real'
       ? 10 ** Math.ceil(Math.log10(sorted.at(-1)) + 0.5) : 1e7;
     return {
-      estimator: 'sum', entry: (random, i) => unit * Math.min(1e7, Math.abs(entry(random, i))),
+      estimator: 'sum', entry: (random, i) => Math.min(capMax, unit * Math.abs(entry(random, i))),
       unit: sumOf, parameters: { cap: 'auto', 'cap-max': capMax }, truth: sumOf,
     };
   },

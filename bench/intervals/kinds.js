@@ -48,6 +48,31 @@ const held = {
   'cubed normal': [(random) => random.normal() ** 3, 0],
 };
 
+/** Values that are never negative, as in the guide on totals. The truth is that of the rows. */
+const totals = Object.fromEntries(Object.entries({
+  exponential,
+  uniform: ({ uniform }) => uniform(),
+  'lognormal .8': lognormal(0.8),
+  'lognormal 1.5': lognormal(1.5),
+  'lognormal 2': lognormal(2),
+  'lognormal 3': lognormal(3),
+  'lognormal 4': lognormal(4),
+  'pareto 2.5': pareto(2.5),
+  'pareto 2': pareto(2),
+  'pareto 1.5': pareto(1.5),
+  'pareto 1.2': pareto(1.2),
+  'pareto 1': pareto(1),
+  'poisson 3': ({ uniform }) => {
+    let [count, product] = [0, uniform()];
+    for (; product > Math.exp(-3); product *= uniform()) count += 1;
+    return count;
+  },
+  '90 % zeros': (random) => (random.uniform() < 0.1 ? exponential(random) : 0),
+  '90 % zeros, lognormal 3': (random) => (random.uniform() < 0.1 ? lognormal(3)(random) : 0),
+  '98 % zeros': (random) => (random.uniform() < 0.02 ? exponential(random) : 0),
+  constant: () => 1,
+}).map(([name, entry]) => [name, [entry, null]]));
+
 /** Some people at a distance, or over an octave about it, or at it on both sides. */
 const group = (count, distance, kind) => (random, i) => {
   if (i >= count) return random.normal();
@@ -79,8 +104,10 @@ function real() {
 }
 
 /** By name: how an entry is drawn, and the mean of the law. @param set - one of setNames. */
-export const kindsOf = (set, seenFrom) =>
-  ({ clean: () => clean, held: () => held, clusters: () => clusters(seenFrom), real })[set]();
+export const kindsOf = (set, seenFrom) => ({
+  clean: () => clean, held: () => held, totals: () => totals, real,
+  clusters: () => clusters(seenFrom),
+})[set]();
 
 /** Many sorted entries of a kind, for what its law does not state. */
 export function largeSample(entry, size) {

@@ -202,6 +202,9 @@ describe('sum with a cap that is found', () => {
     ['lognormal 1.5', (data) => Math.exp(3 + 1.5 * data.normal())],
     ['Pareto 1.5', (data) => 10 * ((1 - data.uniform()) ** (-1 / 1.5) - 1)],
     ['Pareto 2.5', (data) => 10 * ((1 - data.uniform()) ** (-1 / 2.5) - 1)],
+    ['costs', (data) => (data.below(4) === 0 ? 0 : Math.min(1e6, Math.exp(3 + 3 * data.normal())))],
+    ['rare costs', (data) =>
+      (data.below(8) > 0 ? 0 : Math.min(1e6, 10 / (1 - data.uniform())))],
     ['half zeros', (data) => (data.uniform() < 0.5 ? 0 : 50 * data.uniform())],
     ['whole numbers', (data) => Math.floor(-4 * Math.log(1 - data.uniform()))],
     ['prices', (data) => [10, 10, 10, 20, 20, 50][data.below(6)]!],
