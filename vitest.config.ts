@@ -13,6 +13,7 @@ export default defineConfig({
     // The package's own import map points at the build; tests run the sources.
     alias: {
       '#signing': here('./src/signing/node.ts'),
+      '#async-signing': here('./src/signing/async-node.ts'),
       '#protobuf': here('./src/wire/protobuf-node.ts'),
       '#websocket': here('./client/websocket/node.ts'),
       '#outbox': here('./client/outbox/node.ts'),

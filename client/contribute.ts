@@ -1,6 +1,6 @@
 /**
  * The contributing half of `keelson/client`, for pages that send rows and read no releases. Without
- * the code that reads and verifies releases it stays below 42,400 bytes compressed.
+ * the code that reads and verifies releases it stays below 30,000 bytes compressed.
  *
  * @module keelson/client/contribute
  * @example

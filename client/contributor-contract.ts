@@ -70,8 +70,8 @@ export interface ContributorOptions {
  * `RowOf<typeof columns>`; the default accepts the rows of any study.
  */
 export interface Contributor<Row extends TypedRow = TypedRow> {
-  /** 32 bytes. */
-  readonly publicKey: Uint8Array;
+  /** 32 bytes. Pages compute it asynchronously. */
+  readonly publicKey: Promise<Uint8Array>;
   /** The present state. */
   readonly state: ContributorState;
   /** The way in which rows travel now: see `ContributorStatus`. */

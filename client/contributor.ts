@@ -1,13 +1,13 @@
-import { signing } from '#signing';
 import { openTransport as platformTransport } from '#websocket';
 import { equalBytes, fromHex } from '../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../src/base/errors.js';
+import type { AsyncSigner } from '../src/signing/index.js';
 import type { Spend } from '../src/wire/index.js';
 import type { StudyDocument } from '../src/wire/study-document.js';
 import type { Contributor, ContributorOptions } from './contributor-contract.js';
 import { clientDefaults, systemRuntime } from './base/defaults.js';
+import { signing } from './base/signing.js';
 import { withHttpFallback, type Via } from './http/fallback.js';
-import { UploadTransport } from './http/uploads.js';
 import type { ClientRuntime } from './base/runtime.js';
 import type { Outbox, OutboxItem } from './outbox/contract.js';
 import { memoryOutbox } from './outbox/memory.js';
@@ -16,10 +16,11 @@ import {
 } from './rows.js';
 import { Broadcast } from './session/broadcast.js';
 import type { ChannelOptions } from './session/channel-contract.js';
-import { Channel } from './session/channel.js';
+import type { Channel } from './session/channel.js';
 import type { Batch, Contribution } from './session/contribution.js';
 import { checkedKey } from './session/handshake.js';
 import { Multiplexer } from './session/multiplexer.js';
+import { SocketChannel } from './session/socket-channel.js';
 import type { Settled } from './session/settled.js';
 import type { ContributorState, ContributorStatus, OpenEpochNews } from './status.js';
 import type { OpenTransport } from './websocket/contract.js';
@@ -41,10 +42,13 @@ export function createContributor<Row extends TypedRow = TypedRow>(
 ): Contributor<Row> {
   return new NetworkContributor(options, {
     via: 'websocket',
-    channel: (channelOptions) => new Channel(channelOptions),
+    channel: (channelOptions) => new SocketChannel(channelOptions),
     transport: (runtime, onVia) => withHttpFallback(platformTransport, {
       runtime, onVia, socketFirst: options.encryptedOnly,
-      overHttp: (url, handlers) => new UploadTransport(url, handlers, runtime),
+      overHttp: async (url, handlers) => {
+        const { UploadTransport } = await import('./http/uploads.js');
+        return new UploadTransport(url, handlers, runtime);
+      },
     }),
   });
 }
@@ -62,7 +66,7 @@ export interface Network {
 }
 
 export class NetworkContributor implements Contributor {
-  readonly publicKey: Uint8Array;
+  readonly publicKey: Promise<Uint8Array>;
   private readonly outbox: Outbox;
   private readonly channel: Channel;
   private readonly multiplexer: Multiplexer;
@@ -94,8 +98,8 @@ export class NetworkContributor implements Contributor {
     this.signal = options.signal;
     this.pins = options.serverKey === undefined
       ? [] : [checkedKey(options.serverKey, 'the server key')];
-    const signer = signing.createSigner(options.seed);
-    this.publicKey = signer.publicKey;
+    const signer = Promise.resolve(signing.createSigner(options.seed));
+    this.publicKey = signer.then(({ publicKey }) => publicKey);
     this.outbox = options.outbox ?? memoryOutbox();
     const runtime = options.runtime ?? systemRuntime;
     this.studyKnown = new Promise((resolve, reject) => {
@@ -105,7 +109,6 @@ export class NetworkContributor implements Contributor {
     // A caller may never ask for the study. The status then reports its failure.
     this.studyKnown.catch(() => undefined);
     this.channel = network.channel({
-      signer,
       study: options.study,
       runtime,
       outbox: this.outbox,
@@ -140,8 +143,7 @@ export class NetworkContributor implements Contributor {
           this.setState({ kind: 'reconnecting', reason, retryInMs, attempt }),
       },
     );
-    this.multiplexer.add(this.channel);
-    this.loaded = this.load();
+    this.loaded = this.load(signer);
     options.signal?.addEventListener('abort', this.abortListener, { once: true });
     if (options.signal?.aborted === true) this.abort();
   }
@@ -252,11 +254,12 @@ export class NetworkContributor implements Contributor {
    * Reads the rows that an earlier run left, then connects. Never rejects: failures end the
    * contributor.
    */
-  private async load(): Promise<void> {
+  private async load(signer: Promise<AsyncSigner>): Promise<void> {
     try {
       const contents = await this.outbox.load();
+      this.channel.signer = await signer;
       if (contents.pin !== null) {
-        if (!equalBytes(contents.pin.contributor, this.publicKey)) {
+        if (!equalBytes(contents.pin.contributor, this.channel.signer.publicKey)) {
           throw new KeelsonError(
             'outbox-failed', 'this outbox belongs to another key: use one outbox per key',
           );
@@ -267,7 +270,9 @@ export class NetworkContributor implements Contributor {
       }
       this.channel.startAt(contents.nextSequence);
       for (const item of contents.items) this.restore(item);
-      if (!this.channel.isEnded) this.multiplexer.open();
+      if (this.channel.isEnded) return;
+      this.multiplexer.add(this.channel);
+      this.multiplexer.open();
     } catch (error) {
       const wrapped =
         new KeelsonError('outbox-failed', 'the outbox cannot be read', { cause: error });
@@ -335,7 +340,8 @@ export class NetworkContributor implements Contributor {
     if (this.kept !== null && equalBytes(this.kept, serverKey)) return undefined;
     this.kept = serverKey;
     this.pins = [serverKey];
-    return this.outbox.pin({ serverKey, studyId: study.studyId, contributor: this.publicKey });
+    const contributor = this.channel.signer.publicKey;
+    return this.outbox.pin({ serverKey, studyId: study.studyId, contributor });
   }
 
   private onEpoch(epoch: bigint, closesInMs: number | null): void {
@@ -406,9 +412,9 @@ function enrolmentOf(given: ContributorOptions['enrolment']): ChannelOptions['en
  * Checks a seed as `createContributor` does, and returns its public key.
  * @throws InvalidParameterError unless it has 32 bytes.
  */
-export function publicKeyOf(seed: Uint8Array): Uint8Array {
+export async function publicKeyOf(seed: Uint8Array): Promise<Uint8Array> {
   if (seed.length !== 32) {
     throw new InvalidParameterError(`a seed has 32 bytes, not ${seed.length}`);
   }
-  return signing.createSigner(seed).publicKey;
+  return (await signing.createSigner(seed)).publicKey;
 }

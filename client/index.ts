@@ -42,7 +42,7 @@ export type {
   Discovery, GroupBy, Question, RowTest, TestValue,
 } from '../src/base/questions.js';
 export type { ParameterValue, ParameterValues, Participation } from '../src/base/facts.js';
-export type { ContributorCipher, Signer, Signing, Verifier } from '../src/signing/contract.js';
+export type { KeyAgreement, Signer, Signing, Soon, Verifier } from '../src/signing/contract.js';
 export type { BudgetRuleName } from '../src/base/budget-rules.js';
 export type { ColumnType } from '../src/base/columns.js';
 export type { CellOf, ColumnInput, ColumnsInput, RowOf } from '../src/base/row-types.js';

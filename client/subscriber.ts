@@ -163,7 +163,7 @@ class Subscription implements ReleaseSubscription {
     const { runtime = systemRuntime, sliceMs } = options;
     const open = options.openTransport ?? withHttpFallback(platformTransport, {
       runtime,
-      overHttp: (url, handlers) => new EventTransport(url, handlers, runtime),
+      overHttp: async (url, handlers) => new EventTransport(url, handlers, runtime),
       onVia: (via, reason) => {
         this.via = via;
         this.viaListener(via, reason);
@@ -284,7 +284,7 @@ class Subscription implements ReleaseSubscription {
   private aheadOf(welcome: VerifiedWelcome): readonly AheadVerifier[] {
     this.verifiers = welcome.keys.map((key) =>
       this.verifiers.find(({ publicKey }) => equalBytes(publicKey, key.publicKey))
-        ?? withAhead(key));
+        ?? withAhead(signing.createVerifier(key.publicKey), key));
     return this.verifiers;
   }
 

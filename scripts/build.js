@@ -52,10 +52,26 @@ const bundle = (from, to, alias = {}, external = []) => metafiles.push(buildSync
   external,
   preserveSymlinks: true,
 }).metafile);
+/**
+ * The part for contributors, and beside it the code that most pages never load: for browsers
+ * without Ed25519 or X25519, and for networks without WebSockets.
+ */
+function bundleContribute() {
+  const later = ['./browser.js', './http/uploads.js'];
+  const name = 'dist/browser/keelson-contribute';
+  bundle('dist/client/contribute.js', `${name}.js`, {}, later);
+  const text = later.reduce((found, path) => {
+    if (!found.includes(`import("${path}")`)) throw new Error(`the client imports no ${path}`);
+    return found.replace(path, './keelson-contribute-rest.js');
+  }, readFileSync(`${root}${name}.js`, 'utf8'));
+  writeFileSync(`${root}${name}.js`, text);
+  bundle('scripts/contribute-rest.js', `${name}-rest.js`);
+}
+
 // The client as one file for pages without a bundler: the whole client, and the part for
 // contributors.
 bundle('dist/client/index.js', 'dist/browser/keelson-client.js');
-bundle('dist/client/contribute.js', 'dist/browser/keelson-contribute.js');
+bundleContribute();
 bundle('dist/client/tokens.js', 'dist/browser/keelson-tokens.js');
 bundle('dist/client/sealing.js', 'dist/browser/keelson-sealing.js');
 bundle('dist/client/words.js', 'dist/browser/keelson-words.js');

@@ -64,6 +64,7 @@ function bundleGraph(entries, outdir, platform) {
       ...isNode && {
         long: `${root}scripts/long-bits.cjs`,
         '#signing': `${root}dist/src/signing/node.js`,
+        '#async-signing': `${root}dist/src/signing/async-node.js`,
         '#protobuf': `${root}dist/src/wire/protobuf-node.js`,
         '#websocket': `${root}dist/client/websocket/node.js`,
         '#outbox': `${root}dist/client/outbox/node.js`,

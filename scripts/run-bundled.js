@@ -27,6 +27,7 @@ export async function runBundled(entry) {
       logLevel: 'warning',
       alias: {
         '#signing': here('src/signing/node.ts'),
+        '#async-signing': here('src/signing/async-node.ts'),
         '#protobuf': here('src/wire/protobuf-node.ts'),
         '#websocket': here('client/websocket/node.ts'),
         '#outbox': here('client/outbox/node.ts'),

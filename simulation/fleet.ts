@@ -7,7 +7,8 @@ import type { Signer } from '../src/signing/index.js';
 import { decodeStudyDocument } from '../src/wire/index.js';
 import { systemRuntime } from '../client/base/defaults.js';
 import type { ClientRuntime } from '../client/base/runtime.js';
-import { Channel } from '../client/session/channel.js';
+import type { Channel } from '../client/session/channel.js';
+import { SocketChannel } from '../client/session/socket-channel.js';
 import type { ChannelOptions } from '../client/session/channel-contract.js';
 import type { ConnectionOptions } from '../client/session/connection.js';
 import { checkedKey } from '../client/session/handshake.js';
@@ -159,7 +160,7 @@ class NetworkFleet implements Fleet {
     study: string, run: StudyRun, who: Pick<ChannelOptions, 'signer' | 'enrolment'>,
     runtime: ClientRuntime, index: number,
   ): Channel {
-    const channel = new Channel({
+    const channel = new SocketChannel({
       ...who,
       study,
       runtime,

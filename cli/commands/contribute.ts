@@ -1,6 +1,7 @@
+import { signing } from '#signing';
 import {
-  createContributor, openOutbox, publicKeyOf, type Contributor, type ContributorOptions,
-  type RowsInput, type TypedRow,
+  createContributor, openOutbox, type Contributor, type ContributorOptions, type RowsInput,
+  type TypedRow,
 } from '../../client/index.js';
 import type { Settled, StudyDocument } from '../../client/index.js';
 import { promiseOf, sealing } from '../../client/sealing.js';
@@ -166,7 +167,8 @@ function enrolmentOf(
     throw new UsageError('--token-from and --code-file come together: give both, or neither');
   }
   if (issuer === undefined || codeFile === undefined) {
-    return file === undefined ? undefined : readEnrolmentFile(file, publicKeyOf(seed));
+    return file === undefined
+      ? undefined : readEnrolmentFile(file, signing.createSigner(seed).publicKey);
   }
   if (file !== undefined) {
     throw new UsageError('--enrolment has a token and --token-from gets one: give one of them');

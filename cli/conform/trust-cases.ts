@@ -1,6 +1,6 @@
 import { signing } from '#signing';
 import { concatBytes, fromHex, toHex, utf8 } from '../../src/base/bytes.js';
-import { signedMessage, signRotation } from '../../src/signing/index.js';
+import { signedMessage, signRotation, type Signer } from '../../src/signing/index.js';
 import { expect } from './fault.js';
 import { contributor, contributorSeed, counting, factsId, server } from './samples.js';
 import type { ScriptedServer } from './scripted-server.js';
@@ -10,8 +10,7 @@ import { freshRows, type ConformanceCase, type Stage } from './stage.js';
 const trust = (name: string, run: (stage: Stage) => Promise<void>): ConformanceCase =>
   ({ name, needs: 'contribute', run });
 
-const newSigner = (): ReturnType<typeof signing.createSigner> =>
-  signing.createSigner(signing.generateSeed());
+const newSigner = (): Signer => signing.createSigner(signing.generateSeed());
 
 /** The bytes that are signed, and the signature, of the fixed keys of test/vectors. */
 async function vector(stage: Stage, label: 'hello' | 'batch' | 'open'): Promise<void> {

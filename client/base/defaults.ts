@@ -1,6 +1,6 @@
-import { signing } from '#signing';
 import { systemClock } from './clock.js';
 import type { ClientRuntime } from './runtime.js';
+import { signing } from './signing.js';
 
 /** The platform's clock and timers; jitter from the system's generator. */
 export const systemRuntime: ClientRuntime = {

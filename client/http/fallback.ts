@@ -1,6 +1,7 @@
 import { clientDefaults } from '../base/defaults.js';
 import type { ClientRuntime } from '../base/runtime.js';
 import type { OpenTransport, Transport, TransportHandlers } from '../websocket/contract.js';
+import { reasonOf } from './requests.js';
 
 /** The way in which a client reaches its server. */
 export type Via = 'websocket' | 'http';
@@ -10,8 +11,8 @@ export interface FallbackOptions {
   readonly runtime: ClientRuntime;
   /** Every new connection tries a WebSocket first, for rows that HTTP may not carry. */
   readonly socketFirst?: boolean | undefined;
-  /** Opens the transport that replaces the WebSocket. */
-  overHttp(url: string, handlers: TransportHandlers): Transport;
+  /** Opens the transport that replaces the WebSocket. Its code may have to be loaded first. */
+  overHttp(url: string, handlers: TransportHandlers): Promise<Transport>;
   /** Called when the first message arrives by another way than before. @param reason for people. */
   onVia(via: Via, reason: string): void;
 }
@@ -36,7 +37,7 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
   ): Transport => {
     let cancelProbe = (): void => undefined;
     let isHeard = false;
-    const transport = options.overHttp(url, {
+    const transport = transportLater((answer) => options.overHttp(url, answer), {
       ...handlers,
       onMessage(message) {
         if (!isHeard) arrived('http', refused);
@@ -88,6 +89,35 @@ export function withHttpFallback(open: OpenTransport, options: FallbackOptions):
         current.terminate();
       },
     };
+  };
+}
+
+/** A transport that is still loaded. Its owner sends nothing before the first message. */
+function transportLater(
+  load: (handlers: TransportHandlers) => Promise<Transport>, handlers: TransportHandlers,
+): Transport {
+  let transport: Transport | null = null;
+  let isOver = false;
+  const onClose = (reason: string): void => {
+    if (!isOver) handlers.onClose(reason);
+    isOver = true;
+  };
+  const end = (how: 'close' | 'terminate'): void => {
+    transport?.[how]();
+    onClose('ended by this client');
+  };
+  load({ ...handlers, onClose }).then((loaded) => {
+    transport = loaded;
+    if (isOver) loaded.terminate();
+  }, (error: unknown) => onClose(reasonOf(error)));
+  return {
+    send: (bytes) => transport?.send(bytes),
+    get bufferedAmount() {
+      return transport?.bufferedAmount ?? 0;
+    },
+    ping: () => transport?.ping() ?? false,
+    close: () => end('close'),
+    terminate: () => end('terminate'),
   };
 }
 

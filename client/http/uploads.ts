@@ -84,7 +84,9 @@ export class UploadTransport extends RequestTransport {
     this.bufferedAmount -= bytesOf(frames);
     const first = answers[0] === undefined ? null : decodeServerFrame(answers[0]);
     if (first?.kind !== 'ready') return this.deliver(answers);
-    if (again?.isProvenBy(first) === false) throw new Error('the server did not prove its key');
+    if (again !== null && !await again.isProvenBy(first)) {
+      throw new Error('the server did not prove its key');
+    }
     this.isGreeted = true;
     this.deliver(again === null ? answers : answers.slice(1));
   }
@@ -94,8 +96,10 @@ export class UploadTransport extends RequestTransport {
     return this.isGreeted ? (this.handlers.regreet?.(fromHex(this.nonce)) ?? null) : null;
   }
 
-  private postWith(again: HelloAgain | null, frames: readonly Uint8Array[]): Promise<Answer> {
-    return this.post(joinFrames(again === null ? frames : [again.hello(), ...frames]));
+  private async postWith(
+    again: HelloAgain | null, frames: readonly Uint8Array[],
+  ): Promise<Answer> {
+    return this.post(joinFrames(again === null ? frames : [await again.hello(), ...frames]));
   }
 
   /** The frames of the next request, in order: at least one, if any waits. */

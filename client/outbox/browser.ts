@@ -1,19 +1,13 @@
-import { openDB, type DBSchema, type IDBPDatabase } from 'idb';
-import { signing } from '#signing';
 import { KeelsonError } from '../../src/base/errors.js';
+import { signing } from '../base/signing.js';
 import type { Outbox, OutboxContents, OutboxItem, OutboxPin } from './contract.js';
 import { sequenceAfter } from './records.js';
 
-/**
- * Everything of one location. Values are structured clones, which keep 64-bit integers and byte
- * arrays unchanged.
+/*
+ * Everything of one location is in two stores. Values are structured clones, which keep 64-bit
+ * integers and byte arrays unchanged. `facts` has one record each: `pin`, the contributor's `seed`,
+ * and the `next` sequence. `items` has an OutboxItem for each id.
  */
-interface Schema extends DBSchema {
-  /** One record each: the pin of the outbox, the contributor's seed, and the next sequence. */
-  facts: { key: 'pin' | 'seed' | 'next'; value: OutboxPin | Uint8Array | bigint };
-  items: { key: number; value: OutboxItem };
-}
-type Database = IDBPDatabase<Schema>;
 
 /** For writes that must be on the medium, not only in the system's buffers. */
 const durable = { durability: 'strict' } as const;
@@ -47,13 +41,14 @@ export async function openSeed(location: string): Promise<Uint8Array> {
     const database = await openDatabase(location);
     try {
       const transaction = database.transaction('facts', 'readwrite', durable);
-      let seed = await transaction.store.get('seed');
+      const facts = transaction.objectStore('facts');
+      let seed: unknown = await resultOf(facts.get('seed'));
       if (!(seed instanceof Uint8Array)) {
         seed = signing.generateSeed();
-        await transaction.store.put(seed, 'seed');
+        facts.put(seed, 'seed');
       }
-      await transaction.done;
-      return seed;
+      await committed(transaction);
+      return seed as Uint8Array;
     } finally {
       database.close();
     }
@@ -70,7 +65,7 @@ class IndexedOutbox implements Outbox {
   private readonly forgetting = new Set<Promise<void>>();
 
   constructor(
-    private readonly database: Database,
+    private readonly database: IDBDatabase,
     private readonly location: string,
     private readonly unlock: () => void,
   ) {}
@@ -80,21 +75,21 @@ class IndexedOutbox implements Outbox {
       const transaction = this.database.transaction(['facts', 'items']);
       const facts = transaction.objectStore('facts');
       const [pin, next, items] = await Promise.all([
-        facts.get('pin'),
-        facts.get('next'),
+        resultOf(facts.get('pin') as IDBRequest<OutboxPin | undefined>),
+        resultOf(facts.get('next') as IDBRequest<bigint | undefined>),
         // Sorted by id.
-        transaction.objectStore('items').getAll(),
+        resultOf(transaction.objectStore('items').getAll() as IDBRequest<OutboxItem[]>),
       ]);
-      this.next = (next ?? 1n) as bigint;
-      return { pin: (pin ?? null) as OutboxPin | null, items, nextSequence: this.next };
+      this.next = next ?? 1n;
+      return { pin: pin ?? null, items, nextSequence: this.next };
     });
   }
 
   pin({ serverKey, studyId, contributor }: OutboxPin): Promise<void> {
     return this.attempt(async () => {
       const transaction = this.database.transaction('facts', 'readwrite', durable);
-      await transaction.store.put({ serverKey, studyId, contributor }, 'pin');
-      await transaction.done;
+      transaction.objectStore('facts').put({ serverKey, studyId, contributor }, 'pin');
+      await committed(transaction);
     });
   }
 
@@ -118,7 +113,9 @@ class IndexedOutbox implements Outbox {
     if (this.failure !== null) return;
     // A batch that is sent again is recognised. So this need not be durable, and no caller waits
     // for it.
-    const forgotten = this.database.delete('items', id).catch(() => undefined)
+    const transaction = this.database.transaction('items', 'readwrite');
+    transaction.objectStore('items').delete(id);
+    const forgotten = committed(transaction).catch(() => undefined)
       .finally(() => this.forgetting.delete(forgotten));
     this.forgetting.add(forgotten);
   }
@@ -133,11 +130,9 @@ class IndexedOutbox implements Outbox {
   private put(item: OutboxItem): Promise<void> {
     return this.attempt(async () => {
       const transaction = this.database.transaction(['facts', 'items'], 'readwrite', durable);
-      await Promise.all([
-        transaction.objectStore('items').put(item),
-        transaction.objectStore('facts').put(this.next, 'next'),
-        transaction.done,
-      ]);
+      transaction.objectStore('items').put(item);
+      transaction.objectStore('facts').put(this.next, 'next');
+      await committed(transaction);
     });
   }
 
@@ -155,12 +150,27 @@ class IndexedOutbox implements Outbox {
   }
 }
 
-function openDatabase(location: string): Promise<Database> {
-  return openDB<Schema>(`keelson/${location}`, 1, {
-    upgrade(database) {
-      database.createObjectStore('facts');
-      database.createObjectStore('items', { keyPath: 'id' });
-    },
+function openDatabase(location: string): Promise<IDBDatabase> {
+  const request = indexedDB.open(`keelson/${location}`, 1);
+  request.onupgradeneeded = () => {
+    request.result.createObjectStore('facts');
+    request.result.createObjectStore('items', { keyPath: 'id' });
+  };
+  return resultOf(request);
+}
+
+function resultOf<T>(request: IDBRequest<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    request.onsuccess = () => resolve(request.result);
+    request.onerror = () => reject(request.error!);
+  });
+}
+
+/** Resolves when a transaction is on the medium; a request that fails aborts its transaction. */
+function committed(transaction: IDBTransaction): Promise<void> {
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => resolve();
+    transaction.onabort = () => reject(transaction.error!);
   });
 }
 

@@ -10,7 +10,7 @@ export class BatchBook {
   readonly flight = new Map<bigint, Batch>();
   private readonly open = new Set<Batch>();
   private waiting: Batch[] = [];
-  /** Batches that the outbox is writing. */
+  /** Batches that are being signed or written to the outbox. */
   private signing = 0;
   /** No batch has this sequence or a later one. */
   nextSequence = 1n;
@@ -32,6 +32,11 @@ export class BatchBook {
   offered(sequence: bigint): Batch | undefined {
     return this.flight.get(sequence)
       ?? [...this.open].find((batch) => batch.offered && batch.sequence === sequence);
+  }
+
+  /** Batches without a signature, as those of an encrypted channel. */
+  get unsigned(): Batch[] {
+    return [...this.open].filter(({ signature }) => signature.length === 0);
   }
 
   contributions(): Set<Contribution> {

@@ -1,6 +1,6 @@
 import type { WireCode } from '../../src/base/error-codes.js';
 import type { KeelsonError } from '../../src/base/errors.js';
-import type { Signer } from '../../src/signing/index.js';
+import type { AsyncSigner } from '../../src/signing/index.js';
 import type { BatchBody, Ready, Spend } from '../../src/wire/index.js';
 import type { StudyDocument } from '../../src/wire/study-document.js';
 import type { Outbox } from '../outbox/contract.js';
@@ -47,7 +47,8 @@ export interface ChannelOwner {
 }
 
 export interface ChannelOptions {
-  readonly signer: Signer;
+  /** Absent while a page still makes it: then set `Channel.signer` before the channel is added. */
+  readonly signer?: AsyncSigner;
   /** Name, or id in hexadecimal. */
   readonly study: string;
   readonly runtime: ClientRuntime;

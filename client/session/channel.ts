@@ -1,8 +1,7 @@
-import { signing } from '#signing';
 import { equalBytes } from '../../src/base/bytes.js';
 import type { WireCode } from '../../src/base/error-codes.js';
 import { KeelsonError, WireError } from '../../src/base/errors.js';
-import { signWithdrawal, type Signer } from '../../src/signing/index.js';
+import { signWithdrawal, type AsyncSigner } from '../../src/signing/index.js';
 import {
   encodeClientFrame, type Ack, type Notice, type Ready, type Refusal, type Rejection,
   type WireStudyState,
@@ -10,11 +9,10 @@ import {
 import { clientDefaults } from '../base/defaults.js';
 import { Backoff } from './backoff.js';
 import type { ChannelLink, ChannelOptions, GetEnrolment } from './channel-contract.js';
-import {
-  signatureOf, type Batch, type Contribution, type SigningContext,
-} from './contribution.js';
-import { Encrypted, isInBetween, lacksEncryption, unencryptedMax } from './encrypted.js';
-import { Greeting } from './greeting.js';
+import type { Batch, Contribution, SigningContext } from './contribution.js';
+import type { HelloAgain } from '../websocket/contract.js';
+import type { Encrypted } from './encrypted.js';
+import type { Greeting } from './greeting.js';
 import { chooseStudy, type VerifiedStudy } from './handshake.js';
 import { asKeelsonError, Outgoing, refuse, stopOf } from './outgoing.js';
 import { Withdrawal } from './withdrawal.js';
@@ -23,12 +21,13 @@ import { Withdrawal } from './withdrawal.js';
 export const renumberingsMax = 3;
 
 /**
- * One contributor in one study, over any number of successive sockets. It sends Hello on each
- * socket, has rows signed once an epoch is open, respects the credit, and sends again what was not
- * settled. It knows no socket and no file. `Outgoing` has the state of each contribution.
+ * One contributor in one study, over any number of successive sockets. It asks for a channel on
+ * each socket, has rows signed once an epoch is open, respects the credit, and sends again what was
+ * not settled. It knows no socket and no file. `Outgoing` has the state of each contribution.
  */
-export class Channel {
-  readonly signer: Signer;
+export abstract class Channel {
+  /** The key whose rows it sends. */
+  signer!: AsyncSigner;
   protected readonly outgoing: Outgoing;
   private readonly withdrawal = new Withdrawal();
   private readonly retry: Backoff;
@@ -38,21 +37,19 @@ export class Channel {
   protected link: ChannelLink | null = null;
   protected known: VerifiedStudy | null = null;
   private channelNumber = 0;
-  private greeting: Greeting | null = null;
-  /** Sockets in a row without an encrypted channel, where rows go on no other. */
-  private unencrypted = 0;
+  protected greeting: Greeting | null = null;
   /** @internal The encrypted channel on this socket; null if its batches are signed. */
   encrypted: Encrypted | null = null;
   /**
-   * A Notice that came after Ready, while the outbox was still storing the server key that Ready
-   * proved.
+   * A Notice that came after Ready, while Ready was still verified or the outbox was storing the
+   * server key that it proved.
    */
-  private newsWhileProving: Notice | null = null;
+  protected newsWhileProving: Notice | null = null;
   protected openEpoch = 0n;
   /** In a sealed study: the epoch that contributors seal for, and the servers' keys for it. */
   private boxKeys: { readonly epoch: bigint; readonly keys: readonly Uint8Array[] } | null = null;
   private credit = 1;
-  private helloPutOff = false;
+  protected helloPutOff = false;
   private insistedStudy: Uint8Array | null = null;
   private stopped: WireError | null = null;
   private cancelRetry: (() => void) | null = null;
@@ -60,7 +57,7 @@ export class Channel {
   enrolment: Uint8Array | undefined;
 
   constructor(protected readonly options: ChannelOptions) {
-    this.signer = options.signer;
+    if (options.signer !== undefined) this.signer = options.signer;
     if (typeof options.enrolment === 'object') this.enrolment = options.enrolment;
     this.outgoing = new Outgoing(options.outbox, {
       signingContext: () => this.signingContext(),
@@ -192,67 +189,32 @@ export class Channel {
     this.cancelRetry = null;
   }
 
-  protected greet(): void {
-    this.state = 'greeting';
-    this.helloPutOff = false;
+  /** Asks for a channel on this socket. */
+  protected abstract greet(): void;
+
+  /** Goes on when something is signed or verified, unless the socket is another one by then. */
+  protected soon<T>(value: Promise<T>, then: (value: T) => void): void {
     const { link } = this;
-    const { studyId, document } = this.known!;
-    const cipher = signing.contributorCipher;
-    // Entries of a sealed study stay signed, because its three servers check each.
-    if (link!.welcome.share !== null && cipher !== null && document.sealed === undefined) {
-      this.encrypted ??= new Encrypted(link!, this, studyId, cipher);
-      this.encrypted.open();
-    } else if (this.options.encryptedOnly === true && document.sealed === undefined) {
-      const error = lacksEncryption();
-      // One socket may be lost by chance, or reach a server that is not upgraded yet.
-      if (cipher !== null && ++this.unencrypted < unencryptedMax) link!.drop(error.message);
-      else this.end(error);
-    } else {
-      this.greeting ??= new Greeting(this, link!.welcome, studyId);
-      link!.send(this.greeting.hello());
-    }
+    value.then((found) => {
+      if (this.link === link && link !== null) then(found);
+    }).catch((error: unknown) => this.end(asKeelsonError(error)));
   }
 
   /** @internal A Hello for another nonce of the same server, on a transport without a socket. */
-  regreet(serverNonce: Uint8Array): Greeting | null {
-    if (this.link === null || this.known === null) return null;
-    const welcome = { ...this.link.welcome, serverNonce };
-    return new Greeting(this, welcome, this.known.studyId);
-  }
+  regreet?(serverNonce: Uint8Array): HelloAgain | null;
 
   /** @internal The router found that this Ready belongs to this channel. */
-  onReady(ready: Ready): void {
-    if (this.state !== 'greeting') return;
-    if (this.greeting?.isProvenBy(ready) !== true) {
-      this.end(new WireError(
-        'bad-signature', 'the server did not prove its key: somebody may stand in between',
-      ));
-      return;
-    }
-    this.link!.progress();
-    this.begin(ready);
-  }
-
-  /** @internal As `onReady`, and sealed by the server. */
-  onSealedReady(ready: Ready): void {
-    if (this.state !== 'greeting') return;
-    this.unencrypted = 0;
-    this.link!.progress();
-    this.begin(ready);
-  }
+  onReady?(ready: Ready): void;
 
   /** The server has proved its identity. Stores that, and goes on. */
   protected begin(ready: Ready): void {
-    const { link } = this;
-    this.newsWhileProving = null;
     const proven = this.options.owner.onProven?.();
-    if (proven === undefined) return this.goLive(ready);
-    proven.then(
-      () => {
-        if (this.state === 'greeting' && this.link === link) this.goLive(ready);
-      },
-      (error: unknown) => this.end(asKeelsonError(error)),
-    );
+    const mustSign = this.encrypted === null && this.outgoing.book.unsigned.length > 0;
+    if (proven === undefined && !mustSign) return this.goLive(ready);
+    const prepared = Promise.all([proven, mustSign ? this.outgoing.signRest() : undefined]);
+    this.soon(prepared, () => {
+      if (this.state === 'greeting') this.goLive(ready);
+    });
   }
 
   /**
@@ -272,9 +234,9 @@ export class Channel {
     const epoch = this.isIdle ? this.withdrawal.due(this.link, this.openEpoch) : null;
     if (epoch === null) return;
     const context = { serverKey: this.serverKey!, studyId: this.known!.studyId };
-    const signature = signWithdrawal(this.signer, context, epoch);
-    this.link!
-      .send(encodeClientFrame({ kind: 'withdraw', channel: this.channelNumber, epoch, signature }));
+    const { link, channelNumber: channel, signer } = this;
+    this.soon(Promise.resolve(signWithdrawal(signer, context, epoch)), (signature) =>
+      link!.send(encodeClientFrame({ kind: 'withdraw', channel, epoch, signature })));
   }
 
   private goLive(ready: Ready): void {
@@ -340,7 +302,7 @@ export class Channel {
     if (code === 'unknown-channel') {
       // Later refusals are about the same channel.
       if (this.state === 'live') this.greet();
-    } else if (code === 'stale-share' || (this.encrypted !== null && isInBetween(refusal))) {
+    } else if (code === 'stale-share' || this.encrypted?.isInBetween(refusal) === true) {
       this.link!.drop(refusal.text);
     } else if (refusal.retryable) {
       this.helloPutOff = this.state === 'greeting';
@@ -432,16 +394,8 @@ export class Channel {
 
   /** The message that has a batch. */
   protected offer(batch: Batch): Uint8Array {
-    const { channelNumber: channel } = this;
-    const signature = this.signatureOf(batch);
-    return encodeClientFrame({ kind: 'batch', channel, body: batch.body, signature });
-  }
-
-  /** It was made for an encrypted channel if it has none. */
-  protected signatureOf({ body, signature }: Batch): Uint8Array {
-    const { signer, serverKey, known } = this;
-    return signature.length > 0
-      ? signature : signatureOf(body, { signer, serverKey: serverKey!, studyId: known!.studyId });
+    const { body, signature } = batch;
+    return encodeClientFrame({ kind: 'batch', channel: this.channelNumber, body, signature });
   }
 
   private signingContext(): SigningContext & { readonly rowsMax: number } {

@@ -1,23 +1,25 @@
-import { signing } from '#signing';
 import type { ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError, WireError, type KeelsonError } from '../../src/base/errors.js';
-import { signBatch, type SignatureContext, type Signer } from '../../src/signing/index.js';
+import { signBatch, type AsyncSigner, type SignatureContext } from '../../src/signing/index.js';
 import {
   cellsPerBatch, decodeBatchBody, encodeBatchBody, encodeCells, encodeRows, numberBytes,
   textsPerBatch, type BatchBody, type WireLimits,
 } from '../../src/wire/index.js';
+import { signing } from '../base/signing.js';
 import type { OutboxBatch } from '../outbox/contract.js';
 import type { Settled } from './settled.js';
 
 /**
- * The place of a signed batch. `signing`: not yet durable in the outbox. `deferred`: the server
- * asked to send it later.
+ * The place of a batch. `signing`: not yet signed, or not yet durable in the outbox. `deferred`:
+ * the server asked to send it later.
  */
 export type BatchPlace = 'signing' | 'waiting' | 'flight' | 'deferred' | 'settled';
 
-/** One signed batch that is not settled yet. */
+/** One batch that is not settled yet. */
 export interface Batch extends OutboxBatch {
   readonly contribution: Contribution;
+  /** Empty until it is needed: batches of encrypted channels go without. */
+  signature: Uint8Array;
   place: BatchPlace;
   /** True once the bytes were passed to a socket. */
   offered: boolean;
@@ -51,9 +53,9 @@ export interface Contribution {
   fail(error: KeelsonError): void;
 }
 
-/** The facts that `signContribution` needs besides the rows. */
+/** The facts that `batchesOf` needs besides the rows. */
 export interface SigningContext extends SignatureContext {
-  readonly signer: Signer;
+  readonly signer: AsyncSigner;
   readonly limits: WireLimits;
   readonly columns: number;
   /** Types of the columns, if the study has any. */
@@ -95,11 +97,11 @@ export function countRows(values: Float64Array, columns: number, given = columns
 }
 
 /**
- * Splits rows into batches that fit the server's limits, and signs each.
+ * Splits rows into batches that fit the server's limits, not signed yet.
  * @throws InvalidParameterError when the values are not whole rows of finite numbers, or not of the
  *   types of their columns, or one row does not fit a frame.
  */
-export function signContribution(contribution: Contribution, context: SigningContext): Batch[] {
+export function batchesOf(contribution: Contribution, context: SigningContext): Batch[] {
   const values = contribution.values!;
   const { columns, dataType } = context;
   const rows = countRows(values, columns);
@@ -126,7 +128,7 @@ export function signContribution(contribution: Contribution, context: SigningCon
       dataType,
       ...contents[i]!,
     };
-    return signedBatch(contribution, body, context, 0);
+    return batchOf(contribution, encodeBatchBody(body), body, 0);
   });
 }
 
@@ -170,7 +172,7 @@ function sealedBatch(contribution: Contribution, context: SigningContext): Batch
   const { seal, epoch } = context;
   const sequence = context.takeSequence();
   const bytes = seal!(contribution.values!, contribution.texts, sequence);
-  return signedBytes(contribution, bytes, { sequence, epoch }, context, 0);
+  return batchOf(contribution, bytes, { sequence, epoch }, 0);
 }
 
 /**
@@ -187,30 +189,25 @@ export function renumberBatch(batch: Batch, context: SigningContext): Batch {
   const body = {
     ...decodeBatchBody(batch.body), sequence: context.takeSequence(), epoch: context.epoch,
   };
-  return signedBatch(batch.contribution, body, context, batch.renumbered + 1);
+  return batchOf(batch.contribution, encodeBatchBody(body), body, batch.renumbered + 1);
 }
 
-function signedBatch(
-  contribution: Contribution, body: BatchBody, context: SigningContext, renumbered: number,
+function batchOf(
+  contribution: Contribution, body: Uint8Array,
+  { sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>, renumbered: number,
 ): Batch {
-  return signedBytes(contribution, encodeBatchBody(body), body, context, renumbered);
-}
-
-/** The signature that a batch carries where batches are signed. */
-export function signatureOf(
-  body: Uint8Array, context: Pick<SigningContext, 'signer' | 'serverKey' | 'studyId'>,
-): Uint8Array {
-  return signBatch(context.signer, context, signing.sha512(body));
-}
-
-function signedBytes(
-  contribution: Contribution, bytes: Uint8Array,
-  { sequence, epoch }: Pick<BatchBody, 'sequence' | 'epoch'>, context: SigningContext,
-  renumbered: number,
-): Batch {
-  const signature = context.isSigned ? signatureOf(bytes, context) : new Uint8Array(0);
   return {
-    contribution, sequence, epoch, body: bytes, signature, place: 'signing', offered: false,
-    renumbered,
+    contribution, sequence, epoch, body, signature: new Uint8Array(0), place: 'signing',
+    offered: false, renumbered,
   };
+}
+
+/** Signs the batches that are not signed yet, where batches are signed. */
+export async function signBatches(
+  batches: readonly Batch[], context: Pick<SigningContext, 'signer' | 'serverKey' | 'studyId'>,
+): Promise<void> {
+  await Promise.all(batches.map(async (batch) => {
+    if (batch.signature.length > 0) return;
+    batch.signature = await signBatch(context.signer, context, await signing.sha512(batch.body));
+  }));
 }

@@ -1,9 +1,9 @@
-import { signing } from '#signing';
 import { KeelsonError } from '../../src/base/errors.js';
-import type { Signer } from '../../src/signing/index.js';
+import type { AsyncSigner, AsyncSigning } from '../../src/signing/index.js';
 import {
   encryptedSubprotocol, type Ack, type EncryptedAck, type Opened, type Ready, type Refusal,
 } from '../../src/wire/index.js';
+import { signing } from '../base/signing.js';
 import type { ChannelLink } from './channel-contract.js';
 import { Opening } from './opening.js';
 import { asKeelsonError } from './outgoing.js';
@@ -23,7 +23,7 @@ export function lacksEncryption(): KeelsonError {
 
 /** The channel whose frames are encrypted. */
 export interface EncryptedOwner {
-  readonly signer: Signer;
+  readonly signer: AsyncSigner;
   readonly enrolment: Uint8Array | undefined;
   /** The server sealed it, so it has proved its key. */
   onSealedReady(ready: Ready): void;
@@ -47,16 +47,16 @@ export class Encrypted {
   constructor(
     private readonly link: ChannelLink, private readonly owner: EncryptedOwner,
     private readonly studyId: Uint8Array,
-    private readonly makeCipher: NonNullable<typeof signing.contributorCipher>,
+    private readonly makeCipher: NonNullable<AsyncSigning['contributorCipher']>,
   ) {}
 
   /** Asks for a channel, also in place of the one before. */
   open(): void {
-    const { link, owner, studyId, makeCipher } = this;
-    const opening = new Opening(owner, link.welcome, studyId, makeCipher);
+    const { owner, studyId } = this;
+    const opening = new Opening(owner, this.link.welcome, studyId, this.makeCipher);
     this.openings = [...this.openings, opening];
     this.current = null;
-    link.send(opening.frame);
+    this.sendInTurn(opening.frame, () => true);
   }
 
   onOpened(opened: Opened): void {
@@ -87,11 +87,23 @@ export class Encrypted {
   /** Sends a batch, unless the channel ends before its turn. */
   send(body: Uint8Array): void {
     const opening = this.current!;
-    const frame = opening.batch(body);
+    this.sendInTurn(opening.batch(body), () => this.current === opening);
+  }
+
+  private sendInTurn(frame: Promise<Uint8Array>, isWanted: () => boolean): void {
     this.sent = this.sent.then(async () => {
       const bytes = await frame;
-      if (!this.isOver && this.current === opening) this.link.send(bytes);
+      if (!this.isOver && isWanted()) this.link.send(bytes);
     }).catch((error: unknown) => this.drop(asKeelsonError(error).message));
+  }
+
+  /**
+   * True if a refusal tells that somebody on the way changed, dropped or repeated frames of an
+   * encrypted channel: a frame does not open, or an Open came twice. Another socket may get
+   * through.
+   */
+  isInBetween({ code, channel }: Refusal): boolean {
+    return code === 'bad-signature' || (code === 'malformed' && channel === 0);
   }
 
   /** The socket is lost or given up. */
@@ -107,12 +119,4 @@ export class Encrypted {
   private drop(reason: string): void {
     if (!this.isOver) this.link.drop(reason);
   }
-}
-
-/**
- * True if a refusal tells that somebody on the way changed, dropped or repeated frames of an
- * encrypted channel: a frame does not open, or an Open came twice. Another socket may get through.
- */
-export function isInBetween({ code, channel }: Refusal): boolean {
-  return code === 'bad-signature' || (code === 'malformed' && channel === 0);
 }

@@ -1,12 +1,14 @@
-import { signing } from '#signing';
 import { equalBytes, fromHex, toHex } from '../../src/base/bytes.js';
 import { InvalidParameterError, KeelsonError, WireError } from '../../src/base/errors.js';
 import type { KeyShare } from '../../src/base/key-share.js';
-import { keyChain, verifyShare, verifyStatement, type Verifier } from '../../src/signing/index.js';
+import {
+  keyChainSoon, verifyShare, verifyStatement, type AsyncVerifier,
+} from '../../src/signing/index.js';
 import {
   decodeContributorFacts, studyId as idOfFacts, type StudyDocument, type Welcome, type WireLimits,
   type WireStudyState,
 } from '../../src/wire/index.js';
+import { signing } from '../base/signing.js';
 
 /** A study whose facts carry the server's signature. */
 export interface VerifiedStudy {
@@ -28,9 +30,9 @@ export type ReadFacts = (facts: Uint8Array) => StudyDocument;
  * key.
  */
 export interface VerifiedWelcome {
-  readonly server: Verifier;
+  readonly server: AsyncVerifier;
   /** All keys that the server had, oldest first; the last one is `server`. */
-  readonly keys: readonly Verifier[];
+  readonly keys: readonly AsyncVerifier[];
   /** 32 bytes. */
   readonly serverNonce: Uint8Array;
   /** The server's half of the key agreement; null where the socket has no encrypted channels. */
@@ -44,7 +46,7 @@ export interface VerifiedWelcome {
 /**
  * Facts whose signatures were verified, as key, id and signature. Every Welcome has all studies,
  * and a page opens a socket for each study that it follows. Without this set, the number of checks
- * in JavaScript would be the square of the number of studies.
+ * would be the square of the number of studies.
  */
 const signedBefore = new Set<string>();
 const signedBeforeMax = 1024;
@@ -56,13 +58,15 @@ const shareGraceMs = 24 * 3_600_000;
  * The share of a Welcome. Null if it is too old by this machine's clock, since a stolen secret
  * could otherwise be used for ever. The channel is then opened with Hello, as where there is none.
  */
-function shareIn({ share }: Welcome, server: Verifier, unixMs: number): KeyShare | null {
+async function shareIn(
+  { share }: Welcome, server: AsyncVerifier, unixMs: number,
+): Promise<KeyShare | null> {
   if (share === undefined) return null;
-  if (!verifyShare(server, share, signing)) {
+  if (!await verifyShare(server, share, signing)) {
     throw new WireError('bad-signature', 'the key share is not signed by the server');
   }
   // A share of small order agrees with every secret on 0, so anybody could make the keys.
-  if (signing.x25519(new Uint8Array(32), share.share).every((byte) => byte === 0)) {
+  if (await (await signing.keyAgreement()).agree(share.share) === null) {
     throw new WireError('malformed', 'the key share of the server is a point of small order');
   }
   return unixMs > Number(share.untilMs) + shareGraceMs ? null : share;
@@ -72,12 +76,13 @@ function shareIn({ share }: Welcome, server: Verifier, unixMs: number): KeyShare
  * The id is the SHA-256 of the facts. So the same three values mean the same facts, and the result
  * is the same.
  */
-function isSigned(
-  server: Verifier, studyId: Uint8Array, facts: Uint8Array, signature: Uint8Array,
-): boolean {
+async function isSigned(
+  server: AsyncVerifier, studyId: Uint8Array, facts: Uint8Array, signature: Uint8Array,
+): Promise<boolean> {
   const name = [server.publicKey, studyId, signature].map(toHex).join();
   if (signedBefore.has(name)) return true;
-  if (!verifyStatement('study', server, studyId, signing.sha512(facts), signature)) return false;
+  const digest = await signing.sha512(facts);
+  if (!await verifyStatement('study', server, studyId, digest, signature)) return false;
   if (signedBefore.size >= signedBeforeMax) signedBefore.clear();
   signedBefore.add(name);
   return true;
@@ -109,7 +114,7 @@ export async function verifyWelcome(
   welcome: Welcome, pinned: readonly Uint8Array[], unixMs: number,
   readFacts: ReadFacts = decodeContributorFacts,
 ): Promise<VerifiedWelcome> {
-  const keys = keyChain(welcome.rotations, welcome.serverKey, signing);
+  const keys = await keyChainSoon(welcome.rotations, welcome.serverKey, signing);
   const missing = pinned.find((pin) => !keys.some((key) => equalBytes(key.publicKey, pin)));
   if (missing !== undefined) {
     const details = { expected: toHex(missing), found: toHex(welcome.serverKey) };
@@ -121,12 +126,12 @@ export async function verifyWelcome(
     );
   }
   const server = keys.at(-1)!;
-  const share = shareIn(welcome, server, unixMs);
+  const share = await shareIn(welcome, server, unixMs);
   const studies = await Promise.all(
     welcome.studies.map(async (study) => {
       const studyIdHex = await idOfFacts(study.facts, signing);
       const studyId = fromHex(studyIdHex);
-      if (!isSigned(server, studyId, study.facts, study.signature)) {
+      if (!await isSigned(server, studyId, study.facts, study.signature)) {
         throw new WireError(
           'bad-signature', `the facts of study ${studyIdHex} are not signed by the server`,
         );

@@ -48,7 +48,7 @@ export class Multiplexer {
         for (const channel of this.all()) channel.end(error);
         hooks.onFatal?.(error);
       },
-      regreet: (serverNonce) => this.all()[0]?.regreet(serverNonce) ?? null,
+      regreet: (serverNonce) => this.all()[0]?.regreet?.(serverNonce) ?? null,
       isAwaiting: () => this.all().some((channel) => channel.isAwaiting),
     });
   }
@@ -149,7 +149,7 @@ export class Multiplexer {
     // On an encrypted channel it is nobody's answer: see `onAck`.
     if (channel?.encrypted !== null) return;
     this.byNumber.set(ready.channel, channel);
-    channel.onReady(ready);
+    channel.onReady?.(ready);
   }
 
   /** Anybody on the way can make an ack that is not encrypted. Where they are, it says nothing. */

@@ -56,7 +56,7 @@ export class OnceChannel extends Channel {
     const { enrolment } = this;
     return encodeOnce({
       studyId: this.known!.studyId, publicKey: this.signer.publicKey, body: batch.body,
-      signature: this.signatureOf(batch),
+      signature: batch.signature,
       ...(enrolment !== undefined && { enrolment }),
     });
   }

@@ -1,13 +1,18 @@
-import { signing } from '#signing';
-import { openMessage, type ContributorCipher, type Signer } from '../../src/signing/index.js';
+import {
+  sharesBytes, signedMessage, type AsyncSigner, type AsyncSigning, type ContributorCipher,
+} from '../../src/signing/index.js';
 import {
   decodeAck, decodeUnsignedReady, encodeClientFrame, type Ack, type EncryptedAck, type Opened,
   type Ready,
 } from '../../src/wire/index.js';
+import { signing } from '../base/signing.js';
 import type { VerifiedWelcome } from './handshake.js';
 
-/** X25519 of a secret and this point is the secret's share (RFC 7748). */
-const basePoint = Uint8Array.of(9, ...new Uint8Array(31));
+/** The frame that asks for a channel, and the cipher of the channel. */
+interface Asked {
+  readonly frame: Uint8Array;
+  readonly cipher: Promise<ContributorCipher>;
+}
 
 /**
  * One Open and the encrypted channel that it opens: docs/reference/protocol.md, section 12. Frames
@@ -15,9 +20,7 @@ const basePoint = Uint8Array.of(9, ...new Uint8Array(31));
  * of the channel one after the other, in the order of the socket.
  */
 export class Opening {
-  /** The frame that asks for the channel. */
-  readonly frame: Uint8Array;
-  private readonly cipher: Promise<ContributorCipher>;
+  private readonly asked: Promise<Asked>;
   /** Its number on this socket, once the server has answered. */
   channel = 0;
   private sent = 0;
@@ -25,32 +28,21 @@ export class Opening {
 
   /** @param makeCipher `signing.contributorCipher` of this platform. */
   constructor(
-    { signer, enrolment }: {
-      readonly signer: Signer; readonly enrolment?: Uint8Array | undefined;
-    },
-    { server, serverNonce, share: theirs }: VerifiedWelcome,
-    studyId: Uint8Array,
-    makeCipher: NonNullable<typeof signing.contributorCipher>,
+    who: { readonly signer: AsyncSigner; readonly enrolment?: Uint8Array | undefined },
+    welcome: VerifiedWelcome, studyId: Uint8Array,
+    makeCipher: NonNullable<AsyncSigning['contributorCipher']>,
   ) {
-    const secret = signing.randomBytes(32);
-    const clientShare = signing.x25519(secret, basePoint);
-    const { publicKey } = signer;
-    const { share } = theirs!;
-    const message = openMessage(
-      publicKey, { serverKey: server.publicKey, studyId }, { serverNonce, share, clientShare },
-      signing,
-    );
-    this.frame = encodeClientFrame({
-      kind: 'open', studyId, publicKey, clientShare, signature: signer.sign(message), enrolment,
-    });
-    const agreed = signing.x25519(secret, share);
-    secret.fill(0);
-    this.cipher = makeCipher(agreed, message);
+    this.asked = ask(who, welcome, studyId, makeCipher);
+  }
+
+  /** The frame that asks for the channel. */
+  get frame(): Promise<Uint8Array> {
+    return this.asked.then(({ frame }) => frame);
   }
 
   /** The Ready that the server sealed for this Open; null if it is the answer to another one. */
   async opened({ channel, encrypted }: Opened): Promise<Ready | null> {
-    const bytes = await (await this.cipher).open(0, 'opened', encrypted);
+    const bytes = await (await this.cipher()).open(0, 'opened', encrypted);
     if (bytes === null) return null;
     this.channel = channel;
     this.received = 1;
@@ -62,13 +54,42 @@ export class Opening {
   async batch(body: Uint8Array): Promise<Uint8Array> {
     const { channel } = this;
     const number = this.sent++;
-    const encrypted = await (await this.cipher).seal(number, signing.sha512(body), body);
+    const encrypted = await (await this.cipher()).seal(number, await signing.sha512(body), body);
     return encodeClientFrame({ kind: 'encrypted-batch', channel, encrypted });
   }
 
   /** Null if the server did not seal it as the next ack of this channel. */
   async ack({ encrypted }: EncryptedAck): Promise<Ack | null> {
-    const bytes = await (await this.cipher).open(this.received++, 'ack', encrypted);
+    const bytes = await (await this.cipher()).open(this.received++, 'ack', encrypted);
     return bytes === null ? null : decodeAck(bytes);
   }
+
+  private cipher(): Promise<ContributorCipher> {
+    return this.asked.then(({ cipher }) => cipher);
+  }
+}
+
+async function ask(
+  { signer, enrolment }: {
+    readonly signer: AsyncSigner; readonly enrolment?: Uint8Array | undefined;
+  },
+  { server, serverNonce, share: theirs }: VerifiedWelcome,
+  studyId: Uint8Array,
+  makeCipher: NonNullable<AsyncSigning['contributorCipher']>,
+): Promise<Asked> {
+  const { publicKey } = signer;
+  const { share } = theirs!;
+  const agreement = await signing.keyAgreement();
+  const { share: clientShare } = agreement;
+  const digest = await signing.sha512(sharesBytes({ serverNonce, share, clientShare }));
+  const context = { serverKey: server.publicKey, studyId };
+  const message = signedMessage('open', context, publicKey, digest);
+  const [signature, agreed] = await Promise.all([signer.sign(message), agreement.agree(share)]);
+  return {
+    frame: encodeClientFrame({
+      kind: 'open', studyId, publicKey, clientShare, signature, enrolment,
+    }),
+    // Null only for a share of small order, which `verifyWelcome` has refused.
+    cipher: makeCipher(agreed!, message),
+  };
 }

@@ -4,7 +4,8 @@ import type { WireStudyState } from '../../src/wire/index.js';
 import type { Outbox } from '../outbox/contract.js';
 import { BatchBook } from './batch-book.js';
 import {
-  countRows, renumberBatch, signContribution, type Batch, type Contribution, type SigningContext,
+  batchesOf, countRows, renumberBatch, signBatches, type Batch, type Contribution,
+  type SigningContext,
 } from './contribution.js';
 import { ContributionRoom } from './room.js';
 
@@ -13,7 +14,7 @@ const finalCodes: ReadonlySet<WireCode> = new Set<WireCode>(['study-ended', 'bud
 
 /** The signer of contributions, and the changes that it is notified of. */
 export interface OutgoingOwner {
-  /** Called only while there is a socket. */
+  /** Called only while the channel has a socket. */
   signingContext(): SigningContext & { readonly rowsMax: number };
   /** The outbox has stored batches, which may now be offered. */
   pump(): void;
@@ -41,14 +42,14 @@ export class Outgoing {
     return this.queue.length === 0 && this.book.isEmpty;
   }
 
-  /** Signs the oldest waiting contribution. */
+  /** Makes batches of the oldest waiting contribution. */
   signNext(): void {
     const contribution = this.queue.shift()!;
+    const context = this.owner.signingContext();
     try {
-      const context = this.owner.signingContext();
       const rows = countRows(contribution.values!, context.columns, contribution.columns);
       this.room.take(context.epoch, rows, contribution.last, context.rowsMax);
-      contribution.batches = signContribution(contribution, context);
+      contribution.batches = batchesOf(contribution, context);
     } catch (error) {
       this.outbox?.settle(contribution.id);
       if (error instanceof WireError) refuse(contribution, error);
@@ -57,7 +58,7 @@ export class Outgoing {
     }
     contribution.values = null;
     for (const batch of contribution.batches) this.book.add(batch, 'signing');
-    this.afterStored(contribution, contribution.batches);
+    this.afterStored(contribution, contribution.batches, context);
   }
 
   /** Signs the rows of a batch again under a new sequence. The batch itself never counted. */
@@ -76,22 +77,31 @@ export class Outgoing {
     this.book.add(replacement, 'signing');
     contribution.batches =
       contribution.batches.map((other) => (other === batch ? replacement : other));
-    this.afterStored(contribution, [replacement]);
+    this.afterStored(contribution, [replacement], context);
+  }
+
+  /** Signs what an encrypted channel left unsigned, for one whose batches are signed. */
+  async signRest(): Promise<void> {
+    await signBatches(this.book.unsigned, this.owner.signingContext());
   }
 
   /**
-   * Offers batches only after the outbox has stored them: a crash must not lead to other bytes with
-   * their sequences.
+   * Offers batches only after they are signed, where they must be, and the outbox has stored them:
+   * a crash must not lead to other bytes with their sequences.
    */
-  private afterStored(contribution: Contribution, batches: readonly Batch[]): void {
+  private afterStored(
+    { id, last, batches: all }: Contribution, batches: readonly Batch[], context: SigningContext,
+  ): void {
+    const { outbox } = this;
     const offer = (): void => {
       for (const batch of batches) if (batch.place === 'signing') this.book.move(batch, 'waiting');
     };
-    if (this.outbox === undefined) {
+    if (outbox === undefined && !context.isSigned) {
       offer();
       return;
     }
-    this.outbox.sign(contribution.id, contribution.last, contribution.batches).then(
+    const signed = context.isSigned ? signBatches(batches, context) : Promise.resolve();
+    signed.then(() => outbox?.sign(id, last, all)).then(
       () => {
         offer();
         this.owner.pump();

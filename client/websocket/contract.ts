@@ -3,9 +3,9 @@ import type { Notice, Ready, SignedHead, SignedRelease } from '../../src/wire/in
 /** A Hello for another nonce of the server. */
 export interface HelloAgain {
   /** The frame. */
-  hello(): Uint8Array;
+  hello(): Promise<Uint8Array>;
   /** True when the server signed both nonces. */
-  isProvenBy(ready: Ready): boolean;
+  isProvenBy(ready: Ready): Promise<boolean>;
 }
 
 /**

@@ -41,6 +41,7 @@ const pages = {
   '/survey.css': file('text/css', here('survey.css')),
   '/survey.js': file('text/javascript', here('survey.js')),
   '/keelson-contribute.js': script('@keelson/client/contribute/browser'),
+  '/keelson-contribute-rest.js': script('@keelson/client/contribute/rest'),
   '/keelson-chart.js': script('@keelson/client/chart'),
   '/settings.json': ['application/json; charset=utf-8', JSON.stringify(settings)],
 };

@@ -1,6 +1,5 @@
 import { concatBytes } from '../base/bytes.js';
-import type { Verifier } from './contract.js';
-import { hasReducedScalar } from './keys.js';
+import type { AsyncVerifier, Verifier } from './contract.js';
 
 /** Most valid signatures that are remembered until `verify` asks for them. */
 const rememberedMax = 8_192;
@@ -16,30 +15,21 @@ export interface AheadVerifier extends Verifier {
 }
 
 /**
- * Adds Ed25519 by the platform (WebCrypto). It is many times as fast as in JavaScript and runs on
- * another thread, but it is asynchronous. Older browsers and pages without a secure origin do not
- * have it; `ahead` then does nothing.
+ * Adds a verifier of the same key that may work on another thread, as WebCrypto's does. It is many
+ * times as fast as one in JavaScript, but asynchronous.
  */
-export function withAhead(verifier: Verifier): AheadVerifier {
-  const { publicKey } = verifier;
-  const { subtle } = globalThis.crypto as { readonly subtle?: typeof globalThis.crypto.subtle };
+export function withAhead(verifier: Verifier, platform: AsyncVerifier): AheadVerifier {
   const valid = new Set<string>();
-  let imported: ReturnType<typeof importKey> | undefined;
-  const importKey = (from: NonNullable<typeof subtle>) =>
-    from.importKey('raw', Uint8Array.from(publicKey), 'Ed25519', false, ['verify']);
   return {
-    publicKey,
+    publicKey: verifier.publicKey,
     verify: (message, signature) =>
       valid.delete(nameOf(message, signature)) || verifier.verify(message, signature),
     async ahead(message, signature) {
-      if (subtle === undefined || signature.length !== 64 || !hasReducedScalar(signature)) return;
       try {
-        imported ??= importKey(subtle);
-        const isValid = await subtle.verify(
-          'Ed25519', await imported, Uint8Array.from(signature), Uint8Array.from(message));
+        const isValid = await platform.verify(message, signature);
         if (isValid && valid.size < rememberedMax) valid.add(nameOf(message, signature));
       } catch {
-        // The platform does not know the algorithm or refuses the key: the other verifier decides.
+        // The platform failed: the other verifier decides.
       }
     },
   };

@@ -1,6 +1,8 @@
 import { concatBytes, utf8 } from '../base/bytes.js';
 import type { KeyShare } from '../base/key-share.js';
-import type { Signer, Signing, Verifier } from './contract.js';
+import type {
+  AsyncSigning, AsyncVerifier, KeyAgreement, Signer, Signing,
+} from './contract.js';
 import { noStudy, signedMessage, type SignatureContext } from './message.js';
 
 /*
@@ -48,14 +50,16 @@ export interface ChannelShares {
 
 type Hashing = Pick<Signing, 'sha512'>;
 
-function shareMessage(
-  serverKey: Uint8Array, { share, issuedMs, untilMs }: Omit<KeyShare, 'signature'>,
-  hashing: Hashing,
-): Uint8Array {
+/** The bytes that the server states of a share: 48. */
+function statedBytes({ share, issuedMs, untilMs }: Omit<KeyShare, 'signature'>): Uint8Array {
   const times = new DataView(new ArrayBuffer(16));
   times.setBigUint64(0, issuedMs);
   times.setBigUint64(8, untilMs);
-  const digest = hashing.sha512(concatBytes(share, new Uint8Array(times.buffer)));
+  return concatBytes(share, new Uint8Array(times.buffer));
+}
+
+/** @param digest SHA-512 of `statedBytes`. */
+function shareMessage(serverKey: Uint8Array, digest: Uint8Array): Uint8Array {
   return signedMessage('share', { serverKey, studyId: noStudy }, null, digest);
 }
 
@@ -63,20 +67,47 @@ function shareMessage(
 export function signShare(
   server: Signer, share: Omit<KeyShare, 'signature'>, hashing: Hashing,
 ): Uint8Array {
-  return server.sign(shareMessage(server.publicKey, share, hashing));
+  return server.sign(shareMessage(server.publicKey, hashing.sha512(statedBytes(share))));
 }
 
-export function verifyShare(server: Verifier, share: KeyShare, hashing: Hashing): boolean {
-  return server.verify(shareMessage(server.publicKey, share, hashing), share.signature);
+export async function verifyShare(
+  server: AsyncVerifier, share: KeyShare, hashing: Pick<AsyncSigning, 'sha512'>,
+): Promise<boolean> {
+  const digest = await hashing.sha512(statedBytes(share));
+  return server.verify(shareMessage(server.publicKey, digest), share.signature);
 }
 
-/** M: the 180 bytes that a contributor signs to open a channel, and that both keys depend on. */
+/**
+ * M: the 180 bytes that a contributor signs to open a channel, and that both keys depend on.
+ * Its payload is SHA-512 of `sharesBytes`.
+ */
 export function openMessage(
-  contributorKey: Uint8Array, context: SignatureContext,
-  { serverNonce, share, clientShare }: ChannelShares, hashing: Hashing,
+  contributorKey: Uint8Array, context: SignatureContext, shares: ChannelShares, hashing: Hashing,
 ): Uint8Array {
-  const digest = hashing.sha512(concatBytes(serverNonce, share, clientShare));
-  return signedMessage('open', context, contributorKey, digest);
+  return signedMessage('open', context, contributorKey, hashing.sha512(sharesBytes(shares)));
+}
+
+/** The nonce and both shares, as M has them: 96 bytes. */
+export function sharesBytes({ serverNonce, share, clientShare }: ChannelShares): Uint8Array {
+  return concatBytes(serverNonce, share, clientShare);
+}
+
+/** X25519 of a secret and this point is the secret's share (RFC 7748). */
+const basePoint = Uint8Array.of(9, ...new Uint8Array(31));
+
+/** The key agreement of a platform with synchronous X25519. The secret is zeroed by `agree`. */
+export function keyAgreement(
+  { randomBytes, x25519 }: Pick<Signing, 'randomBytes' | 'x25519'>,
+): KeyAgreement & { agree(other: Uint8Array): Uint8Array | null } {
+  const secret = randomBytes(shareBytes);
+  return {
+    share: x25519(secret, basePoint),
+    agree(other) {
+      const agreed = x25519(secret, other);
+      secret.fill(0);
+      return agreed.some((byte) => byte !== 0) ? agreed : null;
+    },
+  };
 }
 
 /** Writes the nonce of a frame into 12 bytes. */

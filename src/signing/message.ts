@@ -1,6 +1,6 @@
 import { concatBytes, utf8 } from '../base/bytes.js';
 import { InvalidParameterError } from '../base/errors.js';
-import type { SignatureLabel, Signer, Verifier } from './contract.js';
+import type { SignatureLabel, Signer, Soon, Verifier } from './contract.js';
 
 /**
  * Part of every signed message, so a signature of one protocol version is invalid in another.
@@ -86,9 +86,9 @@ function put(
 /**
  * A contributor's answer to Welcome. It proves to this server that the contributor has the key now.
  */
-export function signHello(
-  contributor: Signer, context: SignatureContext, nonces: Nonces,
-): Uint8Array {
+export function signHello<Signature extends Soon<Uint8Array>>(
+  contributor: Signer<Signature>, context: SignatureContext, nonces: Nonces,
+): Signature {
   return contributor.sign(signedMessage('hello', context, contributor.publicKey, joined(nonces)));
 }
 
@@ -114,21 +114,21 @@ export function signReady(
   return server.sign(signedMessage('ready', context, contributorKey, joined(nonces)));
 }
 
-export function verifyReady(
-  server: Verifier,
+export function verifyReady<Verdict extends Soon<boolean>>(
+  server: Verifier<Verdict>,
   studyId: Uint8Array,
   contributorKey: Uint8Array,
   nonces: Nonces,
   signature: Uint8Array,
-): boolean {
+): Verdict {
   const context = { serverKey: server.publicKey, studyId };
   return server.verify(signedMessage('ready', context, contributorKey, joined(nonces)), signature);
 }
 
 /** @param bodyDigest SHA-512 of the exact bytes of the BatchBody or sealed entry that are sent. */
-export function signBatch(
-  contributor: Signer, context: SignatureContext, bodyDigest: Uint8Array,
-): Uint8Array {
+export function signBatch<Signature extends Soon<Uint8Array>>(
+  contributor: Signer<Signature>, context: SignatureContext, bodyDigest: Uint8Array,
+): Signature {
   return contributor.sign(signedMessage('batch', context, contributor.publicKey, bodyDigest));
 }
 
@@ -154,9 +154,9 @@ function withdrawalMessage(
 }
 
 /** Signs that a contributor takes its rows back from an epoch. */
-export function signWithdrawal(
-  contributor: Signer, context: SignatureContext, epoch: bigint,
-): Uint8Array {
+export function signWithdrawal<Signature extends Soon<Uint8Array>>(
+  contributor: Signer<Signature>, context: SignatureContext, epoch: bigint,
+): Signature {
   return contributor.sign(withdrawalMessage(contributor.publicKey, context, epoch));
 }
 
@@ -188,13 +188,13 @@ export function signStatement(
   );
 }
 
-export function verifyStatement(
+export function verifyStatement<Verdict extends Soon<boolean>>(
   label: ServerStatement,
-  server: Verifier,
+  server: Verifier<Verdict>,
   studyId: Uint8Array,
   bodyDigest: Uint8Array,
   signature: Uint8Array,
-): boolean {
+): Verdict {
   const message = signedMessage(label, { serverKey: server.publicKey, studyId }, null, bodyDigest);
   return server.verify(message, signature);
 }

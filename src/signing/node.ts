@@ -2,7 +2,7 @@ import {
   createHash, createPrivateKey, createPublicKey, diffieHellman, randomBytes, sign, verify,
 } from 'node:crypto';
 import { assert } from '../base/assert.js';
-import { channelKeys, openFrame, sealFrame } from './channel-keys-node.js';
+import { keyAgreement } from './channel-keys.js';
 import type { Signing } from './contract.js';
 import { checkPublicKey } from './keys.js';
 import { checkSeed } from './seed.js';
@@ -66,16 +66,7 @@ export const signing: Signing = {
     }
   },
 
-  async contributorCipher(agreed, message) {
-    const { up, down } = channelKeys(agreed, message);
-    return {
-      seal: async (number, digest, body) => sealFrame(up, number, 'batch', digest, body),
-      async open(number, kind, sealed) {
-        const plain = openFrame(down, number, kind, sealed);
-        return plain === null ? null : new Uint8Array(plain.buffer, plain.byteOffset, plain.length);
-      },
-    };
-  },
+  keyAgreement: () => keyAgreement(signing),
 };
 
 function checkLength(key: Uint8Array): void {

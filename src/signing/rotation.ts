@@ -1,7 +1,7 @@
 import { concatBytes, equalBytes } from '../base/bytes.js';
 import { WireError } from '../base/errors.js';
 import { keyRotationsMax } from '../base/key-rotations-max.js';
-import type { Signer, Signing, Verifier } from './contract.js';
+import type { AsyncSigning, AsyncVerifier, Signer, Signing, Verifier } from './contract.js';
 import { noStudy, signedMessage } from './message.js';
 
 /**
@@ -22,19 +22,16 @@ export function keysOfRotation(rotation: KeyRotation): {
   return { previousKey: rotation.subarray(0, 32), nextKey: rotation.subarray(32, 64) };
 }
 
-function rotationMessage(
-  previousKey: Uint8Array, nextKey: Uint8Array, signing: Pick<Signing, 'sha512'>,
-): Uint8Array {
-  return signedMessage(
-    'rotation', { serverKey: previousKey, studyId: noStudy }, null, signing.sha512(nextKey),
-  );
+/** @param digest SHA-512 of the next key. */
+function rotationMessage(previousKey: Uint8Array, digest: Uint8Array): Uint8Array {
+  return signedMessage('rotation', { serverKey: previousKey, studyId: noStudy }, null, digest);
 }
 
 /** Makes the record that `next` replaces `previous`. */
 export function signRotation(
   previous: Signer, next: Signer, signing: Pick<Signing, 'sha512'>,
 ): KeyRotation {
-  const message = rotationMessage(previous.publicKey, next.publicKey, signing);
+  const message = rotationMessage(previous.publicKey, signing.sha512(next.publicKey));
   return concatBytes(
     previous.publicKey, next.publicKey, previous.sign(message), next.sign(message),
   );
@@ -55,23 +52,39 @@ export function keyChain(
   rotations: readonly KeyRotation[], serverKey: Uint8Array,
   signing: Pick<Signing, 'sha512' | 'createVerifier'>,
 ): Verifier[] {
+  const keys = keysIn(rotations, serverKey).map((key) => signing.createVerifier(key));
+  rotations.forEach((rotation, i) => {
+    const [previous, next] = [keys[i]!, keys[i + 1]!];
+    const message = rotationMessage(previous.publicKey, signing.sha512(next.publicKey));
+    if (!previous.verify(message, rotation.subarray(64, 128))
+      || !next.verify(message, rotation.subarray(128))) throw brokenChain();
+  });
+  return keys;
+}
+
+/** As `keyChain`, where signatures are checked asynchronously. */
+export async function keyChainSoon(
+  rotations: readonly KeyRotation[], serverKey: Uint8Array,
+  signing: Pick<AsyncSigning, 'sha512' | 'createVerifier'>,
+): Promise<AsyncVerifier[]> {
+  const keys = keysIn(rotations, serverKey).map((key) => signing.createVerifier(key));
+  for (const [i, rotation] of rotations.entries()) {
+    const [previous, next] = [keys[i]!, keys[i + 1]!];
+    const message = rotationMessage(previous.publicKey, await signing.sha512(next.publicKey));
+    if (!await previous.verify(message, rotation.subarray(64, 128))
+      || !await next.verify(message, rotation.subarray(128))) throw brokenChain();
+  }
+  return keys;
+}
+
+/** The keys that the records name, one more than records. Checks no signature. */
+function keysIn(rotations: readonly KeyRotation[], serverKey: Uint8Array): Uint8Array[] {
   // A Welcome full of well-signed records would keep a page busy for a minute.
   if (rotations.length > keyRotationsMax
       || rotations.some(({ length }) => length !== keyRotationBytes)) throw brokenChain();
-  const keys = [signing.createVerifier(rotations[0]?.subarray(0, 32) ?? serverKey)];
-  for (const rotation of rotations) {
-    const { previousKey, nextKey } = keysOfRotation(rotation);
-    const message = rotationMessage(previousKey, nextKey, signing);
-    const previous = keys.at(-1)!;
-    const next = signing.createVerifier(nextKey);
-    if (
-      !equalBytes(previous.publicKey, previousKey)
-      || !previous.verify(message, rotation.subarray(64, 128))
-      || !next.verify(message, rotation.subarray(128))
-    ) throw brokenChain();
-    keys.push(next);
-  }
-  if (!equalBytes(keys.at(-1)!.publicKey, serverKey)) throw brokenChain();
+  const pairs = rotations.map(keysOfRotation);
+  const keys = [...pairs.map(({ previousKey }) => previousKey), serverKey];
+  if (pairs.some(({ nextKey }, i) => !equalBytes(nextKey, keys[i + 1]!))) throw brokenChain();
   return keys;
 }
 

@@ -8,13 +8,13 @@ import { conformanceCases, runConformance } from '../../cli/conform/runner.js';
 import { chromiumPath, hasBrowser } from '../support/browser.js';
 import { root } from '../support/sources.js';
 
-/** As in a browser without X25519. */
-const withoutAgreement = `for (const name of ['generateKey', 'importKey']) {
+/** As in a browser without X25519 and Ed25519. */
+const withoutCurves = `for (const name of ['generateKey', 'importKey']) {
   const own = SubtleCrypto.prototype[name];
   SubtleCrypto.prototype[name] = function (...words) {
-    const asked = words.find((word) => word === 'X25519' || word?.name === 'X25519');
+    const asked = words.find((word) => /25519/.test(word?.name ?? word));
     return asked === undefined ? own.apply(this, words)
-      : Promise.reject(new DOMException('no X25519', 'NotSupportedError'));
+      : Promise.reject(new DOMException('no such curve', 'NotSupportedError'));
   };
 }`;
 
@@ -29,6 +29,7 @@ describe.skipIf(!hasBrowser)('the client in Chromium', () => {
       platform: 'browser', banner: { js: before },
       alias: {
         '#signing': `${root}src/signing/browser.ts`,
+        '#async-signing': `${root}src/signing/web.ts`,
         '#protobuf': `${root}src/wire/protobuf-browser.ts`,
         '#websocket': `${root}client/websocket/browser.ts`,
         '#outbox': `${root}client/outbox/browser.ts`,
@@ -53,8 +54,8 @@ describe.skipIf(!hasBrowser)('the client in Chromium', () => {
     expect(await unpassed('whole', '', /^encrypted/)).toEqual([]);
   }, 1_200_000);
 
-  it('agrees on keys without the X25519 of the browser', async () => {
+  it('agrees and signs without the curves of the browser', async () => {
     const which = /^encrypted: (a share|rows are split|encryptedOnly$|killed)/;
-    expect(await unpassed('without', withoutAgreement, which)).toEqual([]);
+    expect(await unpassed('without', withoutCurves, which)).toEqual([]);
   }, 600_000);
 });

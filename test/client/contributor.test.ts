@@ -47,7 +47,7 @@ describe('a contributor', () => {
     expect(result).toEqual({ kind: 'accepted', epoch: 7n, openEpoch: 7n, sequences: [1n] });
     expect(server.taken).toEqual([
       {
-        contributor: toHex(publicKeyOf(contributorSeed)), sequence: 1n, epoch: 7n, last: true,
+        contributor: toHex(await publicKeyOf(contributorSeed)), sequence: 1n, epoch: 7n, last: true,
         rows: 2, values: Float64Array.of(12.5, 733, -4, 2475),
       },
     ]);
@@ -244,7 +244,7 @@ describe('lost connections', () => {
 
   it('fills holes whose bytes are lost, or the window would never move on', async () => {
     const server = await startServer();
-    const window = server.windows.of(toHex(publicKeyOf(contributorSeed)));
+    const window = server.windows.of(toHex(await publicKeyOf(contributorSeed)));
     window.settled.set(3n, { digest: 'of another run', code: null });
     const contributor = connect(server, { outbox: memoryOutbox() });
     const results = await Promise.all([1, 2, 3, 4].map((i) => contributor.send(row(i))));
@@ -256,7 +256,7 @@ describe('lost connections', () => {
     const server = await startServer();
     const contributor = connect(server);
     await contributor.send(row(0));
-    server.windows.of(toHex(contributor.publicKey)).settled
+    server.windows.of(toHex(await contributor.publicKey)).settled
       .set(2n, { digest: 'of another run', code: null });
     expect(await contributor.send(row(1))).toMatchObject({ kind: 'accepted', sequences: [3n] });
     expect(firsts(server)).toEqual([0, 1]);
@@ -269,7 +269,7 @@ describe('lost connections', () => {
     server.deaf = true;
     const sent = contributor.send(row(99));
     await until(() => server.offered.length === 81);
-    const window = server.windows.of(toHex(contributor.publicKey));
+    const window = server.windows.of(toHex(await contributor.publicKey));
     for (const sequence of [...window.settled.keys()]) {
       if (sequence > 5n) window.settled.delete(sequence);
     }

@@ -4,14 +4,16 @@ import {
 } from '../../client/index.js';
 import { createOnceContributor } from '../../client/once.js';
 import { systemRuntime } from '../../client/base/defaults.js';
-import { Channel } from '../../client/session/channel.js';
+import { SocketChannel } from '../../client/session/socket-channel.js';
 import type { VerifiedWelcome } from '../../client/session/handshake.js';
 import { sealedBy } from '../../cli/conform/sealed-cases.js';
 import { MeddlingProxy } from '../../cli/conform/meddling-proxy.js';
 import { fromHex } from '../../src/base/bytes.js';
+import { signing as asyncSigning } from '../../src/signing/async-node.js';
 import { signing } from '../../src/signing/node.js';
 import { decodeClientFrame } from '../../src/wire/index.js';
 import { startRig, type Rig } from '../listener/harness.js';
+import { until } from '../support/until.js';
 import { startRefusingProxy, type UpgradeManners } from '../support/refusing-proxy.js';
 import { document } from '../support/wire-samples.js';
 
@@ -96,7 +98,7 @@ describe('a contributor whose rows go encrypted only', () => {
 
   it('ends and sends nothing on a page without crypto.subtle', async () => {
     const rig = await startRig();
-    vi.spyOn(signing, 'contributorCipher', 'get').mockReturnValue(null);
+    vi.spyOn(asyncSigning, 'contributorCipher', 'get').mockReturnValue(null);
     const contributor = connect(rig.url('/'));
     const kinds: string[] = [];
     const heard = (async () => {
@@ -118,10 +120,10 @@ describe('a contributor whose rows go encrypted only', () => {
     expect(() => createOnceContributor(options)).toThrow('call createContributor');
   });
 
-  it('may send entries of sealed studies, which are encrypted to three servers', () => {
+  it('may send entries of sealed studies, which are encrypted to three servers', async () => {
     const signers = [1, 2, 3].map(() => signing.createSigner(signing.generateSeed()));
     const sent: string[] = [];
-    const channel = new Channel({
+    const channel = new SocketChannel({
       signer: signing.createSigner(signing.generateSeed()), study: 'flight-delays',
       runtime: systemRuntime, owner: {}, encryptedOnly: true, sealing: () => new Uint8Array(1),
     });
@@ -138,6 +140,7 @@ describe('a contributor whose rows go encrypted only', () => {
       writable: true, whenWritable: () => undefined, drop: () => undefined,
       progress: () => undefined,
     });
+    await until(() => sent.length > 0);
     expect(sent).toEqual(['hello']);
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findStudy, verifyWelcome } from '../../client/session/handshake.js';
+import { signing as asyncSigning } from '../../src/signing/async-node.js';
 import { signing } from '../../src/signing/node.js';
 import { signRotation, signShare, signStatement, type Signer } from '../../src/signing/index.js';
 import {
@@ -14,7 +15,7 @@ let checked = 0;
 beforeEach(() => {
   checked = 0;
   const createVerifier = signing.createVerifier.bind(signing);
-  vi.spyOn(signing, 'createVerifier').mockImplementation((key) => {
+  vi.spyOn(asyncSigning, 'createVerifier').mockImplementation((key) => {
     const verifier = createVerifier(key);
     return {
       ...verifier, verify: (message, signature) => (checked++, verifier.verify(message, signature)),

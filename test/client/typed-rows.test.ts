@@ -7,7 +7,7 @@ import {
   createContributor, openOutbox, type Cell, type Contributor, type TypedRow,
 } from '../../client/index.js';
 import { numbersOf } from '../../client/rows.js';
-import { signContribution } from '../../client/session/contribution.js';
+import { batchesOf } from '../../client/session/contribution.js';
 import { fromUtf8 } from '../../src/base/bytes.js';
 import { cellOf, type ColumnType } from '../../src/base/columns.js';
 import { InvalidParameterError } from '../../src/base/errors.js';
@@ -137,7 +137,7 @@ describe('rows with names and types', () => {
 
   it('are signed as cells with a dictionary for each batch', () => {
     const rows = Array.from({ length: 5 }, (_, i) => ({ app: `app ${i}`, minutes: i }));
-    const batches = signContribution({
+    const batches = batchesOf({
       id: 1, last: true, ...numbersOf(rows, study), batches: [], refusal: null,
       finish: () => undefined, fail: () => undefined,
     }, {

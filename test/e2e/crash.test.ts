@@ -43,7 +43,7 @@ async function keepSending(served: Served): Promise<void> {
     url: served.url, study: 'crash', seed, serverKey: fromHex(served.serverKey),
     signal: stop.signal, backoffInitialMs: 20, backoffMaxMs: 200,
   });
-  const key = toHex(contributor.publicKey);
+  const key = toHex(await contributor.publicKey);
   while (!stop.signal.aborted) {
     // The second value tells every row from every other.
     const row = [side, (serial += 1) * 1e-6] as const;

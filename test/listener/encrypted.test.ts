@@ -33,7 +33,7 @@ describe('a socket with encrypted channels', () => {
   it('shows a share that the server signed, and no other socket does', async () => {
     const { rig, client } = await scene();
     const { share, serverKey } = await client.next('welcome');
-    expect(verifyShare(signing.createVerifier(serverKey), share!, signing)).toBe(true);
+    expect(await verifyShare(signing.createVerifier(serverKey), share!, signing)).toBe(true);
     expect(share!.untilMs - share!.issuedMs).toBe(600_000n);
     const signed = await rig.open();
     expect((await signed.next('welcome')).share).toBeUndefined();

@@ -108,7 +108,6 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
   // Reads Arrow and writes it.
   '@uwdata/flechette': ['cli/input', 'cli/export'],
   '@duckdb/node-api': ['cli/input'],
-  idb: ['client/outbox'],
   uplot: ['dashboard'],
   preact: ['dashboard'],
   'preact/hooks': ['dashboard'],
@@ -118,6 +117,7 @@ const packageHomes: Readonly<Record<string, readonly string[]>> = {
 
 const aliases: Readonly<Record<string, string>> = {
   '#signing': 'src/signing/node.ts',
+  '#async-signing': 'src/signing/async-node.ts',
   '#protobuf': 'src/wire/protobuf-node.ts',
   '#websocket': 'client/websocket/node.ts',
   '#outbox': 'client/outbox/node.ts',

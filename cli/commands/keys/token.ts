@@ -60,7 +60,7 @@ export const token = defineCommand({
       });
       contributor.study().catch(reject);
     });
-    const key = toHex(publicKeyOf(seed));
+    const key = toHex(await publicKeyOf(seed));
     output.json({ key, token: enrolment, fromMs, untilMs });
     output.text(`${key} ${enrolment}`);
     output.note(`a token until ${new Date(untilMs).toISOString()}`);

@@ -64,7 +64,7 @@ export class Crowd {
     const seed = signing.generateSeed();
     const random = seededRandom(seed).fork(`${study} ${index}`);
     const contributor = createContributor({ url, study, seed, serverKey, signal, ...backoff });
-    const key = toHex(contributor.publicKey);
+    const key = toHex(await contributor.publicKey);
     while (!signal.aborted) {
       await pause(2 * pauseMs * random.uniform(), undefined, { signal });
       const flight = Math.floor(random.uniform() * count);

@@ -132,7 +132,7 @@ export class Load {
     const { signal } = this.#stop;
     const turns = this.#ways();
     let way = turns();
-    const key = toHex(senderOf(way).publicKey);
+    const key = toHex(await senderOf(way).publicKey);
     while (!signal.aborted) {
       if (this.#chance.happens(0.1)) {
         await senderOf(way).close();

@@ -1,3 +1,4 @@
+import { signing } from '#signing';
 import { toHex } from '../../../src/base/bytes.js';
 import { KeelsonError, WireError } from '../../../src/base/errors.js';
 import { createContributor, type Contributor } from '../../../client/index.js';
@@ -131,7 +132,7 @@ export class SimulatedContributor {
       openTransport: network.transportOf(this.host, () => timers.alive),
       backoffInitialMs: 10, backoffMaxMs: 150, idleTimeoutMs: 700,
     });
-    this.#key = toHex(this.#client.publicKey);
+    this.#key = toHex(signing.createSigner(this.#seed).publicKey);
     void this.#followOutbox(timers, outbox);
   }
 
