@@ -96,11 +96,34 @@ async function refused(stage: Stage): Promise<void> {
 
 async function encryptedOnly(stage: Stage): Promise<void> {
   const server = await stage.server();
-  server.encryptedOnly = true;
+  server.once.encryptedOnly = true;
   await open(stage, server);
   await stage.send(freshRows(1));
   await stage.ended('unsupported');
   expect(server.offered.length === 0, 'a row was sent in the clear to who wants it encrypted');
+}
+
+/** The study is given by its name, so its id is known only from the Welcome. */
+async function openByName(stage: Stage, server: ScriptedServer): Promise<void> {
+  server.once.isAskedByName = true;
+  await open(stage, server, { study: server.document.study });
+}
+
+async function encryptedOnlyByName(stage: Stage): Promise<void> {
+  const server = await stage.server();
+  server.once.encryptedOnly = true;
+  await openByName(stage, server);
+  await stage.send(freshRows(1));
+  await stage.ended('unsupported');
+  expect(server.offered.length === 0, 'a row was sent in the clear to who wants it encrypted');
+}
+
+async function byName(stage: Stage): Promise<void> {
+  const server = await stage.server();
+  await openByName(stage, server);
+  await stage.accepted(await stage.send(freshRows(1), true));
+  await stage.close();
+  expect(server.offered.length === 1, `the batch was sent ${server.offered.length} times`);
 }
 
 /** A cache names an epoch as open that has closed meanwhile. */
@@ -138,6 +161,8 @@ export const onceCases: readonly ConformanceCase[] = [
   once('killed before the answer', killed),
   once('the next run takes the next sequence', nextRun),
   once('a server that takes encrypted rows alone', encryptedOnly),
+  once('a study by its name', byName),
+  once('a study by its name, and encrypted rows alone', encryptedOnlyByName),
   once('rows of a withdrawn epoch', notCounted),
   once('another server than the pinned one', wrongKey),
   once('the token is missing', refused),

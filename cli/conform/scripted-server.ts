@@ -49,8 +49,8 @@ export class ScriptedServer {
   credit = 64;
   /** Takes `keelson.v2` where a client offers it. */
   isEncrypted = false;
-  /** It says so to who has no channel. */
-  encryptedOnly = false;
+  /** Its answers to who has no channel: see OnceScript. */
+  readonly once = { encryptedOnly: false, isAskedByName: false };
   shareKind: ShareKind = 'good';
   /** Answers so many Opens with `stale-share`. */
   staleShares = 0;
@@ -155,7 +155,7 @@ export class ScriptedServer {
   async listen(): Promise<void> {
     const http = createServer((request, response) => {
       answerOnce(request, response, {
-        studyId: this.id, encryptedOnly: this.encryptedOnly, take: (once) => this.onOnce(once),
+        ...this.once, studyId: this.id, take: (once) => this.onOnce(once),
         welcome: () => encodeServerFrame(
           this.welcome(new Uint8Array(32), this.cachedEpoch ?? this.epoch)),
       });

@@ -16,7 +16,8 @@ export interface OnceTransportOptions {
   onRefused(error: KeelsonError): void;
 }
 
-const isId = /^[0-9a-f]{64}$/i;
+/** True for the id of a study in hexadecimal, and false for a name. */
+export const isStudyId = (study: string): boolean => /^[0-9a-f]{64}$/i.test(study);
 
 /**
  * Sends each message in a request of its own, to /v1/once. Welcome comes from a cache where one
@@ -59,16 +60,19 @@ class OnceTransport extends RequestTransport {
   }
 
   private async welcome(): Promise<Uint8Array> {
-    const { signal } = this.aborter;
     const { study } = this.options;
-    const opened = isId.test(study) ? await readOpen(this.url, study, signal) : null;
-    if (opened?.encryptedOnly === true) {
-      this.options.onRefused(new KeelsonError(
-        'unsupported', 'the server takes rows on encrypted channels alone: use createContributor',
-      ));
-    }
+    const welcome = isStudyId(study) ? await this.readOpen(study) : null;
+    if (welcome !== null) return welcome;
     // A server without this study lists its studies in its Welcome.
-    return opened?.welcome ?? framesOf(await postFrames(uploadUrl(this.url), '', null, signal))[0]!;
+    const answer = await postFrames(uploadUrl(this.url), '', null, this.aborter.signal);
+    return framesOf(answer)[0]!;
+  }
+
+  private readOpen(study: string): Promise<Uint8Array | null> {
+    return readOpen(this.url, study, this.aborter.signal).catch((error: unknown) => {
+      if (error instanceof KeelsonError) this.options.onRefused(error);
+      throw error;
+    });
   }
 
   private async exchange(bytes: Uint8Array): Promise<Uint8Array> {
@@ -90,17 +94,15 @@ class OnceTransport extends RequestTransport {
   }
 }
 
-/** The facts that a sender without a channel needs. */
-interface OpenAnswer {
-  /** With one study, and without a nonce. */
-  readonly welcome: Uint8Array;
-  readonly encryptedOnly: boolean;
-}
-
-/** @returns null where the server does not have the study. @throws Error when no server answers. */
+/**
+ * @returns a Welcome with this study alone, and without a nonce; null where the server does not
+ *   have the study.
+ * @throws KeelsonError('unsupported') where the server takes rows on encrypted channels alone;
+ *   Error when no server answers.
+ */
 async function readOpen(
   url: string, study: string, signal?: AbortSignal,
-): Promise<OpenAnswer | null> {
+): Promise<Uint8Array | null> {
   const path = httpUrl(url, `v1/studies/${study.toLowerCase()}/open`);
   const response = await fetch(path, { ...plainRequest, ...(signal !== undefined && { signal }) });
   if (response.status === 404) return null;
@@ -108,12 +110,21 @@ async function readOpen(
   // An older server says nothing of channels.
   const { welcome, encryptedOnly = false } =
     await response.json() as { readonly welcome: string; readonly encryptedOnly?: boolean };
-  return { welcome: fromBase64(welcome), encryptedOnly };
+  if (encryptedOnly) {
+    throw new KeelsonError(
+      'unsupported', 'the server takes rows on encrypted channels alone: use createContributor',
+    );
+  }
+  return fromBase64(welcome);
 }
 
-/** The state of a study, by its id in hexadecimal. @throws Error when no server answers. */
-export async function readNotice(url: string, study: string): Promise<Notice> {
-  const frame = decodeServerFrame((await readOpen(url, study))?.welcome ?? new Uint8Array(0));
-  const { state, epoch } = (frame as Welcome).studies[0]!;
+/**
+ * The state of a study, by its id in hexadecimal. @returns null where the server does not have it.
+ * @throws as `readOpen`.
+ */
+export async function readNotice(url: string, study: string): Promise<Notice | null> {
+  const welcome = await readOpen(url, study);
+  if (welcome === null) return null;
+  const { state, epoch } = (decodeServerFrame(welcome) as Welcome).studies[0]!;
   return { kind: 'notice', studyId: fromHex(study), state, epoch, closesInMs: 0n };
 }

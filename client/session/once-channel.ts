@@ -1,6 +1,8 @@
 import { KeelsonError } from '../../src/base/errors.js';
 import { encodeOnce, type Ack, type Notice, type Rejection } from '../../src/wire/index.js';
 import { clientDefaults } from '../base/defaults.js';
+import { isStudyId } from '../http/once.js';
+import { reasonOf } from '../http/requests.js';
 import { Backoff } from './backoff.js';
 import { Channel, renumberingsMax } from './channel.js';
 import type { ChannelOptions } from './channel-contract.js';
@@ -16,10 +18,11 @@ export class OnceChannel extends Channel {
   private cancelPoll: (() => void) | null = null;
 
   /**
-   * @param readOpen asks for the state of a study, by its id. It rejects when no server answers.
+   * @param readOpen asks for the state of a study, by its id; null where the server does not have
+   *   it. It rejects when no server answers, or it takes no signed rows.
    */
   constructor(
-    options: ChannelOptions, private readonly readOpen: (study: string) => Promise<Notice>,
+    options: ChannelOptions, private readonly readOpen: (study: string) => Promise<Notice | null>,
   ) {
     super(options);
     const { pollInitialMs, pollMaxMs } = clientDefaults;
@@ -43,8 +46,22 @@ export class OnceChannel extends Channel {
   }
 
   protected override greet(): void {
-    const { nextSequence } = this.outgoing.book;
     this.state = 'greeting';
+    if (isStudyId(this.options.study)) return this.start();
+    const { link } = this;
+    // Only this answer says whether the server takes signed rows. A study that was given by its id
+    // has had it.
+    this.readOpen(this.known!.studyIdHex).then(() => {
+      if (this.link === link) this.start();
+    }, (error: unknown) => {
+      if (this.link !== link) return;
+      if (error instanceof KeelsonError) this.end(error);
+      else link!.drop(reasonOf(error));
+    });
+  }
+
+  private start(): void {
+    const { nextSequence } = this.outgoing.book;
     this.begin({
       kind: 'ready', channel: 0, studyId: this.known!.studyId, publicKey: this.signer.publicKey,
       nextSequence, holes: [], credit: 1, epoch: this.known!.epoch, signature: new Uint8Array(0),

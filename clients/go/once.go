@@ -176,6 +176,10 @@ func (c *Contributor) serveOnce() {
 	}
 	welcome := r.welcome(wanted)
 	study, studyID, columns := c.known(welcome)
+	if id := hex.EncodeToString(studyID); !strings.EqualFold(id, wanted) {
+		// Only this answer says whether the server takes signed rows.
+		r.welcome(id)
+	}
 	c.isReached, r.client.Timeout = true, requestMost
 	orLost(c.guarded(func() {
 		c.begin(r, welcome, studyID, columns,

@@ -54,8 +54,15 @@ describe.skipIf(!hasBrowser)('the client in Chromium', () => {
     expect(await unpassed('whole', '', /^encrypted/)).toEqual([]);
   }, 1_200_000);
 
+  // An aggregator takes no page of this origin, and a page verifies no log of a file. Sealing has a
+  // test of its own.
+  it('passes every case of signed batches and of single ones', async () => {
+    expect(await unpassed('signed', '', /^(?!encrypted|sealed|log|.*aggregator)/)).toEqual([]);
+  }, 1_200_000);
+
   it('agrees and signs without the curves of the browser', async () => {
-    const which = /^encrypted: (a share|rows are split|encryptedOnly$|killed)/;
+    const kinds = 'a share|rows are split|encryptedOnly$|killed';
+    const which = new RegExp(`^(encrypted: (${kinds})|once: (a row|a study)|a withdrawal)`);
     expect(await unpassed('without', withoutCurves, which)).toEqual([]);
   }, 600_000);
 });

@@ -208,10 +208,13 @@ class AsyncOnceContributor(AsyncContributor):
             # A request that is cut short holds its thread until it ends.
             requests.seconds = max(0.01, min(left, REQUEST_SECONDS))
         welcome = await read_welcome(requests, wanted)
-        requests.seconds = REQUEST_SECONDS
         connection = OnceConnection(requests, welcome, self._pins)
         study = self._find(connection)
         assert self._study_id is not None
+        if wanted.lower() != self._study_id.hex():
+            # Only this answer says whether the server takes signed rows.
+            await read_welcome(requests, self._study_id.hex())
+        requests.seconds = REQUEST_SECONDS
         self._trust(connection.server_key)
         connection.sender = {
             "study_id": self._study_id, "public_key": self.public_key, "enrolment": self.enrolment}

@@ -37,6 +37,7 @@ async function start(line) {
   await page.setRequestInterception(true);
   page.on('request', (request) => {
     const isPage = request.url() === address;
+    if (request.url().startsWith('http://127.0.0.1:')) return void request.continue();
     void request.respond(isPage ? { contentType: 'text/html', body: '<!doctype html>' } : {
       status: 404,
     });
@@ -47,7 +48,7 @@ async function start(line) {
   return page;
 }
 
-const can = ['contribute', 'encrypt', 'encrypted-only', 'withdraw', 'typed', 'subscribe'];
+const can = ['contribute', 'encrypt', 'encrypted-only', 'once', 'withdraw', 'typed', 'subscribe'];
 process.stdout.write(`${JSON.stringify({ event: 'hello', can })}\n`);
 let page = null;
 for await (const text of createInterface({ input: process.stdin })) {
