@@ -21,10 +21,10 @@ const parts = ['morning', 'afternoon', 'evening'] as const;
 const [noon, evening] = [12, 18];
 
 const columns = {
-  delay_minutes: 'number',
-  distance_miles: 'number',
-  part: { type: 'category', of: parts },
-  late: 'boolean',
+  delay_minutes: { type: 'number', label: 'delay', unit: 'minutes' },
+  distance_miles: { type: 'number', label: 'distance', unit: 'miles' },
+  part: { type: 'category', of: parts, label: 'part of the day' },
+  late: { type: 'boolean', label: 'late flight' },
 } as const;
 
 const delay = { columns: ['delay_minutes'] } as const;
@@ -156,7 +156,8 @@ export function questionsDefinition(facts: SharedFacts): StudyDefinition {
     .map(([name, { question }]) => [name, question]);
   // A study file is YAML, and JSON is YAML.
   const text = JSON.stringify({
-    study: questionsStudy, columns, cohort, participation: 'secret',
+    study: questionsStudy, title: 'Ten questions about the same flights',
+    columns, cohort, participation: 'secret',
     epoch: { every: `${everyMs}ms` },
     contribution: { rowsMax },
     questions: Object.fromEntries(questions) as unknown,

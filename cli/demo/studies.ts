@@ -57,11 +57,15 @@ export function demoStudies(facts: DemoFacts): readonly StudyDefinition[] {
     retention: { kind: 'release' },
   } as const;
   const corruption = Math.max(facts.corruption, 0.01);
-  const means = [['mean', 'mean'], ['robust', 'robust-mean']].map(([word, name]) => {
+  const means = [
+    ['mean', 'mean', 'Delays and distances of flights: the plain mean'],
+    ['robust', 'robust-mean', 'Delays and distances of flights, also if some people lie'],
+  ].map(([word, name, title]) => {
     const { name: estimator, parameters } = findEstimator(name!);
     const document = ofShortFacts({
       ...shared,
       study: `flights-${word!}`,
+      title: title!,
       estimator,
       parameters:
         parseParameters(parameters, { spread: [...demoSpread], corruption }, { dimension: 2 }),

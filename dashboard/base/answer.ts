@@ -1,7 +1,7 @@
 import type { ValueOutcome } from '../../client/index.js';
 import type { NumberInfo } from '../../client/words.js';
 import { describeNumbers } from '../../src/answers/describe.js';
-import { intervalOf } from '../../src/answers/intervals.js';
+import { intervalOf, shownInterval } from '../../src/answers/intervals.js';
 import { exact } from './format.js';
 import { keyedOf, type KeyedPicture } from './keys.js';
 import { chartsMax, type Asked } from './model.js';
@@ -167,22 +167,26 @@ function cloudsOf(
   return { kind: 'clouds', clouds };
 }
 
-function binsOf(numbers: readonly Placed[], { estimate, interval95 }: Value): Picture | null {
+function binsOf(numbers: readonly Placed[], outcome: Value): Picture | null {
+  const { estimate } = outcome;
+  const interval = shownInterval(outcome);
   const counts = ofKind(numbers, 'bin');
   if (counts.length === 0) return null;
   const bins = counts.flatMap(({ place, bin: { name, found, from, below } }): Bin[] => {
     if (found !== undefined && from === undefined) return [];
     return [{
       ...(name !== undefined && { name }), from: from ?? null, to: below ?? null,
-      count: estimate[place]!, low: interval95?.low[place] ?? null,
-      high: interval95?.high[place] ?? null,
+      count: estimate[place]!, low: interval?.low[place] ?? null,
+      high: interval?.high[place] ?? null,
     }];
   });
   const isFound = counts[0]!.bin.found !== undefined;
   return { kind: 'bins', bins: isFound ? bins.sort((one, two) => one.from! - two.from!) : bins };
 }
 
-function curveOf(numbers: readonly Placed[], { estimate, interval95 }: Value): Picture | null {
+function curveOf(numbers: readonly Placed[], outcome: Value): Picture | null {
+  const { estimate } = outcome;
+  const interval = shownInterval(outcome);
   const below = ofKind(numbers, 'below');
   const edged = below.filter(({ edge }) => edge !== undefined);
   const total = below.find(({ edge }) => edge === undefined);
@@ -191,7 +195,7 @@ function curveOf(numbers: readonly Placed[], { estimate, interval95 }: Value): P
   const at = (list: readonly number[]): readonly number[] => edged.map(({ place }) => list[place]!);
   return {
     kind: 'curve', edges: edged.map(({ edge }) => edge!), below: at(estimate),
-    low: at(interval95?.low ?? estimate), high: at(interval95?.high ?? estimate), all,
+    low: at(interval?.low ?? estimate), high: at(interval?.high ?? estimate), all,
     quantiles: ofKind(numbers, 'quantile').length,
   };
 }

@@ -2,7 +2,7 @@ import type { StudyDocument } from '../../client/index.js';
 import { answerKeys } from '../../client/words.js';
 import { duration, exact, percent, spoken, whole } from './format.js';
 import type { Asked } from './model.js';
-import { keysInWords, testInWords } from './question-words.js';
+import { columnText, groupsInWords, testInWords } from './question-words.js';
 
 /** One public fact of a question or its study, in words. */
 export interface Fact {
@@ -22,12 +22,14 @@ export function factsOf(document: StudyDocument, asked: Asked): readonly Fact[] 
     { name: 'Estimator', text: estimator },
     ...parametersOf(asked),
     { name: 'Columns', text: columns.length === 0 ? 'none: it counts people'
-      : columns.map(spoken).join(', ') },
+      : columns.map((name) => columnText(document, name)).join(', ') },
     ...(where.length === 0 ? []
-      : [{ name: 'Rows that count', text: where.map(testInWords).join(', and ') }]),
+      : [{ name: 'Rows that count',
+        text: where.map((test) => testInWords(document, test)).join(', and ') }]),
     ...(by === undefined ? [] : [
-      { name: 'Split by', text: by.columns.map(spoken).join(', ') },
-      { name: 'Keys', text: keysInWords(by) },
+      { name: 'Split by',
+        text: by.columns.map((name) => columnText(document, name)).join(', ') },
+      { name: 'Groups', text: groupsInWords(by) },
     ]),
     ...(part === 100 ? []
       : [{ name: 'Its part of the privacy', text: percent(part / 100) }]),

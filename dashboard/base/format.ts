@@ -30,9 +30,12 @@ function inDigits(most: number): Intl.NumberFormat {
   return formatter(`${most} digits`, { maximumSignificantDigits: most });
 }
 
-const clock = new Intl.DateTimeFormat(locale, {
+const timeParts = {
   day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', second: '2-digit',
-});
+} as const;
+const clock = new Intl.DateTimeFormat(locale, timeParts);
+const zonedClock =
+  new Intl.DateTimeFormat(locale, { ...timeParts, year: 'numeric', timeZoneName: 'short' });
 
 /** With a true minus sign, and without a negative zero. */
 function tidy(text: string): string {
@@ -171,6 +174,11 @@ export function roundTicks(low: number, high: number): readonly number[] {
 /** `21 Nov, 09:14:05`: a Unix timestamp in this browser's time zone. */
 export function clockTime(unixMs: number): string {
   return clock.format(unixMs);
+}
+
+/** `21 Nov 2026, 09:14:05 CET`: the same with the year and the zone, for pages on paper. */
+export function zonedTime(unixMs: number): string {
+  return zonedClock.format(unixMs);
 }
 
 /** Adds a capital letter and a full stop, which texts from the server may lack. */

@@ -1,12 +1,56 @@
-import type { CurvePicture, MatrixPicture, Picture } from './answer.js';
+import { intervalOf, numberAt } from '../../src/answers/intervals.js';
+import { pictureOf, type CurvePicture, type MatrixPicture, type Picture } from './answer.js';
 import { amount, binText, middleText, percent, shown } from './format.js';
 import { arranged, keyName, type KeyRow } from './keys.js';
-import type { Asked } from './model.js';
+import type { Asked, History } from './model.js';
 import {
   cellTexts, columnName, peopleWords, unitText, type NumberWords,
 } from './number-words.js';
+import { numbersOf } from './numbers.js';
+import { liarsWords, numberNow } from './readout.js';
 
 type Line = readonly [what: string, much: string];
+
+/** One line of an answer. */
+export interface NewestLine {
+  readonly name: string;
+  readonly lead: string;
+  /** The interval in words; empty where `lead` has it. */
+  readonly range: string;
+  /** The number with its interval in a few signs, such as `8.3 ± 1.2 minutes`. */
+  readonly cell: string;
+}
+
+/** Most numbers in the summary of an answer. */
+const numbersShown = 3;
+
+/** The newest answer to a question in at most three lines; none without an answer. */
+export function newestLines(asked: Asked, history: History): readonly NewestLine[] {
+  if (history.lastValue === null) return [];
+  const { outcome } = history.lastValue;
+  const { picture, charts } = pictureOf(asked, outcome);
+  if (isSummarised(picture, charts)) {
+    return summaryOf(picture, asked).map(([name, lead]) => ({ name, lead, range: '', cell: lead }));
+  }
+  return numbersOf(asked, outcome).slice(0, Math.min(numbersShown, charts)).map((words, i) => {
+    const also = liarsWords(outcome, words.place, words, asked.parameters)?.also ?? '';
+    const { lead, range } = numberNow(history.series(i), words);
+    const cell = cellTexts(
+      numberAt(outcome, words.place), intervalOf(outcome, words.place), words).join('');
+    return {
+      name: words.name, lead, range: `${range}${also}`, cell: `${cell}${unitText(words)}`,
+    };
+  });
+}
+
+/**
+ * True if an answer is summed up from its picture, and not by its first numbers. The correlation of
+ * columns is more informative than the variance of each.
+ */
+export function isSummarised(picture: Picture | null, charts: number): picture is Picture {
+  return picture !== null
+    && (charts === 0 || (picture.kind === 'matrix' && picture.centre === null));
+}
 
 /** A picture in at most three short lines, each with a name and a value. */
 export function summaryOf(picture: Picture, asked: Asked): readonly Line[] {

@@ -8,10 +8,11 @@ import { html } from '../base/html.js';
 import { reasonInWords, type Series } from '../base/model.js';
 import { possible, type NumberWords } from '../base/number-words.js';
 import { numbersOf } from '../base/numbers.js';
+import { questionInWords } from '../base/question-words.js';
 import { studyAddress } from '../base/route.js';
 import { historyOf, isUnread, type Followed } from '../base/session.js';
 import { Badge } from '../base/shell.js';
-import { summaryOf } from '../base/summary.js';
+import { isSummarised, summaryOf } from '../base/summary.js';
 import { endsAt, shownExtent, within } from '../charts/shown-extent.js';
 import { BudgetLine } from './budget.js';
 import { numberNow } from '../base/readout.js';
@@ -105,9 +106,10 @@ function StudyCard({ followed, attention }: Listed): VNode {
       <${Badge} tone=${attention.tone}><span class=${`dot ${followed.link.value.kind}`}></span>${
         attention.text}<//></div>
     ${entry.document.sealed && html`<${Badge} tone="quiet">Sealed against reading<//>`}
-    <p class="quiet small clamp">${title !== undefined && `${entry.name}. `}${entry.title}</p>
+    <p class="quiet small clamp">${isList ? entry.title
+      : questionInWords(entry.document, questions[0]!)}</p>
     <div class="card-middle">
-    ${isList && html`<h3><bdi>${questions[0]!.name}</bdi></h3>`}
+    ${isList && html`<h3>${questionInWords(entry.document, questions[0]!)}</h3>`}
     <${Newest} followed=${followed} />
     ${questions.map(({ name }, i) => {
       const { last, lastRefusal } = historyOf(followed, i);
@@ -134,9 +136,7 @@ function Newest({ followed }: { readonly followed: Followed }): VNode {
       : 'No answer yet'}</p>`;
   }
   const { picture, charts } = pictureOf(asked, lastValue.outcome);
-  // The correlation of columns is more informative than the variance of each.
-  const isPair = picture?.kind === 'matrix' && picture.centre === null;
-  if (picture !== null && (charts === 0 || isPair)) return html`<dl class="newest">
+  if (isSummarised(picture, charts)) return html`<dl class="newest">
     ${summaryOf(picture, asked).map(([what, much]) =>
     html`<div class="plain" key=${what}><dt><bdi>${what}</bdi></dt><dd>${much}</dd></div>`)}</dl>`;
   const numbers = numbersOf(asked, lastValue.outcome);

@@ -20,10 +20,11 @@ import { comparedName, within, type View } from '../base/view.js';
 import { Budget, Guarantee } from './budget.js';
 import { chartPart, Column, type ColumnFacts } from './column.js';
 import { NumberCell } from './number-cell.js';
+import { Lead } from './lead.js';
 import { Ranges } from './ranges.js';
 import { SmoothNote } from './smoothing.js';
 import { EpochLine, LinkBadge, LinkNotice } from './status.js';
-import { Tabs } from './tabs.js';
+import { Questions } from './questions.js';
 import { Verification } from './verification.js';
 
 /** Most numbers that are listed without a chart. The log has all of them. */
@@ -72,19 +73,20 @@ export function StudyPage({ followed, question }: {
     <div class="title"><div><h1>${entry.document.title ?? entry.name}</h1>
       ${entry.document.description !== undefined
         && html`<p class="subtitle">${entry.document.description}</p>`}
-      <p class="quiet subtitle">${entry.document.title !== undefined
-        && html`<span class="code">${entry.name}</span>. `}${entry.title}</p></div>
+      ${entry.document.title !== undefined
+        && html`<p class="quiet subtitle code">${entry.name}</p>`}</div>
       <div class="title-state"><span role="status"><${LinkBadge} followed=${followed} /></span>
         ${entry.document.sealed && html`<${Badge} tone="quiet">Sealed against reading<//>`}
         <span class="quiet"><${EpochLine} followed=${followed} /></span></div></div>
-    <${Tabs} followed=${followed} place=${place} />
+    <${Questions} followed=${followed} place=${place} />
     ${place < 0 ? html`<${NoQuestion} asked=${question} />`
       : html`<${QuestionPage} key=${place} followed=${followed} place=${place} />`}</main>`;
 }
 
 function QuestionPage({ followed, place }: Shown): VNode {
   return html`<div class="page-part"><${Notices} followed=${followed} place=${place} />
-    <div class="split"><div class="answers"><${Answer} followed=${followed} place=${place} /></div>
+    <div class="split"><div class="answers"><${Lead} followed=${followed} place=${place} /><${Answer}
+      followed=${followed} place=${place} /></div>
       <div class="side"><${Budget} followed=${followed} /><${Verification} followed=${followed} />
         <${Guarantee} followed=${followed} place=${place} /></div>
       <${restPart.View} followed=${followed} place=${place} /></div></div>`;
@@ -151,11 +153,7 @@ function Answer({ followed, place: question }: Shown): VNode {
   // One answer is a picture of its own.
   const hasStrip = isDistribution(asked) && history.count - history.refused > 1;
   const onView = (change: Partial<View>): void => changeView(followed.entry.id, change);
-  const { epoch, closedAtMs } = history.lastValue;
   return html`<div class="answer-parts">
-    <p class="quiet as-of">Answer of epoch ${whole(
-      epoch,
-    )}, closed ${clockTime(Number(closedAtMs))}</p>
     ${outcome.running !== undefined
       && html`<p>${runningText(outcome.running)} Its interval counts the noise of all of them.</p>`}
     <${Findings} outcome=${outcome} columns=${columns} picture=${found.picture} />
@@ -180,8 +178,7 @@ function Answer({ followed, place: question }: Shown): VNode {
     ${found.charts > charts && found.picture === null
       && html`<${Uncharted} outcome=${outcome} numbers=${numbers}
       charts=${charts} />`}
-    ${charts > 0 && notes.length > 0 && html`<${Notes} notes=${notes} />`}
-    <${IntervalInWords} outcome=${outcome} /></div>`;
+    ${charts > 0 && notes.length > 0 && html`<${Notes} notes=${notes} />`}</div>`;
 }
 
 /** A number and its chart, in which impossible parts are cut off. */
@@ -237,22 +234,6 @@ function Uncharted({ outcome, numbers, charts }: {
     ${left > 0
       && html`<p
         class="quiet small">${whole(left)} more are in the downloaded log.</p>`}</section>`;
-}
-
-/** An explanation of the interval's coverage. */
-function IntervalInWords({ outcome }: { readonly outcome: ValueOutcome }): VNode | null {
-  if (outcome.estimate.every((_, place) => intervalOf(outcome, place) === null)) return null;
-  const covers = outcome.interval95 === undefined
-    ? 'It counts the noise that was added for privacy. It does not count chance in who took part.'
-    : 'It counts the noise that was added for privacy. It also counts chance in who took part, as '
-      + 'far as the estimator knows it.';
-  return html`<details><summary>What an interval says</summary>
-    <p class="small">In about 95 of 100 epochs the interval holds the
-    value that the study asks for. ${covers} ${outcome.intervalIfFalse95 === undefined
-      ? 'It does not count what liars can shift: see what is promised about them.'
-      : 'It holds although the stated share of people lie. The darker band in a chart is the '
-        + 'interval that would do if nobody did.'} A triangle at the edge of a chart marks an
-    interval that reaches further.</p></details>`;
 }
 
 interface NoAnswerFacts {

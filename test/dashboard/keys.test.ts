@@ -3,7 +3,7 @@ import { pictureOf } from '../../dashboard/base/answer.js';
 import { arranged, keyedOf, keyName, type KeyedPicture } from '../../dashboard/base/keys.js';
 import { History, newestIn, type Asked } from '../../dashboard/base/model.js';
 import { numbersOf } from '../../dashboard/base/numbers.js';
-import { keysInWords, testInWords } from '../../dashboard/base/question-words.js';
+import { groupsInWords, testInWords } from '../../dashboard/base/question-words.js';
 import { summaryOf } from '../../dashboard/base/summary.js';
 import type { Outcome, ValueOutcome } from '../../src/base/outcome.js';
 import { releaseBody, releaseOf } from '../support/wire-samples.js';
@@ -118,20 +118,20 @@ it('says every test of rows in words', () => {
   expect([
     { column, is: true }, { column, not: 'north' }, { column, in: [1, 2] }, { column, atLeast: -5 },
     { column, below: 60 }, { column, present: false }, { column, present: true },
-  ].map(testInWords)).toEqual([
-    'is late is true', 'is late is not north', 'is late is 1 or 2', 'is late is at least −5',
+  ].map((test) => testInWords({ columns: [column] }, test))).toEqual([
+    'is late is yes', 'is late is not north', 'is late is 1 or 2', 'is late is at least −5',
     'is late is below 60', 'is late is not given', 'is late is given',
   ]);
 });
 
-it('says in words where keys come from, and which are shown again', () => {
+it('says in words where groups come from, and which are shown again', () => {
   const by = { columns: ['app'], groupsMax: 2 };
   const discover = { top: 100, prefilter: 2 };
   expect([
     by, { ...by, groups: [['maps'], ['chess']] }, { ...by, discover },
     { ...by, discover: { ...discover, remember: 80 } },
     { ...by, discover: { ...discover, answer: 'groups' as const } },
-  ].map(keysInWords)).toEqual([
+  ].map(groupsInWords)).toEqual([
     'all public values; a person counts for 2 groups at most',
     'a list of 2; a person counts for 2 groups at most',
     'those that most people sent, at most 100; a person counts for 2 groups at most',

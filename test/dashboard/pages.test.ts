@@ -590,12 +590,12 @@ describe.skipIf(!hasBrowser)('the pages of the dashboard', () => {
       seen.push((await tab()).slice(0, 40).replace(/^DIV Epoch.*/, 'DIV Epoch'));
     }
     expect(seen).toEqual([
-      'A ← All studies',
+      'A ← All studies', 'SUMMARY What an interval says',
       ...['Last 20', 'Day', 'Week', 'All', 'Chosen', 'Time', 'Epochs', 'Compare']
         .map((name) => `BUTTON ${name}`),
       ...[...formats, ...formats].map((name) => `BUTTON ${name}`),
-      'SUMMARY What an interval says', 'SUMMARY Compare the key', 'SUMMARY In exact words',
-      'A Download the log', 'DIV Epoch', 'SUMMARY What the parameters mean',
+      'SUMMARY Compare the key', 'SUMMARY In exact words', 'A Download the log',
+      'DIV Epoch', 'SUMMARY What the parameters mean',
     ]);
     const colour = (): Promise<string> =>
       page.evaluate(() => getComputedStyle(document.body.parentElement!).backgroundColor);

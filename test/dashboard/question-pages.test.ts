@@ -40,21 +40,23 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
   const rowsOf = async (page: Page): Promise<string[]> =>
     (await textsOf(page, '.keyed tbody tr')).map((row) => row.replace(/\s+/g, ' '));
 
-  it('has a tab for each question, with its own answer and facts, at its own address', async () => {
+  it('lists its questions, each with its answer and facts at its own address', async () => {
     const stage = await Stage.start(ridesStudy, { study: 'second' });
     for (const shift of [0, 1]) stage.publish('rides', ridesAnswers(shift));
     const page = await open(stage.page('rides'));
     await says(page, '.value', '22.5');
-    expect(await textsOf(page, '.tabs a')).toEqual(['delays', 'regions', 'apps', 'change']);
-    expect(await textsOf(page, '[aria-current=page]')).toEqual(['delays']);
-    await says(page, '.question', 'late is true, and minutes is at least 5');
+    expect(await textsOf(page, '.questions a .code'))
+      .toEqual(['delays', 'regions', 'apps', 'change']);
+    expect(await textsOf(page, '[aria-current=page] .code')).toEqual(['delays']);
+    await says(page, '.question', 'late is yes, and minutes is at least 5');
     await says(page, '.question', 'Its part of the privacy40 %');
-    // By keyboard, and the focus stays on the tab.
-    await page.focus('.tabs a:nth-child(2)');
+    // By keyboard, and the focus stays on the link.
+    await page.focus('.questions li:nth-child(2) a');
     await page.keyboard.press('Enter');
     await says(page, 'h2', 'Contributors by region');
-    expect(await textsOf(page, '[aria-current=page]')).toEqual(['regions']);
-    expect(await page.evaluate(() => document.activeElement!.textContent)).toBe('regions');
+    expect(await textsOf(page, '[aria-current=page] .code')).toEqual(['regions']);
+    expect(await page.evaluate(() =>
+      document.activeElement!.querySelector('.code')!.textContent)).toBe('regions');
     expect(await page.evaluate(() => location.hash)).toBe(`#/study/${stage.id('rides')}/regions`);
     await says(page, '.question', 'all public values; a person counts for 2 groups at most');
     await says(page, '.answer-parts', 'A person counts under at most 2 groups, chosen at random');
@@ -175,18 +177,18 @@ describe.skipIf(!hasBrowser)('the page of a study with several questions', () =>
     }
   });
 
-  it('says in the list and on the tab which question has no answer', async () => {
+  it('says in both lists which question has no answer', async () => {
     const stage = await Stage.start(ridesStudy, { study: 'second' });
     for (const refuses of [false, true]) stage.publish('rides', ridesAnswers(0, refuses));
     const page = await open(stage.address);
     await says(page, '.study', '4 questions: delays, regions, apps, change');
-    await says(page, '.study h3', 'delays');
+    await says(page, '.study h3', 'late is yes');
     await says(page, '.study .warn-text', 'Epoch 8 has no answer to delays: fewer people');
     expect(await textsOf(page, '.study .warn-text')).toHaveLength(1);
     await page.click('.study h2 a');
     await says(page, '.notice', 'Epoch 8 has no answer: fewer people took part');
-    expect(await textsOf(page, '.tabs .warn-text')).toEqual(['no answer']);
-    await page.click('.tabs a:nth-child(2)');
+    expect(await textsOf(page, '.questions .warn-text')).toEqual(['no answer']);
+    await page.click('.questions li:nth-child(2) a');
     await says(page, 'h2', 'Contributors by region');
     expect(await page.$('.notice')).toBeNull();
   });

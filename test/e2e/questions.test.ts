@@ -156,7 +156,7 @@ describe('one contribution', () => {
       .toEqual(expect.arrayContaining(['late-people', 'regions', 'time', 'stops']));
   });
 
-  it('has the same answers on the dashboard, in a tab for each question', async () => {
+  it('has the same answers on the dashboard, for each question', async () => {
     const { studies } = await (await fetch(`${served.address}/v1/studies`)).json() as {
       readonly studies: readonly StudyEntry[];
     };
