@@ -100,6 +100,12 @@ export const plan = defineCommand({
     if (isStudyFile(args.name)) {
       return planStudies([args.name, ...args._.slice(1)], args, repeated['set'] ?? [], output);
     }
+    // No estimator has such a name.
+    if (/[./\\]/.test(args.name)) {
+      throw new UsageError(`${args.name} is no study file (.yaml), and plan reads no other: it says `
+        + 'errors before there are data. Name what you want to know, as in "keelson plan mean '
+        + '--columns minutes --cohort 1000 --epsilon 1"; "keelson estimate" reads the file');
+    }
     if (args._.length > 1) {
       throw new UsageError(`one estimator at a time: ${args._[1]!} is one too many`);
     }

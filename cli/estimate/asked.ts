@@ -174,6 +174,11 @@ function testOf(
   if (times?.get(column) === 'time') {
     return { column, test: timeTest(column, sign!, value!, form) };
   }
+  if (times?.has(column) === true && sign !== '=' && sign !== '!=') {
+    throw new UsageError(`--where ${text}: ${column} is read as the name of its `
+      + `${times.get(column)!}, and names have no order. Give --type ${column}=time, and --csv zone= `
+      + 'for the time zone: then dates are compared');
+  }
   const key = testKeys[sign as keyof typeof testKeys];
   const type = types.get(column);
   if (type === undefined && (key === 'is' || key === 'not') && Number.isNaN(Number(value))) {

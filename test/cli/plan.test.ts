@@ -29,6 +29,11 @@ async function plan(words: readonly string[]): Promise<PlanFacts> {
 }
 
 describe('keelson plan', () => {
+  it.each(['rides.csv', 'data/rides'])('says of %s which command reads data', async (name) => {
+    const { status, stderr } = await keelson(['plan', name]);
+    expect([status, stderr.includes('"keelson estimate" reads the file')]).toEqual([2, true]);
+  });
+
   it('says the same each time', async () => {
     const words = ['mean', '--cohort', '5000', '--participation', 'secret', ...base];
     expect(await plan(words)).toEqual(await plan(words));

@@ -303,6 +303,8 @@ describe('keelson estimate on times', () => {
       '--where started>soon names no time: write 2026-12-31'],
     [['median', '--columns', 'started', '--type', 'started=time', '--set', 'range=soon..2026'],
       '--set range=soon..2026 names no time: write 2026-12-31'],
+    [['count', '--where', 'started>=2026-11-16', '--type', 'started=day', ...secret],
+      'started is read as the name of its day, and names have no order. Give --type started=time'],
     [['count', '--where', 'started!=2026-11-16', '--type', 'started=time', ...secret],
       'is no test of a time'],
   ])('refuses what means nothing for times: %j', async (words, why) => {
