@@ -8,6 +8,7 @@ import { Multiplexer } from '../../../dist/client/session/multiplexer.js';
 import { Opening } from '../../../dist/client/session/opening.js';
 import { openTransport } from '../../../dist/client/websocket/node.js';
 import { serveLines } from '../../../dist/cli/conform/line-program.js';
+import { signing as asyncSigning } from '../../../dist/src/signing/async-node.js';
 import { signBatch } from '../../../dist/src/signing/index.js';
 import {
   decodeAck, decodeBatchBody, decodeClientFrame, decodeServerFrame, encodeBatchBody,
@@ -109,8 +110,8 @@ const isZero = (bytes) => bytes.every((byte) => byte === 0);
 /** Faults of encrypted channels, each in one part of the client. */
 const faultyParts = {
   'share-unverified': () => {
-    const { createVerifier } = signing;
-    signing.createVerifier = (key) => {
+    const { createVerifier } = asyncSigning;
+    asyncSigning.createVerifier = (key) => {
       const verifier = createVerifier(key);
       const isShare = (message) => Buffer.from(message).toString('latin1', 8, 13) === 'share';
       return {
