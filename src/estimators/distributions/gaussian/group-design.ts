@@ -31,7 +31,7 @@ export interface GroupCovarianceDesign extends GroupMomentsDesign {
 }
 
 const countShare = 0.01;
-const beyondShare = 0.02;
+const beyondShare = 0.05;
 const roundShares = [0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9];
 /** The rounds must also do when a fifth of the groups is missing. */
 const turnout = 0.8;
