@@ -75,7 +75,8 @@ const inputArguments = {
   where: {
     type: 'string', valueHint: 'test',
     description: 'rows that count: column=value, column!=value, column>=number or a date, and '
-      + '>, < or <=; may be repeated; needs --cohort',
+      + '>, < or <=; may be repeated; needs --cohort. auto chooses for a quarter of these people, '
+      + 'since the others may have no such rows',
   },
 } satisfies ArgsDef;
 

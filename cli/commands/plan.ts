@@ -400,10 +400,9 @@ function print(plan: Described, output: Output): void {
     [name, ...[total, sampling, part, bias].map((error) => formatNumber(factor * error))];
   output.table(['', ''], [
     ['estimator', plan.estimator],
-    [
-      'cohort',
-      `${plan.cohort}${plan.minimumCohort === null ? '' : ` (at least ${plan.minimumCohort})`}`,
-    ],
+    // From one person on there is no limit.
+    ['cohort', (plan.minimumCohort ?? 1) === 1
+      ? String(plan.cohort) : `${plan.cohort} (at least ${plan.minimumCohort})`],
     ['privacy', privacyText(privacy)],
     ['neighbours', privacy.neighbours],
     ['corruption', `up to ${formatNumber(guarantee.corruptionMax)}`],

@@ -71,6 +71,9 @@ export async function answerFile(
   }, io, output);
 }
 
+/** The part of the people that is taken to have rows that pass `--where`, where `auto` chooses. */
+const partThatCounts = 1 / 4;
+
 /** Answers the one question that flags ask. */
 export async function answerFlags(
   name: string,
@@ -92,7 +95,7 @@ export async function answerFlags(
   const asked = { question: args.question, given: rangeOfTimes(given, {
     ...csvFlag(args.csv), ...typed,
   }) };
-  const chosen = await chosenFor(name, args, asked, { ...typed, ledger });
+  const chosen = await chosenFor(name, args, { ...asked, where }, { ...typed, ledger });
   if (chosen.kind === 'infeasible') return printRefusal(autoName, chosen, undefined, output);
   const { definition, input } =
     askedQuestion(chosen.name, args, where, chosen.parameters, { ...typed, ledger });
@@ -112,13 +115,16 @@ interface Chosen {
 }
 
 /**
- * The estimator of this name, or what `auto` chooses from public facts, as if all rows counted and
- * were in one group. `askedQuestion` refuses flags that are missing.
+ * The estimator of this name, or what `auto` chooses from public facts, as if all rows that count
+ * were in one group. `askedQuestion` refuses flags that are missing. Where some rows do not count,
+ * it is one that answers fewer people, if there is one: an answer that is refused, as too few have
+ * rows that count, is charged all the same.
  */
 async function chosenFor(
   name: string, args: AskedFlags,
-  { question, given }: {
+  { question, given, where }: {
     readonly question: string | undefined; readonly given: Chosen['parameters'];
+    readonly where: readonly string[];
   },
   { types = new Map(), ledger }: TypedColumns & { readonly ledger: Ledger | undefined },
 ): Promise<Chosen | Infeasible> {
@@ -129,10 +135,14 @@ async function chosenFor(
   const columns = listFlag(args.columns, '--columns') ?? [];
   checkThreshold(plain.name, given, columns, types);
   const raw = await parametersOfTypes(name, given, columns, typesOfTable(columns, { types }));
-  const found = await resolveEstimator({ name, question }, raw, {
-    dimension: Math.max(1, columns.length), cohort, target: targetOfFlags(args, cohort, ledger),
-    participation: participationOf(args.participation, true, 'secret'),
-  });
+  const resolvedFor = (counted: number): ReturnType<typeof resolveEstimator> =>
+    resolveEstimator({ name, question }, raw, {
+      dimension: Math.max(1, columns.length), cohort: counted,
+      target: targetOfFlags(args, cohort, ledger),
+      participation: participationOf(args.participation, true, 'secret'),
+    });
+  const few = where.length === 0 ? null : await resolvedFor(Math.ceil(cohort * partThatCounts));
+  const found = few?.kind === 'estimator' ? few : await resolvedFor(cohort);
   if (found.kind === 'infeasible') return found;
   // A threshold that is not given follows from a column of yes and no.
   const chosen = Object.entries(found.parameters).filter(([each]) =>

@@ -57,6 +57,21 @@ describe('keelson estimate with --where and --groups-max', () => {
     keys!.forEach((app, i) => expect(Math.abs(estimate[i]! - truth(app))).toBeLessThan(60));
   });
 
+  it('has auto choose for fewer people, as not all may have rows that count', async () => {
+    const mean = ['estimate', 'auto', rows, ...asked, '--columns', 'minutes'];
+    const environment = { KEELSON_INSECURE_SEED: 'asked' };
+    const all = await keelson(['plan', 'auto', '--columns', '1', '--cohort', String(people),
+      '--participation', 'secret', '--epsilon', '1', '--delta', '1e-6']);
+    expect(all.stdout).toMatch(/^chosen: robust-mean/);
+    const some = await keelson([...mean, '--type', 'region=text', '--where', 'region=north'],
+      { environment });
+    expect(some.status, some.stdout + some.stderr).toBe(0);
+    expect(some.stdout).toMatch(/^chosen: median/);
+    // Of 1,000 people, each with the mean of two rows.
+    const row = /^minutes +([\d.]+) /m.exec(some.stdout);
+    expect(Math.abs(Number(row?.[1]) - 50)).toBeLessThan(10);
+  });
+
   it('splits by several columns, listed by their types or not', async () => {
     const both = [...asked, '--group-by', 'region,app', '--groups-max', '2'];
     const listed = await answer(['count', rows, ...both,
@@ -184,7 +199,7 @@ budget: { epsilon: 8, delta: 1e-5 }
     ['no columns', ['mean', rows, ...asked, '--where', 'minutes<5'],
       '--columns is missing, and mean'],
     ['no columns for auto', ['auto', rows, ...asked, '--where', 'minutes<5'],
-      '--columns is missing, and robust-mean'],
+      '--columns is missing, and median'],
     ['rho', ['count', rows, ...asked.slice(0, 2),
       '--cohort', '9', '--participation', 'secret', '--epsilon', 'rho=1',
       '--delta', '1e-6', '--where', 'minutes<5'], '--epsilon rho=R is not for --where'],

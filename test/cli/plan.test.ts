@@ -39,6 +39,16 @@ describe('keelson plan', () => {
     expect(await plan(words)).toEqual(await plan(words));
   });
 
+  it('names a smallest cohort where there is one', async () => {
+    const cohort = async (given: string): Promise<string> => {
+      const { stdout } = await keelson(['plan', 'robust-mean', '--cohort', '5000',
+        '--participation', 'secret', ...facts, '--set', given]);
+      return /^cohort +(.*)$/m.exec(stdout)![1]!;
+    };
+    expect(await cohort('spread=1')).toMatch(/^5000 \(at least \d{3,4}\)$/);
+    expect(await cohort('range=0..100')).toBe('5000');
+  });
+
   it.each(estimators.map(({ name }) => [name]))('%s: plans from public numbers', async (name) => {
     const first = await plan([name,
       '--cohort', '1000000', '--participation', 'secret', ...facts, ...sampleSettings(name)]);
