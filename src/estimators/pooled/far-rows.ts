@@ -143,11 +143,11 @@ const sideCells: SideCells = {
 /** Reads a released histogram. */
 export function readFarRows({ counts, sigma, rows, isLattice }: NoisyCells): FarRows {
   const noise = normalCells(sigma);
-  const sideOf = (cells: Float64Array, isOtherOpen: boolean): FarSide =>
-    new FarSide(sideCells, cells, noise, rows, isOtherOpen);
+  const sideOf = (cells: Float64Array, isOtherFar: boolean): FarSide =>
+    new FarSide(sideCells, cells, noise, rows, isOtherFar);
   const right = sideOf(counts.subarray(0, cellsOfSide), false);
-  const below = sideOf(counts.subarray(cellsOfSide), right.openFrom !== null);
-  const above = right.openFrom === null && below.openFrom !== null
+  const below = sideOf(counts.subarray(cellsOfSide), right.isFar);
+  const above = !right.isFar && below.isFar
     ? sideOf(counts.subarray(0, cellsOfSide), true) : right;
   const squareOf = (cell: number): number => (isLattice ? highs[cell]! ** 2 : squares[cell]!);
   const square = (above.counted(squareOf) + below.counted(squareOf)) / rows;

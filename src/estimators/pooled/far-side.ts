@@ -68,8 +68,8 @@ export interface CellNoise {
 
 /** A window without rows is taken for one that may hold some this often. */
 const possibleChance = 5e-4;
-/** The open cell of a side without rows is taken for one that may, where the other one's is. */
-const otherOpenChance = 0.01;
+/** The same, where the other side has rows apart: groups of both sides are often about alike. */
+const otherFarChance = 0.01;
 /** Intervals allow for people whom noise hides, up to this upper quantile of the noise. */
 const hiddenChance = 0.05;
 /** A window without rows is taken for one that surely holds some this often at most. */
@@ -134,20 +134,25 @@ export class FarSide {
   /**
    * @param counts - noisy, of the cells.
    * @param rows - how many there are, about, of all sides: public or released.
-   * @param isOtherOpen - the other side has rows of which nobody knows how far out they are.
+   * @param isOtherFar - the other side may have rows that stand apart.
    */
   constructor(
     private readonly cells: SideCells, private readonly counts: Float64Array,
-    private readonly noise: CellNoise, rows: number, isOtherOpen = false,
+    private readonly noise: CellNoise, rows: number, isOtherFar = false,
   ) {
     const read: Read = { cells, counts, noise, rows };
     this.last = lastOfTail(read);
     this.groupFrom = groupFromOf(read, this.last);
     this.tail = cells.tail(read, this.last);
-    this.found = windowsOf(read, this.last);
+    const chance = isOtherFar ? otherFarChance : possibleChance;
+    this.found = windowsOf(read, this.last, chance);
     this.isCounted = cells.lows.map((_, cell) => cell <= this.last || this.isInSure(cell));
-    const openChance = isOtherOpen ? otherOpenChance : possibleChance;
-    this.openFrom = openFromOf(read, this.last, this.found, openChance);
+    this.openFrom = openFromOf(read, this.last, this.found, chance);
+  }
+
+  /** True if rows may stand apart: in a window, or past the last edge. */
+  get isFar(): boolean {
+    return this.openFrom !== null || this.found.length > 0;
   }
 
   /** Where the contiguous tail ends. */
@@ -295,12 +300,12 @@ export function between(
 }
 
 /** Windows past the tail that may hold rows: the strongest first, and none over another. */
-function windowsOf(read: Read, last: number): readonly Window[] {
+function windowsOf(read: Read, last: number, chance: number): readonly Window[] {
   const { cells: { finite }, counts, noise } = read;
   const found: (Window & { readonly strength: number })[] = [];
   for (const cells of windowCells) {
     const deviation = noise.sigma * Math.sqrt(cells);
-    const least = noise.upper(possibleChance, cells);
+    const least = noise.upper(chance, cells);
     for (let from = last + 1; from + cells <= finite; from++) {
       const count = rowsOf(counts, from, from + cells);
       if (count <= least) continue;

@@ -155,6 +155,14 @@ describe('far rows', () => {
     expect(falling).toBeLessThan(250 * 8);
   });
 
+  it('are seen from fewer people on where the other side has some apart', () => {
+    expect(read([...core, [-100, 25]]).below.windows).toEqual([]);
+    for (const side of [1, -1]) {
+      const { above, below } = read([...core, [100 * side, 40], [-100 * side, 25]]);
+      expect([above, below].map(({ windows }) => windows.length)).toEqual([1, 1]);
+    }
+  });
+
   it('open the end where they reach into the last cell', () => {
     expect(read([...core, [1e9, 30]]).above.openFrom).toBeNull();
     expect(read([...core, [1e9, 40]]).above.openFrom).toBe(farthest);
