@@ -13,8 +13,10 @@ import { sealedRobustMean } from '../dist/src/sealed/programs/robust-mean.js';
 import { columnGrid } from '../dist/src/sealed/shares/column-grid.js';
 import { openEntry } from '../dist/src/sealed/shares/opening.js';
 import { sealEntry } from '../dist/src/sealed/shares/sealing.js';
+import { KeyElements } from '../dist/src/sealed/proof/field.js';
+import { ChunkedProofs } from '../dist/src/sealed/proof/message-proofs.js';
 import { KeyStream } from '../dist/src/sealed/steps/key-stream.js';
-import { openSum } from '../dist/src/sealed/steps/open.js';
+import { openSum, Verified } from '../dist/src/sealed/steps/open.js';
 import { Party } from '../dist/src/sealed/steps/party.js';
 import { boxKeysOf } from '../dist/src/signing/boxes.js';
 import { signBatch } from '../dist/src/signing/index.js';
@@ -34,6 +36,7 @@ const options = optionsOf('A sealed robust mean: bytes, rounds, processor time, 
 });
 const { dimension } = options;
 const servers = [0, 1, 2];
+const sha512 = (bytes) => signing.sha512(bytes);
 /** Half the width of each column's range, in spreads: 256 steps to a spread. */
 const reach = 120;
 
@@ -53,7 +56,7 @@ else await serve(Number(process.env[flag]));
 /** One server: waits for a case, joins the others, runs, and reports its cost. */
 async function serve(server) {
   const sockets = await portOf((port) => process.send({ port }));
-  const { contributors, attack, delay, ports, keys } =
+  const { contributors, attack, delay, isProved, ports, keys } =
     await new Promise((resolve) => process.once('message', resolve));
   const program = programFor(contributors);
   const rows = sharesAt(server, program, contributors, attack);
@@ -61,10 +64,15 @@ async function serve(server) {
   const streamOf = (component) => KeyStream.ofKey(Buffer.from(keys[component], 'hex'));
   const party = new Party({
     server, link, own: streamOf(server), next: streamOf((server + 1) % 3),
-    start: new Uint8Array(32), sha512: (bytes) => signing.sha512(bytes),
+    start: new Uint8Array(32), sha512,
+    proofsOf: isProved ? (one) => new ChunkedProofs(one, (pair, use, chunk) => {
+      const key = keys[pair === 'own' ? server : (server + 1) % 3];
+      return new KeyElements(KeyStream.ofKey(sha512(utf8(`${key} ${use} ${chunk}`)).slice(0, 16)));
+    }, sha512) : null,
   });
   const mechanisms =
-    createSealedMechanisms(program.events, secureNoise(), (noised) => openSum(party, noised));
+    createSealedMechanisms(program.events, secureNoise(), async (noised) =>
+      openSum(party, await Verified.of(party, noised)));
   // While rows still arrive.
   mechanisms.prepare(Infinity);
   const [start, used] = [performance.now(), process.cpuUsage()];
@@ -99,7 +107,7 @@ function sharesAt(server, program, contributors, attack) {
 }
 
 /** One case in three processes. */
-async function measured(contributors, attack, delay) {
+async function measured(contributors, attack, delay, isProved) {
   const children = servers.map((server) => fork(process.argv[1], process.argv.slice(2), {
     env: { ...process.env, [flag]: String(server) },
   }));
@@ -115,7 +123,9 @@ async function measured(contributors, attack, delay) {
     return Buffer.from(key).toString('hex');
   });
   const results = children.map(next);
-  for (const child of children) child.send({ contributors, attack, delay, ports, keys });
+  for (const child of children) {
+    child.send({ contributors, attack, delay, isProved, ports, keys });
+  }
   try {
     return await Promise.all(results);
   } catch (error) {
@@ -127,16 +137,18 @@ async function measured(contributors, attack, delay) {
 async function measureAll() {
   console.log(`${availableParallelism()} cores for three servers; d = ${dimension}, k = 16, `
     + `256 steps to a spread; links of ${options.rate} Mbit/s where there is a delay`);
-  console.log('contributors  attack            delay  bytes/person  rounds  cpu s  MB   seconds');
+  console.log('contributors  attack            delay  proofs  bytes/person  rounds  cpu s  MB   '
+    + 'seconds');
   for (const contributors of options.contributors) {
     for (const attack of options.attacks.split(',')) {
-      for (const delay of options.delay) {
-        const each = await measured(contributors, attack, delay);
+      for (const [delay, isProved] of options.delay.flatMap((ms) => [[ms, false], [ms, true]])) {
+        const each = await measured(contributors, attack, delay, isProved);
         const most = (part) => Math.max(...each.map((one) => one[part]));
         const answers = new Set(each.map(({ outcome }) => JSON.stringify(outcome)));
         if (answers.size !== 1) throw new Error('the servers have different answers');
         console.log([
           String(contributors).padStart(12), ` ${attack.padEnd(16)}`, `${delay} ms`.padStart(6),
+          (isProved ? 'yes' : 'no').padStart(6),
           `${Math.round(Math.min(...each.map(({ sent }) => sent)) / contributors)} to `
             + `${Math.round(most('sent') / contributors)}`.padEnd(4),
           String(most('rounds')).padStart(7), most('cpu').toFixed(2).padStart(6),

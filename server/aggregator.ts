@@ -216,7 +216,7 @@ async function start(
     const hub = await createStudyHub({
       store, clock, logger, tracing, worksForOthers: roles.has('work'),
       signer: signing.createSigner(keys.seed),
-      rotations, studies: options.studies, paused: records.paused,
+      rotations, studies: options.studies, paused: records.paused, heldStudies: records.held,
       refused: options.refused ?? [], strict: options.strict ?? false,
       releaseTickMs: options.releaseTickMs ?? 250, held: options.held ?? false,
       seriesKey: () => openSeriesKey(dataDirectory),

@@ -24,11 +24,15 @@ interface Listed {
 
 export const studies = defineCommand({
   name: 'studies',
-  summary: 'List the studies of a running aggregator, or end one for good.',
+  summary: 'List the studies of a running aggregator, end one for good, or resume one.',
   details: [
     'Anybody may list the studies. --end needs the operator token, from the file that the '
     + 'aggregator made in its data folder. The study\'s open epoch is still released as planned. '
     + 'No other epoch follows, and no restart opens the study again.',
+    'A server of a sealed study holds it when it finds that a message of another server was wrong: '
+    + 'then no epoch follows. --resume with the epoch that its log names lets the study go on, at '
+    + 'each server that holds it. Find out before what ran at the other servers. --resume also '
+    + 'ends the pause of a study.',
     'To add studies, or a new version of one, change the study files and send SIGHUP to the '
     + 'aggregator.',
   ],
@@ -37,16 +41,42 @@ export const studies = defineCommand({
       type: 'positional', required: true, description: 'where it listens, like ws://127.0.0.1:8787',
     },
     end: { type: 'string', valueHint: 'study', description: 'end this study, by name or id' },
+    resume: {
+      type: 'string', valueHint: 'study', description: 'resume this study, by name or id',
+    },
+    epoch: {
+      type: 'string', valueHint: 'number', description: 'with --resume: the epoch in which a '
+        + 'sealed study was held',
+    },
     'token-file': { type: 'string', valueHint: 'file', description: 'the operator token (data '
       + 'folder, operator.token)' },
   },
   examples: [
     'keelson studies ws://127.0.0.1:8787',
     'keelson studies ws://127.0.0.1:8787 --end flights --token-file keelson-data/operator.token',
+    'keelson studies ws://127.0.0.1:8787 --resume pay --epoch 12 --token-file '
+    + 'keelson-data/operator.token',
   ],
   async run({ args, output }) {
     const base = new URL(aggregatorUrl(args.url).replace(/^ws/, 'http'));
     const file = args['token-file'];
+    if (args.end !== undefined && args.resume !== undefined) {
+      throw new UsageError('--end and --resume exclude each other: give one of them');
+    }
+    if (args.epoch !== undefined && args.resume === undefined) {
+      throw new UsageError('--epoch goes with --resume');
+    }
+    if (args.resume !== undefined) {
+      if (file === undefined) {
+        throw new UsageError('--resume needs --token-file: operator.token in the data folder');
+      }
+      const epoch = args.epoch === undefined ? '' : `&epoch=${encodeURIComponent(args.epoch)}`;
+      const path = `/v1/operator/resume-study?study=${encodeURIComponent(args.resume)}${epoch}`;
+      await ask(base, path, 'POST', tokenIn(file));
+      output.text(`resumed      ${args.resume}`);
+      output.json({ resumed: args.resume });
+      return 0;
+    }
     if (args.end !== undefined) {
       if (file === undefined) {
         throw new UsageError('--end needs --token-file: operator.token in the data folder');
@@ -58,7 +88,7 @@ export const studies = defineCommand({
       return 0;
     }
     if (file !== undefined) {
-      throw new UsageError('--token-file is for --end: anybody may list the studies');
+      throw new UsageError('--token-file is for --end and --resume: anybody may list the studies');
     }
     const listed = listIn(await ask(base, '/v1/studies', 'GET'), base);
     const shown = listed.map(({ facts, ...study }) =>

@@ -11,6 +11,14 @@ export interface PausedStudies {
   set(studyId: string, isPaused: boolean): void;
 }
 
+/** Sealed studies in which a message of another server was found to be wrong, by id. */
+export interface HeldStudies {
+  /** The epoch in which that was found, until the operator resumes the study; null for others. */
+  epochOf(studyId: string): bigint | null;
+  /** Durable when it returns. @throws the system's error when it cannot be written. */
+  set(studyId: string, epoch: bigint | null): void;
+}
+
 /** An operator's public note about a study at some time. */
 export interface OperatorNote {
   /** Grows by one with each note of the server. */
@@ -42,16 +50,20 @@ interface Records {
   readonly version: 1;
   /** Ids of studies. */
   readonly paused: readonly string[];
+  /** Epochs by the ids of studies. Files of before sealed runs were proved do not have it. */
+  readonly held?: Readonly<Record<string, string>>;
   readonly nextNote: number;
   readonly notes: readonly OperatorNote[];
 }
 
 /**
- * The decisions and notes of the operator, in `operator.json` of the data folder: paused studies
- * and notes. Where several servers share a database, each has its own.
+ * The decisions and notes of the operator, in `operator.json` of the data folder: paused studies,
+ * held ones, which wait for a decision, and notes. Where several servers share a database, each has
+ * its own.
  */
 export interface OperatorRecords {
   readonly paused: PausedStudies;
+  readonly held: HeldStudies;
   readonly notes: OperatorNotes;
 }
 
@@ -85,6 +97,17 @@ function recordsOver(first: Records, save: (records: Records) => void): Operator
       change({ ...records, paused: isPaused ? [...others, studyId] : others });
     },
   };
+  const held: HeldStudies = {
+    epochOf: (studyId) => {
+      const epoch = records.held?.[studyId];
+      return epoch === undefined ? null : BigInt(epoch);
+    },
+    set(studyId, epoch) {
+      const others = Object.entries(records.held ?? {}).filter(([id]) => id !== studyId);
+      const entries = epoch === null ? others : [...others, [studyId, `${epoch}`]];
+      change({ ...records, held: Object.fromEntries(entries) as Record<string, string> });
+    },
+  };
   const notes: OperatorNotes = {
     of: (studyId) => records.notes.filter((note) => note.studyId === studyId)
       .sort((one, two) => one.atMs - two.atMs),
@@ -101,7 +124,7 @@ function recordsOver(first: Records, save: (records: Records) => void): Operator
       return true;
     },
   };
-  return { paused, notes };
+  return { paused, held, notes };
 }
 
 function readRecords(path: string): Records {
@@ -128,8 +151,10 @@ function parsed(text: string): unknown {
 }
 
 function isRecords(read: unknown): read is Records {
-  const { version, paused, nextNote, notes } = fieldsOf(read);
-  return version === 1 && typeof nextNote === 'number'
+  const { version, paused, held, nextNote, notes } = fieldsOf(read);
+  const epochs = Object.values(fieldsOf(held));
+  return version === 1
+    && epochs.every((epoch) => typeof epoch === 'string' && /^[0-9]{1,20}$/.test(epoch)) && typeof nextNote === 'number'
     && Array.isArray(paused) && paused.every((id) => typeof id === 'string')
     && Array.isArray(notes) && notes.every((note) => {
     const { id, studyId, atMs, text } = fieldsOf(note);
@@ -144,8 +169,8 @@ function fieldsOf(value: unknown): Readonly<Record<string, unknown>> {
 
 /** A study must not run because the file that records its pause is damaged. */
 function unreadable(path: string, why: string): InvalidInputError {
-  return new InvalidInputError(`${path} says which studies are paused, and ${why}: mend or restore `
-    + 'it; or remove it, and then all studies run and all notes are gone', { path });
+  return new InvalidInputError(`${path} says which studies are paused or held, and ${why}: mend or `
+    + 'restore it; or remove it, and then all studies run and all notes are gone', { path });
 }
 
 /** A crash leaves either the old file or the new one. */

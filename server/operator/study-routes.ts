@@ -37,11 +37,23 @@ export async function pauseStudy(exchange: Exchange): Promise<void> {
   response.writeHead(204).end();
 }
 
-/** Opens the next epoch of a paused study. A repeated request changes nothing. */
+/**
+ * Opens the next epoch of a paused study. A study that is held needs the number of the epoch in
+ * which it was. A repeated request changes nothing.
+ */
 export async function resumeStudy(exchange: Exchange): Promise<void> {
   const { hub, query, logger, response } = exchange;
   const { studyId, name } = findStudy(hub, query.get('study'));
+  const epoch = query.get('epoch');
+  if (epoch !== null && !/^[0-9]{1,20}$/.test(epoch)) {
+    throw new HttpError(400, 'malformed', 'an epoch is a whole number');
+  }
+  try {
+    await hub.resumeStudy?.(studyId, epoch === null ? undefined : BigInt(epoch));
+  } catch (error) {
+    if (!(error instanceof KeelsonError) || error.code !== 'unsupported') throw error;
+    throw new HttpError(409, 'study-held', error.message);
+  }
   logger.warn({ study: name, studyId }, 'the operator resumes a study');
-  await hub.resumeStudy?.(studyId);
   response.writeHead(204).end();
 }

@@ -1,5 +1,5 @@
 import { signing } from '#signing';
-import { concatBytes, equalBytes, fromHex } from '../../src/base/bytes.js';
+import { concatBytes, equalBytes, fromHex, utf8 } from '../../src/base/bytes.js';
 import { KeelsonError } from '../../src/base/errors.js';
 import { createSealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
 import type { QuestionResult } from '../../src/questions/run.js';
@@ -7,8 +7,11 @@ import { secureNoise } from '../../src/random/secure.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import { after, before, servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { isSealedStatement, signSealedStatement } from '../../src/sealed/shares/statements.js';
+import { KeyElements } from '../../src/sealed/proof/field.js';
+import { ChunkedProofs } from '../../src/sealed/proof/message-proofs.js';
+import { ProofError } from '../../src/sealed/proof/verifier.js';
 import { KeyStream } from '../../src/sealed/steps/key-stream.js';
-import { openSum } from '../../src/sealed/steps/open.js';
+import { openSum, Verified } from '../../src/sealed/steps/open.js';
 import { Party, PeerError, runRules, type Link } from '../../src/sealed/steps/party.js';
 import { boxKeysOf, sharedSecret } from '../../src/signing/boxes.js';
 import type { Signer } from '../../src/signing/index.js';
@@ -45,7 +48,9 @@ const stepBytes = 1024 * 1024;
  * One attempt at the release of an epoch, at one of the three servers.
  *
  * Claim 1: no noise of this server leaves before the epoch is charged in its own ledger, durably.
- * Why: its share of a sum leaves in `openSum` alone, after `charge` has resolved.
+ * Why: its share of a sum leaves in `openSum` alone, after `charge` has resolved. Before that it
+ * has verified all messages of the others (`ChunkedProofs`), so a server that runs changed code
+ * is found out before anything is charged or opened.
  * Claim 2: no key stream is used for two attempts. Why: the key of a stream follows from two X25519
  * keys that the two servers draw afresh for each attempt, and from all that the three sent before.
  * Claim 3: what the servers tell each other about entries that they cannot use says nothing about
@@ -70,8 +75,9 @@ const stepBytes = 1024 * 1024;
  * Whether it fails follows from opened numbers, so it fails at all three servers, at one step.
  * Where only one fails, its next message names another question (`turnTo`), and the attempt ends.
  * @returns for each question its outcome, or why it has none.
- * @throws PeerLostError when another server is gone or sends what is not due; KeelsonError when the
- *   servers do not agree. Before `charge` was called nothing was opened, and a new attempt is free.
+ * @throws PeerLostError when another server is gone or sends what is not due; ProofError when a
+ *   message is not what it must be; KeelsonError when the servers do not agree. Before `charge` was
+ *   called nothing was opened, and a new attempt is free.
  */
 export async function runAttempt(
   options: AttemptOptions, manifest: Manifest, shares: OpenedShares,
@@ -85,9 +91,10 @@ export async function runAttempt(
   let charged: Promise<void> | null = null;
   let isCharged = false;
   const openNoised = async (noised: Uint32Array): Promise<Uint32Array> => {
+    const verified = await Verified.of(party, noised);
     await (charged ??= charge());
     isCharged = true;
-    return openSum(party, noised);
+    return openSum(party, verified);
   };
   const results: QuestionResult[] = [];
   for (const [place, program] of programs.entries()) {
@@ -98,9 +105,9 @@ export async function runAttempt(
       const { value: outcome } = await program.run({ party, mechanisms, rows });
       results.push({ kind: 'answered', outcome });
     } catch (failure) {
-      if (!isCharged || failure instanceof PeerError || failure instanceof PeerLostError) {
-        throw failure;
-      }
+      const isOfOthers = failure instanceof PeerError || failure instanceof PeerLostError
+        || failure instanceof ProofError;
+      if (!isCharged || isOfOthers) throw failure;
       results.push({ kind: 'failed', failure });
     }
   }
@@ -154,14 +161,18 @@ async function begin(
   });
   const start = signing.sha512(
     concatBytes(fromHex(options.studyId), epochBytes(options.epoch), digest, ...all));
-  const streamWith = (other: ServerIndex): KeyStream => {
-    const shared = sharedSecret(starts.get(other)!.key, secret);
-    return KeyStream.ofKey(signing.sha512(concatBytes(start, shared)).slice(0, 16));
+  const sha512 = (bytes: Uint8Array): Uint8Array => signing.sha512(bytes);
+  const shared = {
+    own: sharedSecret(starts.get(before(server))!.key, secret),
+    next: sharedSecret(starts.get(after(server))!.key, secret),
   };
+  const streamOf = (pair: 'own' | 'next', use: string): KeyStream =>
+    KeyStream.ofKey(sha512(concatBytes(start, shared[pair], utf8(use))).slice(0, 16));
   const party = new Party({
-    server, link: linkOf(options, people), own: streamWith(before(server)),
-    next: streamWith(after(server)), start: start.slice(0, 32),
-    sha512: (bytes) => signing.sha512(bytes),
+    server, link: linkOf(options, people), own: streamOf('own', ''), next: streamOf('next', ''),
+    start: start.slice(0, 32), sha512,
+    proofsOf: (one) => new ChunkedProofs(one, (pair, use, chunk) =>
+      new KeyElements(streamOf(pair, `${use} ${chunk}`)), sha512),
   });
   secret.fill(0);
   return party;

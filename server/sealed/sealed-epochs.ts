@@ -135,6 +135,16 @@ export class SealedEpochs {
     }
   }
 
+  /** The epoch in which a message of another server was found to be wrong; null for none. */
+  get heldEpoch(): bigint | null {
+    return this.context.heldStudies.epochOf(this.studyId);
+  }
+
+  /** Durable when it returns: no epoch opens before this server's operator resumes the study. */
+  hold(): void {
+    this.context.heldStudies.set(this.studyId, this.record!.epoch);
+  }
+
   async charge(): Promise<ChargeResult> {
     const { store } = this.context;
     const { studyId } = this;

@@ -3,6 +3,7 @@ import { InvariantError, KeelsonError, StorageError } from '../../src/base/error
 import { sealedProgramsOf } from '../../src/plan-sealed.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import { decodeBody, type ServerIndex } from '../../src/sealed/shares/body.js';
+import { ProofError } from '../../src/sealed/proof/verifier.js';
 import { openBoxOf } from '../../src/sealed/shares/opening.js';
 import { UnusableEntryError } from '../../src/sealed/shares/unusable.js';
 import type { EpochProgress } from '../epochs/contract.js';
@@ -150,8 +151,10 @@ export class SealedStudy implements LocalStudy {
     return { contributors: count, complete: count, groupsReached: 0, groups: 0 };
   }
 
+  /** The others learn in a new session that this server holds the study no more. */
   async begin(): Promise<void> {
     this.#isHeld = false;
+    if (this.#session?.isSomeoneHeld === true) this.#session.end();
     this.#wake();
   }
 
@@ -195,7 +198,8 @@ export class SealedStudy implements LocalStudy {
         await this.#session.run();
       } catch (error) {
         if (isOwnFailure(error)) throw error;
-        code = error instanceof KeelsonError ? error.code : 'internal';
+        code = error instanceof ProofError ? error.reason
+          : error instanceof KeelsonError ? error.code : 'internal';
         this.#note(error);
       } finally {
         for (const link of links.values()) link.close(code);
@@ -227,6 +231,15 @@ export class SealedStudy implements LocalStudy {
   #note(error: unknown): void {
     if (this.#isOver) return;
     const { logger } = this.context;
+    const { heldEpoch, sealed: { servers } } = this.#epochs;
+    if (error instanceof ProofError && error.reason === 'proof') {
+      logger.error({
+        study: this.#name, epoch: heldEpoch,
+        servers: servers.map(({ name }) => name).filter((_, i) => i !== this.options.server),
+      }, 'one of the two other servers sent a message that is wrong: the study is held until '
+        + 'keelson studies --resume with this epoch');
+      return;
+    }
     const by = error instanceof PeerLostError ? error.server : null;
     const what = {
       study: this.#name, epoch: this.#epochs.record?.epoch ?? 0n, err: error,

@@ -6,6 +6,7 @@ import { failedOutcome, namedOutcome, type QuestionResult } from '../../src/ques
 import { eventsToJson } from '../../src/privacy/accounting/event-codec.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
 import { verifiedBoxKeys } from '../../src/sealed/shares/statements.js';
+import { ProofError } from '../../src/sealed/proof/verifier.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import type { EpochStanding, PeerFrame } from '../../src/wire/peer-messages.js';
 import { partsOfError } from '../epochs/messages.js';
@@ -51,6 +52,8 @@ type Standing = Extract<PeerFrame, { readonly kind: 'standing' }>;
 export class Session {
   /** A charge was made, and its release is under way: it must not be cut. */
   isReleasing = false;
+  /** One of the three holds the study: no epoch opens in this session. */
+  isSomeoneHeld = false;
   #stopWaiting: (() => void) | null = null;
 
   constructor(private readonly options: SessionOptions) {}
@@ -58,6 +61,11 @@ export class Session {
   /** Ends a wait early: there is something else to do. */
   wake(): void {
     this.#stopWaiting?.();
+  }
+
+  /** Cuts the links: all three begin a new session. */
+  end(): void {
+    for (const link of this.options.links.values()) link.close('ended');
   }
 
   async run(): Promise<void> {
@@ -68,6 +76,8 @@ export class Session {
     if (epochs.record?.state === 'charged' || this.#someoneCharged(theirs)) {
       await this.#releaseInterrupted(links);
     }
+    await this.#endHeld(theirs);
+    this.isSomeoneHeld = [...theirs.values()].some(({ heldEpoch }) => heldEpoch !== 0n);
     if (this.#isFront) await this.#lead(links);
     else await this.#follow(links);
   }
@@ -85,7 +95,7 @@ export class Session {
       : this.#epochs.record.state === 'charged' ? 'charged' : 'open';
     return {
       kind: 'standing', epoch: this.#epochs.lastEpoch, state, releases: BigInt(this.#epochs.count),
-      study: this.#epochs.state,
+      study: this.#epochs.state, heldEpoch: this.#epochs.heldEpoch ?? 0n,
     };
   }
 
@@ -150,6 +160,17 @@ export class Session {
       + `${all.get(charged)!.epoch}, which this server does not have`);
   }
 
+  /**
+   * An epoch in which one of the three found a wrong message, and which nobody charged, lapses at
+   * all three: nothing of it was opened. A server that says so falsely could as well stop.
+   */
+  async #endHeld(all: ReadonlyMap<ServerIndex, Standing>): Promise<void> {
+    const { record } = this.#epochs;
+    if (record === null) return;
+    const isHeld = [...all.values()].some(({ heldEpoch }) => heldEpoch === record.epoch);
+    if (isHeld) await this.#epochs.lapse();
+  }
+
   async #releaseInterrupted(links: PeerLinks): Promise<void> {
     this.isReleasing = true;
     const { balance } = await this.#epochs.charge();
@@ -202,7 +223,7 @@ export class Session {
 
   async #openNext(links: PeerLinks): Promise<void> {
     const { clock, releaseTickMs } = this.options.context;
-    if (this.options.isHeld()) return this.#waitFor(links, null);
+    if (this.options.isHeld() || this.isSomeoneHeld) return this.#waitFor(links, null);
     const { document: { epoch }, nextOpenMs } = this.#epochs;
     const times = nextTimes(epoch, clock.nowMs(), [nextOpenMs], releaseTickMs);
     const retryAtMs = await this.#epochs.open(this.#epochs.lastEpoch + 1n, times);
@@ -320,7 +341,7 @@ export class Session {
       frontKey: serverKeys[0]!, studyId: fromHex(studyId), epoch,
     }, clock);
     const charged: { result?: ChargeResult } = {};
-    const results = await runAttempt({
+    const results = await this.#holdingIfWrong(runAttempt({
       server, links, signer, serverKeys, studyId, epoch, attempt, timeoutMs, programs,
       charge: async () => {
         this.isReleasing = true;
@@ -329,9 +350,22 @@ export class Session {
           throw new InvariantError('an epoch that was charged before is not opened again');
         }
       },
-    }, manifest, shares);
+    }, manifest, shares));
     await this.#release(links, this.#outcomesOf(results), charged.result!.balance);
     this.isReleasing = false;
+  }
+
+  /**
+   * A wrong message is no accident of the network: a server runs changed code, or its memory fails.
+   * Another attempt would be another chance for it, so there is none before the operator's word.
+   */
+  async #holdingIfWrong<T>(attempt: Promise<T>): Promise<T> {
+    try {
+      return await attempt;
+    } catch (error) {
+      if (error instanceof ProofError && error.reason === 'proof') this.#epochs.hold();
+      throw error;
+    }
   }
 
   /** With public participation it is public that nobody contributed: nothing is charged. */

@@ -1,4 +1,5 @@
 import type { Signer } from '../../src/signing/index.js';
+import type { HeldStudies } from '../base/operator-records.js';
 import type { Clock } from '../base/clock.js';
 import type { EpochRunner } from '../epochs/contract.js';
 import type { FindEstimator } from '../epochs/engine.js';
@@ -49,6 +50,8 @@ export interface HubContext {
   readonly slicing?: Slicing;
   /** True if the operator has paused a study. */
   readonly isPaused: (studyId: string) => boolean;
+  /** Sealed studies that wait for the operator. */
+  readonly heldStudies: HeldStudies;
   /** Decides which study asks first for an epoch of a shared budget. */
   readonly turns: BudgetTurns;
   /** Calls every listener. A listener that throws is logged. */

@@ -166,8 +166,13 @@ export interface StudyHub {
    * that several servers share.
    */
   pauseStudy?(studyId: string): Promise<void>;
-  /** Opens the next epoch of a paused study. Does nothing for others. For the operator only. */
-  resumeStudy?(studyId: string): Promise<void>;
+  /**
+   * Opens the next epoch of a paused study, or lets a held one go on. Does nothing for others. For
+   * the operator only.
+   * @param epoch - of a held study: the one in which it was held. So nobody resumes a study whose
+   *   newest failure is unknown to them. @throws KeelsonError('unsupported') for another one.
+   */
+  resumeStudy?(studyId: string, epoch?: bigint): Promise<void>;
   /** True if the operator has paused the study. */
   isPaused?(studyId: string): boolean;
   /** Studies that are configured and do not run. For the operator only. */

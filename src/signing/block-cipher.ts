@@ -1,6 +1,16 @@
 import { createCipheriv } from 'node:crypto';
 import { InvalidParameterError } from '../base/errors.js';
 
+/** Nobody writes to it. It grows to the longest stretch that was asked for, up to a bound. */
+let zeros = new Uint8Array(0);
+const zerosMost = 2 ** 22;
+
+function zerosOf(length: number): Uint8Array {
+  if (length > zerosMost) return new Uint8Array(length);
+  if (zeros.length < length) zeros = new Uint8Array(length);
+  return zeros.subarray(0, length);
+}
+
 /**
  * The key stream of AES-128 in counter mode, from OpenSSL. For servers only: browsers have no
  * synchronous form, and no contributor needs it.
@@ -18,8 +28,9 @@ export function aesStream(key: Uint8Array): (position: bigint, length: number) =
   return (position, length) => {
     const counter = new Uint8Array(16);
     new DataView(counter.buffer).setBigUint64(0, position);
-    const bytes = createCipheriv('aes-128-ctr', own, counter).update(new Uint8Array(length));
+    const bytes = createCipheriv('aes-128-ctr', own, counter).update(zerosOf(length));
     // A small Buffer is a view of a shared pool; words are read from the start of their own memory.
-    return Uint8Array.from(bytes);
+    const isOwn = bytes.byteOffset === 0 && bytes.buffer.byteLength === length;
+    return isOwn ? new Uint8Array(bytes.buffer) : Uint8Array.from(bytes);
   };
 }

@@ -45,15 +45,17 @@ const codecs: { readonly [K in Kind]: Codec<K> } = {
   },
   ready: { write: ({ signature }) => signatureToWire(signature), read: signatureOf },
   standing: {
-    write: ({ epoch, state, releases, study }) => ({
+    write: ({ epoch, state, releases, study, heldEpoch }) => ({
       epoch: toLong(epoch, 'epoch'), state: standings.indexOf(state),
       releases: toLong(releases, 'releases'), study: stateToWire(study),
+      heldEpoch: toLong(heldEpoch, 'held epoch'),
     }),
     read: (message) => {
-      const { epoch, state, releases, study } = whole(message);
+      const { epoch, state, releases, study, heldEpoch } = whole(message);
       return {
         epoch: toBigint(epoch), state: present(standings[state], 'the standing of the epoch'),
         releases: toBigint(releases), study: stateFromWire(study),
+        heldEpoch: toBigint(heldEpoch),
       };
     },
   },

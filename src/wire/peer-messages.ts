@@ -13,6 +13,8 @@ export type PeerFrame =
   | {
     readonly kind: 'standing'; readonly epoch: bigint; readonly state: EpochStanding;
     readonly releases: bigint; readonly study: WireStudyState;
+    /** The epoch in which it found a wrong message, until its operator resumes; 0: none. */
+    readonly heldEpoch: bigint;
   }
   | {
     readonly kind: 'openEpoch'; readonly epoch: bigint; readonly opensAtMs: bigint;

@@ -255,6 +255,13 @@ describe('files that commands take', () => {
     expect(wrong).toContain('holds no operator token');
     expect(wrong).not.toContain('secret');
   });
+
+  it('says what goes with --resume', async () => {
+    const words = ['studies', 'ws://127.0.0.1:9'];
+    expect(await refusal(...words, '--resume', 's', '--end', 's')).toContain('give one of them');
+    expect(await refusal(...words, '--epoch', '7')).toContain('goes with --resume');
+    expect(await refusal(...words, '--resume', 's')).toContain('operator.token in the data folder');
+  });
 });
 
 describe('demo', () => {

@@ -1,6 +1,7 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { fromHex, toHex } from '../../src/base/bytes.js';
+import { KeelsonError } from '../../src/base/errors.js';
 import { decodeLogLine } from '../../src/log/index.js';
 import { verifyStatement } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
@@ -374,6 +375,31 @@ describe('notes and history', () => {
     expect(await read()).toMatchObject(expected);
     for (let i = 0; i < 70; i++) rig.hub.publish(rig.study);
     expect(await read()).toMatchObject({ reasons: [], outcomes: { length: 60 } });
+  });
+});
+
+describe('resuming a study', () => {
+  it('hands the epoch on, and says why the hub does not resume it', async () => {
+    const rig = await startRig();
+    const resumed: (bigint | undefined)[] = [];
+    const hub = rig.hub as { resumeStudy?: (studyId: string, epoch?: bigint) => Promise<void> };
+    hub.resumeStudy = async (_, epoch) => {
+      if (epoch === 6n) throw new KeelsonError('unsupported', 'it was held in epoch 7');
+      resumed.push(epoch);
+    };
+    const [view] = rig.hub.studies();
+    const origin = new URL(rig.url('/')).origin;
+    const post = (epoch: string) => get(
+      rig, `/v1/operator/resume-study?study=${view!.name}${epoch}`,
+      { method: 'POST', headers: { ...bearer, origin } },
+    );
+    expect((await post('')).status).toBe(204);
+    expect((await post('&epoch=7')).status).toBe(204);
+    expect((await post('&epoch=7.5')).status).toBe(400);
+    const refused = await post('&epoch=6');
+    expect(refused.status).toBe(409);
+    expect(refused.text).toContain('it was held in epoch 7');
+    expect(resumed).toEqual([undefined, 7n]);
   });
 });
 

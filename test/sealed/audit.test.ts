@@ -3,13 +3,12 @@ import {
   audit, type AuditResult, type OutputBlock, type TrialPool,
 } from '../../src/audit/index.js';
 import { Sealed } from '../../src/base/brands.js';
-import { openSum } from '../../src/sealed/steps/open.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
 import { createSealedMechanisms } from '../../src/privacy/mechanisms/sealed-noise.js';
 import { seededNoise } from '../../src/random/insecure.js';
 import { servers } from '../../src/sealed/shares/body.js';
 import { sealedCount } from '../../src/sealed/programs/counts.js';
-import { runThree, splitNumbers } from '../support/sealed-run.js';
+import { openedSum, runThree, splitNumbers } from '../support/sealed-run.js';
 
 const target = privacyTarget({ epsilon: 1, delta: 1e-6 });
 const program = sealedCount({ dimension: 1, cohort: 40, participation: 'secret', target });
@@ -25,14 +24,14 @@ async function opened(
     const own = sums[party.server];
     if (!silent.includes(party.server)) {
       const mechanisms = createSealedMechanisms(
-        events, seededNoise(`${seed} ${party.server}`), (noised) => openSum(party, noised),
+        events, seededNoise(`${seed} ${party.server}`), (noised) => openedSum(party, noised),
       );
       return [...(await mechanisms.open(event!.name, Sealed.of({ own }), 1)).value];
     }
     // Changed code: its share without noise.
     const factor = BigInt(1 / event!.grid);
     const scaled = new BigUint64Array(own.slice().buffer).map((entry) => entry * factor);
-    const words = await openSum(party, new Uint32Array(scaled.buffer));
+    const words = await openedSum(party, new Uint32Array(scaled.buffer));
     return Array.from(new BigInt64Array(words.slice().buffer), (one) => Number(one) * event!.grid);
   });
   return found!;

@@ -19,12 +19,11 @@ import { sealedRobustDesign } from '../../src/sealed/programs/robust-design.js';
 import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
 import { beyondGrid } from '../../src/sealed/programs/centre.js';
 import { columnGrid, valueOfStep, type ColumnGrid } from '../../src/sealed/shares/column-grid.js';
-import { openSum } from '../../src/sealed/steps/open.js';
 import type { Party } from '../../src/sealed/steps/party.js';
 import { signedAt } from '../../src/sealed/steps/words.js';
 import { dataSource } from '../support/data.js';
 import { rowShares, sealedFacts } from '../support/sealed-rows.js';
-import { runThree } from '../support/sealed-run.js';
+import { openedSum, runThree } from '../support/sealed-run.js';
 
 /** Public post-processing, which both sides of the comparison use. */
 const publicCode = {
@@ -40,7 +39,7 @@ function exactMechanisms(
     prepare: () => 0,
     open: async (event, sums, unit) => {
       const { own } = openSealed(sums);
-      const words = await openSum(party, own);
+      const words = await openedSum(party, own);
       const values = Array.from({ length: words.length / 2 }, (_, i) => Number(signedAt(words, i)));
       opened.set(event, values);
       return releasedByMechanism(shapedAs(events, event, values, unit));

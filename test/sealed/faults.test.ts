@@ -8,12 +8,11 @@ import { columnGrid, valueOfStep } from '../../src/sealed/shares/column-grid.js'
 import type { ServerIndex } from '../../src/sealed/shares/body.js';
 import { KeyStream } from '../../src/sealed/steps/key-stream.js';
 import { product } from '../../src/sealed/steps/multiply.js';
-import { openSum } from '../../src/sealed/steps/open.js';
 import { Party, type PartyOptions, type PeerError } from '../../src/sealed/steps/party.js';
 import { addInto, constantNumbers } from '../../src/sealed/steps/words.js';
 import { rowShares, sealedAnswers, sealedFacts } from '../support/sealed-rows.js';
 import {
-  keyStreams, Network, numbersAt, runThree, splitNumbers, type Passed,
+  keyStreams, Network, numbersAt, openedSum, runThree, splitNumbers, type Passed,
 } from '../support/sealed-run.js';
 
 const x = splitNumbers([3, 4], 'x');
@@ -51,7 +50,7 @@ describe('a message that does not fit', () => {
     const changed = ({ from, to, message }: Passed): Uint8Array =>
       (from === 2 && to === 0 && message[3] === 1 ? message.with(36, message[36]! ^ 1) : message);
     const reasons = await reasonsOf(changed, async (party) => {
-      await openSum(party, x[party.server]);
+      await openedSum(party, x[party.server]);
       await multiply(party);
     });
     // Server 0 has another sum than the others, so its digest differs from theirs.
@@ -75,7 +74,7 @@ describe('a key stream', () => {
       const link = new Network().linkOf(server);
       return multiply(new Party({
         server, link, own: streams[server]!, next: streams[(server + 1) % 3]!,
-        start: new Uint8Array(32), sha512: (bytes) => bytes,
+        start: new Uint8Array(32), sha512: (bytes) => bytes, proofsOf: null,
       }));
     };
     void run(0);
@@ -97,7 +96,7 @@ describe('a commitment that is not checked', () => {
           ({ own: server === 1 ? own.map((bits) => bits ^ false1) : own, next }))));
       const [answer] = await runThree(async (party) => {
         const mechanisms = createSealedMechanisms(
-          program.events, seededNoise(`${party.server}`), (noised) => openSum(party, noised),
+          program.events, seededNoise(`${party.server}`), (noised) => openedSum(party, noised),
         );
         return program.run({ party, mechanisms, rows: shares[party.server]! });
       });
@@ -112,13 +111,15 @@ describe('a commitment that is not checked', () => {
 });
 
 /**
- * Why the promise is `against: reading` and no more: server 0 runs changed code. Where the bit that
+ * Why messages are proved: server 0 runs changed code. Where the bit that
  * says whether a row is inside the ball becomes a number, it adds 2^21 to what it sends for one
  * row, or takes 2^21 away: the product counts twice. One of the two makes the row weigh 2^22 times
  * as much as any other. The mean that is opened is then that row.
  */
 describe('a server that runs changed code', () => {
-  it('reads a row: no promise is made against it', { tags: ['long'] }, async () => {
+  it('would read a row, and is found out before anything is opened', {
+    tags: ['long'],
+  }, async () => {
     const [people, chosen, weight] = [70, 41, 2 ** 21];
     const grid = columnGrid([[0, 128], [0, 200]], [5, 8], 16);
     const program = sealedMean(sealedFacts(2, people, 50), { grid });
@@ -138,15 +139,19 @@ describe('a server that runs changed code', () => {
         super.send(to, words);
       }
     }
-    const answers = await Promise.all([weight, -weight].map((added) =>
+    const attacked = (added: number, isProved: boolean): ReturnType<typeof sealedAnswers> =>
       sealedAnswers(program, rows, {
-        partyOf: (options) => (options.server === 0 ? new Changed(options, added)
+        isProved, partyOf: (options) => (options.server === 0 ? new Changed(options, added)
           : new Party(options)),
-      })));
+      });
+    const answers = await Promise.all([weight, -weight].map((added) => attacked(added, false)));
     const read = answers.map(([outcome]) => outcome!).find(({ kind }) => kind === 'value');
     if (read?.kind !== 'value') throw new Error('one of the two weights is above zero');
     const steps = read.estimate.map((entry, j) =>
       Math.round((entry - valueOfStep(0, j, grid)) / grid.steps[j]!));
     expect(steps).toEqual([...rows[chosen]!]);
+    for (const added of [weight, -weight]) {
+      await expect(attacked(added, true)).rejects.toMatchObject({ reason: 'proof' });
+    }
   });
 });

@@ -9,9 +9,8 @@ import {
   createSealedMechanisms, publishedOverCharged, type SealedSums,
 } from '../../src/privacy/mechanisms/sealed-noise.js';
 import { seededNoise } from '../../src/random/insecure.js';
-import { openSum } from '../../src/sealed/steps/open.js';
 import { constantNumbers } from '../../src/sealed/steps/words.js';
-import { runThree, splitNumbers } from '../support/sealed-run.js';
+import { openedSum, runThree, splitNumbers } from '../support/sealed-run.js';
 
 const entries = 4_000;
 const event = gaussianEvent({
@@ -28,11 +27,11 @@ async function noiseOf(silent: number | null, seed: string): Promise<Float64Arra
       const factor = BigInt(1 / event.grid);
       const scaled = new BigUint64Array(own.slice().buffer).map((entry) =>
         modPrime(entry * factor));
-      await openSum(party, new Uint32Array(scaled.buffer));
+      await openedSum(party, new Uint32Array(scaled.buffer));
       return null;
     }
     const mechanisms = createSealedMechanisms(
-      [event], seededNoise(`${seed} ${party.server}`), (noised) => openSum(party, noised),
+      [event], seededNoise(`${seed} ${party.server}`), (noised) => openedSum(party, noised),
     );
     return (await mechanisms.open('sums', Sealed.of({ own }), 1)).value;
   });
@@ -67,7 +66,7 @@ describe('noise that three servers draw in shares', () => {
     const sums = splitNumbers(new Array<number>(upper).fill(7), 'squares');
     const [opened] = await runThree(async (party) => {
       const mechanisms = createSealedMechanisms(
-        [matrix], seededNoise(`squares ${party.server}`), (noised) => openSum(party, noised),
+        [matrix], seededNoise(`squares ${party.server}`), (noised) => openedSum(party, noised),
       );
       return (await mechanisms.open('squares', Sealed.of({ own: sums[party.server] }), 1)).value;
     });

@@ -3,11 +3,10 @@ import type { ServerIndex } from '../../src/sealed/shares/body.js';
 import { bits, componentSum } from '../../src/sealed/steps/adder.js';
 import { number } from '../../src/sealed/steps/convert.js';
 import { and, dot, product } from '../../src/sealed/steps/multiply.js';
-import { openSum } from '../../src/sealed/steps/open.js';
 import { oneHot } from '../../src/sealed/steps/tally.js';
 import { eachComponent, parts } from '../../src/sealed/steps/shares.js';
 import { doubled } from '../../src/sealed/steps/words.js';
-import { bitsAt, numbersAt } from '../support/sealed-run.js';
+import { bitsAt, dotsOf, numbersAt, openedSum } from '../support/sealed-run.js';
 import {
   tellingNumbers, tellingViews, type Enumeration, type NumberStep, type StreamPlace,
 } from '../support/sealed-views.js';
@@ -53,16 +52,17 @@ const numberSteps: Readonly<Record<string, NumberStep>> = {
   },
   'dot of two terms': {
     inputs: ['numbers', 'numbers'], size: 6,
-    run: (party, [x, y]) => dot(party, numbersAt(party.server, x!), numbersAt(party.server, y!), {
-      count: 3, terms: 2, left: (sum, term) => 2 * sum + term, right: (sum, term) => sum + 3 * term,
-    }),
+    run: (party, [x, y]) => dot(
+      party, numbersAt(party.server, x!), numbersAt(party.server, y!),
+      dotsOf(3, 2, (sum, term) => 2 * sum + term, (sum, term) => sum + 3 * term),
+    ),
   },
   'number': {
     inputs: ['bits'], size: 1, run: (party, [b]) => number(party, bitsAt(party.server, b!)),
   },
   'open': {
     inputs: ['numbers'], size: 3, isOpening: true,
-    run: (party, [u]) => openSum(party, u![party.server].slice()),
+    run: (party, [u]) => openedSum(party, u![party.server].slice()),
   },
 };
 

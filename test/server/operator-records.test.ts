@@ -29,9 +29,22 @@ it('keeps pauses and notes across restarts, in a file that only its owner reads'
   expect(statSync(join(folder, 'operator.json')).mode & 0o077).toBe(0);
 });
 
+it('keeps in which epoch a study was held, until it is resumed', () => {
+  const { held, paused } = openOperatorRecords(folder);
+  expect(held.epochOf('a')).toBeNull();
+  held.set('a', 2n ** 62n);
+  held.set('b', 7n);
+  paused.set('b', true);
+  held.set('b', null);
+  const again = openOperatorRecords(folder);
+  expect([again.held.epochOf('a'), again.held.epochOf('b')]).toEqual([2n ** 62n, null]);
+  expect(again.paused.has('b')).toBe(true);
+});
+
 it('refuses a damaged file, and changes nothing when it cannot be written', () => {
   const file = join(folder, 'operator.json');
-  for (const text of ['', '{', '[]', '{"version":2}', '{"version":1,"paused":[1],"notes":[]}']) {
+  for (const text of ['', '{', '[]', '{"version":2}', '{"version":1,"paused":[1],"notes":[]}',
+    '{"version":1,"paused":[],"held":{"a":7},"nextNote":1,"notes":[]}']) {
     writeFileSync(file, text);
     expect(() => openOperatorRecords(folder)).toThrow('says which studies are paused');
     expect(readFileSync(file, 'utf8')).toBe(text);

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { sealing } from '../../client/sealing.js';
 import type { Clock } from '../../server/base/clock.js';
 import { silentLogger } from '../../server/base/logger.js';
+import { recordsInMemory } from '../../server/base/operator-records.js';
 import { InlineEpochRunner } from '../../server/epochs/inline-runner.js';
 import { keyOfReleases } from '../../server/keys/release-key.js';
 import { PeerLink, type PeerLinks } from '../../server/sealed/peer-link.js';
@@ -86,6 +87,7 @@ export class SealedNodes {
   readonly #charges = [0, 0, 0];
   readonly #processes: Process[] = servers.map((server) =>
     ({ server, hub: null, isDead: true, wake: null, wants: false }));
+  readonly #records = servers.map(() => recordsInMemory());
   #links: readonly Map<ServerIndex, PeerLink>[] = [];
   #crash: { readonly server: ServerIndex; readonly moment: number } | null = null;
 
@@ -129,13 +131,29 @@ ${servers.map((server) => `    - { name: s${server}, url: 'ws://127.0.0.1:${9000
     own.hub = await createStudyHub({
       store: this.#storeOf(own), clock: this.#clockOf(own), signer: this.#signers[server]!,
       runnerFactory: () => new InlineEpochRunner(), logger: silentLogger,
-      studies: [this.definition],
+      studies: [this.definition], heldStudies: this.#records[server]!.held,
       onFatal: (error) => { if (!own.isDead) this.failures.push(error); },
       openSealed: (context, definition, identity, record, options) =>
         new SealedStudy(context, definition, identity, record, {
           ...options, server, timeoutMs: 20_000, mesh: this.#meshOf(own),
         }),
     });
+  }
+
+  /** The epoch in which a server found a wrong message, until it is resumed. */
+  heldEpoch(server: ServerIndex): bigint | null {
+    return this.#records[server]!.held.epochOf(this.view.studyId);
+  }
+
+  /** As the operator of one server. */
+  resume(server: ServerIndex, epoch?: bigint): Promise<void> {
+    return this.#processes[server]!.hub!.resumeStudy(this.view.studyId, epoch);
+  }
+
+  /** The process of a server ends, and another begins over what it stored. */
+  async restart(server: ServerIndex): Promise<void> {
+    this.#die(this.#processes[server]!);
+    await this.start(server);
   }
 
   /** The server dies at this moment of its life, counted from now on. */

@@ -7,8 +7,7 @@ import { seededRandom } from '../../src/random/work.js';
 import type { SealedProgram } from '../../src/sealed/programs/contract.js';
 import { difference, type ShareForm } from '../../src/sealed/shares/form.js';
 import type { RowShare } from '../../src/sealed/shares/opening.js';
-import { openSum } from '../../src/sealed/steps/open.js';
-import { runThree, type RunOptions } from './sealed-run.js';
+import { openedSum, runThree, type RunOptions } from './sealed-run.js';
 
 /** Facts of a study with this budget; a large one has next to no noise. */
 export function sealedFacts(dimension: number, cohort: number, rho = 1e9): StudyFacts {
@@ -37,7 +36,7 @@ export async function sealedAnswers(
   const shares = rowShares(values, program.form, 'rows');
   return runThree(async (party) => {
     const mechanisms = createSealedMechanisms(
-      program.events, seededNoise(`server ${party.server}`), (noised) => openSum(party, noised),
+      program.events, seededNoise(`server ${party.server}`), (noised) => openedSum(party, noised),
     );
     return (await program.run({ party, mechanisms, rows: shares[party.server]! })).value;
   }, options);

@@ -3,7 +3,11 @@ import type { Sealed } from '../../src/base/brands.js';
 import { openSealed } from '../../src/base/wrappers.js';
 import { seededRandom } from '../../src/random/work.js';
 import { servers, type ServerIndex } from '../../src/sealed/shares/body.js';
+import { KeyElements } from '../../src/sealed/proof/field.js';
+import { ChunkedProofs, type ProofStreams } from '../../src/sealed/proof/message-proofs.js';
 import { KeyStream, type StreamSource } from '../../src/sealed/steps/key-stream.js';
+import { openSum, Verified } from '../../src/sealed/steps/open.js';
+import type { Dots } from '../../src/sealed/steps/multiply.js';
 import { Party, type Link, type PartyOptions } from '../../src/sealed/steps/party.js';
 import {
   bitsOf, numbersOf, type Bits, type Numbers, type Shares,
@@ -69,6 +73,36 @@ export interface RunOptions {
   readonly streams?: readonly StreamSource[];
   /** Makes the party of a server. Default: one that follows the protocol. */
   readonly partyOf?: (options: PartyOptions) => Party;
+  /** True: messages are proved. Default: false, as tests of single steps need none. */
+  readonly isProved?: boolean;
+}
+
+/** Sums of products of any places of two lists. */
+export function dotsOf(
+  count: number, terms: number, left: (sum: number, term: number) => number,
+  right: (sum: number, term: number) => number,
+): Dots {
+  return {
+    count,
+    runs: Array.from({ length: count * terms }, (_, i) => {
+      const [sum, term] = [Math.floor(i / terms), i % terms];
+      return { left: left(sum, term), right: right(sum, term), sum, isOneSum: true, length: 1 };
+    }),
+  };
+}
+
+/** Verifies what led to a sum, and opens it. */
+export async function openedSum(party: Party, own: Uint32Array): Promise<Uint32Array> {
+  return openSum(party, await Verified.of(party, own));
+}
+
+/** Streams of proofs under fixed keys. */
+export function proofStreams(server: ServerIndex, seed = 'proofs'): ProofStreams {
+  return (pair, use, chunk) => {
+    const component = pair === 'own' ? server : (server + 1) % 3;
+    const key = signing.sha512(new TextEncoder().encode(`${seed} ${component} ${use} ${chunk}`));
+    return new KeyElements(KeyStream.ofKey(key.slice(0, 16)));
+  };
 }
 
 /** Runs the same work at three parties. */
@@ -76,12 +110,16 @@ export async function runThree<T>(
   work: (party: Party) => Promise<T>,
   {
     network = new Network(), streams = keyStreams(), partyOf = (options) => new Party(options),
+    isProved = false,
   }: RunOptions = {},
 ): Promise<readonly T[]> {
   return Promise.all(servers.map((server) => work(partyOf({
     server, link: network.linkOf(server),
     own: new KeyStream(streams[server]!), next: new KeyStream(streams[(server + 1) % 3]!),
     start: new Uint8Array(32), sha512: (bytes) => signing.sha512(bytes),
+    proofsOf: isProved ? (party) => new ChunkedProofs(
+      party, proofStreams(server), (bytes) => signing.sha512(bytes),
+    ) : null,
   }))));
 }
 

@@ -47,7 +47,9 @@ export const peerFrames: { readonly [K in PeerFrame['kind']]: PeerFrame } = {
     nonce: nonces.clientNonce, signature: signed.hello.signature,
   },
   ready: { kind: 'ready', signature: signed.ready.signature },
-  standing: { kind: 'standing', epoch: 7n, state: 'charged', releases: 6n, study: 'open' },
+  standing: {
+    kind: 'standing', epoch: 7n, state: 'charged', releases: 6n, study: 'open', heldEpoch: 5n,
+  },
   openEpoch: {
     kind: 'openEpoch', epoch: 7n, opensAtMs: 1_767_225_600_000n, closesAtMs: 1_767_225_660_000n,
   },

@@ -16,7 +16,6 @@ import { sealEntry } from '../../src/sealed/shares/sealing.js';
 import { bits, componentSum } from '../../src/sealed/steps/adder.js';
 import { number } from '../../src/sealed/steps/convert.js';
 import { and, dot, product } from '../../src/sealed/steps/multiply.js';
-import { openSum } from '../../src/sealed/steps/open.js';
 import type { Party } from '../../src/sealed/steps/party.js';
 import { joined, part, parts, type Shares } from '../../src/sealed/steps/shares.js';
 import { oneHot, tally } from '../../src/sealed/steps/tally.js';
@@ -26,7 +25,8 @@ import { signBatch } from '../../src/signing/index.js';
 import { signing } from '../../src/signing/node.js';
 import { sealedFacts } from './sealed-rows.js';
 import {
-  bitsAt, Network, numbersAt, runThree, splitBits, splitNumbers, type Components, type Passed,
+  bitsAt, dotsOf, Network, numbersAt, openedSum, runThree, splitBits, splitNumbers,
+  type Components, type Passed,
 } from './sealed-run.js';
 
 /** 32 bytes that a name stands for: keys, seeds and salts of the vectors. */
@@ -118,9 +118,10 @@ export const stepCases: Readonly<Record<string, StepCase>> = {
   },
   dot: {
     x: splitNumbers(ring, 'x'), y: splitNumbers([...ring].reverse(), 'y'),
-    run: (party, x, y) => dot(party, numbersAt(party.server, x), numbersAt(party.server, y), {
-      count: 2, terms: 2, left: (sum, term) => 2 * sum + term, right: (sum, term) => 2 * sum + term,
-    }),
+    run: (party, x, y) => dot(
+      party, numbersAt(party.server, x), numbersAt(party.server, y),
+      dotsOf(2, 2, (sum, term) => 2 * sum + term, (sum, term) => 2 * sum + term),
+    ),
   },
   and: {
     x: splitBits(lanes, 'x'), y: splitBits(lanes.map((word) => word >>> 3), 'y'),
@@ -155,7 +156,7 @@ export const stepCases: Readonly<Record<string, StepCase>> = {
     run: (party, x) => tally(party, [part(bitsAt(party.server, x), 0, 24)], 24),
   },
   open: {
-    x: splitNumbers(ring, 'x'), run: (party, x) => openSum(party, x[party.server]),
+    x: splitNumbers(ring, 'x'), run: (party, x) => openedSum(party, x[party.server]),
   },
 };
 
@@ -200,7 +201,7 @@ async function runVector(program: SealedProgram, shares: readonly (readonly Seal
       program.events, seededNoise(`server ${party.server}`), async (own) => {
         noised.set(event, noised.get(event) ?? ['', '', '']);
         noised.get(event)![party.server] = hexOf(own);
-        const sum = await openSum(party, own);
+        const sum = await openedSum(party, own);
         opened.set(event, hexOf(sum));
         return sum;
       },

@@ -42,9 +42,12 @@ const layers: Readonly<Record<string, readonly string[]>> = {
   'src/estimators': [...privacy, 'src/robust'],
   // The steps know neither events nor estimators; contributors need the shares alone.
   'src/sealed/shares': ['src/base', 'src/signing'],
-  'src/sealed/steps': ['src/base', 'src/signing', 'src/sealed/shares'],
+  'src/sealed/steps': ['src/base', 'src/numerics', 'src/signing', 'src/sealed/shares'],
+  'src/sealed/proof': [
+    'src/base', 'src/numerics', 'src/sealed/shares', 'src/sealed/steps',
+  ],
   'src/sealed/programs': [
-    ...privacy, 'src/estimators', 'src/sealed/shares', 'src/sealed/steps',
+    ...privacy, 'src/estimators', 'src/sealed/proof', 'src/sealed/shares', 'src/sealed/steps',
   ],
   'src/questions': [...privacy, 'src/estimators'],
   // The exact checks run sealed programs at three parties.

@@ -11,11 +11,10 @@ import {
 import { sealedMean } from '../../src/sealed/programs/mean.js';
 import { sealedRobustMean } from '../../src/sealed/programs/robust-mean.js';
 import { columnGrid } from '../../src/sealed/shares/column-grid.js';
-import { openSum } from '../../src/sealed/steps/open.js';
 import { signedAt } from '../../src/sealed/steps/words.js';
 import { dataSource } from '../support/data.js';
 import { rowShares, sealedFacts } from '../support/sealed-rows.js';
-import { runThree } from '../support/sealed-run.js';
+import { openedSum, runThree } from '../support/sealed-run.js';
 
 type Row = readonly number[] | null;
 
@@ -59,7 +58,7 @@ async function releaseOf(program: SealedProgram, rows: readonly Row[]) {
   const answers = await runThree(async (party) => {
     const mechanisms = createSealedMechanisms(
       program.events, seededNoise(`release ${party.server}`), async (noised) => {
-        const sum = await openSum(party, noised);
+        const sum = await openedSum(party, noised);
         const list = Array.from({ length: sum.length / 2 }, (_, i) => signedAt(sum, i));
         if (party.server === 0) opened.push(list.join(' '));
         return sum;

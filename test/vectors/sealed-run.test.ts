@@ -80,7 +80,7 @@ describe('vectors of sealed runs', () => {
         new KeyStream(aesStream(fromHex(streamKeys[component]!)));
       const party = new Party({
         server, own: streamOf(server), next: streamOf((server + 1) % 3), start: fromHex(start),
-        sha512: (bytes) => signing.sha512(bytes),
+        sha512: (bytes) => signing.sha512(bytes), proofsOf: null,
         link: {
           send: (to, message) => { sent.push(`${to} ${toHex(message)}`); },
           receive: async (from) => waiting.get(from)!.shift()!,

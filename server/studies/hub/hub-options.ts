@@ -3,7 +3,7 @@ import type { KeyRotation, Signer } from '../../../src/signing/index.js';
 import type { Clock } from '../../base/clock.js';
 import type { EpochRunner } from '../../epochs/contract.js';
 import type { FindEstimator } from '../../epochs/engine.js';
-import type { PausedStudies } from '../../base/operator-records.js';
+import type { HeldStudies, PausedStudies } from '../../base/operator-records.js';
 import type { OpenSealed } from '../live/open-sealed.js';
 import type { StudyHub } from '../contract.js';
 import type { Logger } from '../../base/logger.js';
@@ -56,6 +56,8 @@ export interface StudyHubOptions extends SliceOptions {
   readonly held?: boolean;
   /** The studies that the operator has paused. Default: in memory, so a restart resumes all. */
   readonly paused?: PausedStudies;
+  /** Sealed studies that wait for the operator. Default: in memory, so a restart resumes all. */
+  readonly heldStudies?: HeldStudies;
   /**
    * Returns the key that seals exact values of running totals in the store: 32 bytes, the same
    * after a restart. Called at the first release that needs it. Default: a fresh key, so that the
@@ -95,7 +97,7 @@ export interface RunningHub extends StudyHub {
   endStudy(studyId: string): Promise<void>;
   /** See `StudyHub`. */
   pauseStudy(studyId: string): Promise<void>;
-  resumeStudy(studyId: string): Promise<void>;
+  resumeStudy(studyId: string, epoch?: bigint): Promise<void>;
   isPaused(studyId: string): boolean;
   /** Resolves when no epoch is being opened or released. */
   settled(): Promise<void>;

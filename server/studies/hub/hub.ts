@@ -6,7 +6,9 @@ import { protocolLimits } from '../../../src/base/limits.js';
 import { findEstimator as findRegistered } from '../../../src/estimators/registry.js';
 import { signReady, signShare, type KeyRotation } from '../../../src/signing/index.js';
 import { machineBytes } from '../../base/memory.js';
-import { recordsInMemory, type PausedStudies } from '../../base/operator-records.js';
+import {
+  recordsInMemory, type HeldStudies, type PausedStudies,
+} from '../../base/operator-records.js';
 import { noTracing } from '../../base/tracing.js';
 import { isShared } from '../../store/shared.js';
 import type { EpochProgress, EpochRunner } from '../../epochs/contract.js';
@@ -61,6 +63,7 @@ class Hub implements RunningHub {
   readonly #runner: EpochRunner;
   readonly #studies: StudyList;
   readonly #paused: PausedStudies;
+  readonly #held: HeldStudies;
   readonly #listeners = new Set<(event: HubEvent) => void>();
   #refused: readonly RefusedStudy[];
   #failure: Error | undefined;
@@ -72,6 +75,7 @@ class Hub implements RunningHub {
     this.serverKey = signer.publicKey;
     this.#refused = options.refused ?? [];
     this.#paused = options.paused ?? recordsInMemory().paused;
+    this.#held = options.heldStudies ?? recordsInMemory().held;
     this.rotations = options.rotations ?? [];
     this.#queue = new AdmissionQueue(store, fatal);
     this.#runner = options.runnerFactory(fatal);
@@ -83,7 +87,7 @@ class Hub implements RunningHub {
       releaseTickMs: checkedTick(options.releaseTickMs ?? 0),
       memoryBytes: options.memoryBytes ?? machineBytes(),
       seriesKey: once(options.seriesKey ?? (() => signing.randomBytes(32))),
-      isPaused: (studyId) => this.#paused.has(studyId),
+      isPaused: (studyId) => this.#paused.has(studyId), heldStudies: this.#held,
       turns: new BudgetTurns(), readsJournal: isShared(store),
       ...slicingOf(options),
       emit: (event) => this.#emit(event),
@@ -279,10 +283,16 @@ class Hub implements RunningHub {
     study.pause();
   }
 
-  async resumeStudy(studyId: string): Promise<void> {
+  async resumeStudy(studyId: string, epoch?: bigint): Promise<void> {
     const study = this.#study(studyId);
-    if (!this.#paused.has(studyId)) return;
-    this.#paused.set(studyId, false);
+    const heldEpoch = this.#held.epochOf(studyId);
+    if (heldEpoch !== null && heldEpoch !== epoch) {
+      throw new KeelsonError('unsupported', 'a message of another server was wrong in epoch '
+        + `${heldEpoch}: find out why with the other operators, then resume this epoch`);
+    }
+    if (heldEpoch !== null) this.#held.set(studyId, null);
+    else if (this.#paused.has(studyId)) this.#paused.set(studyId, false);
+    else return;
     await study.begin();
   }
 

@@ -43,7 +43,7 @@ export async function atThreeParties<T>(
   const stream = (component: number): KeyStream => KeyStream.ofKey(keyOf(component % 3));
   return Promise.all(servers.map((server: ServerIndex) => work(new Party({
     server, link: ends[server]!, own: stream(server), next: stream(server + 1),
-    start: new Uint8Array(32), sha512: (bytes) => signing.sha512(bytes),
+    start: new Uint8Array(32), sha512: (bytes) => signing.sha512(bytes), proofsOf: null,
   }))));
 }
 

@@ -5,7 +5,7 @@ type Pass = (...numbers: number[]) => number;
 
 /**
  * The exports of the compiled module. Pointers count bytes. See assembly/rows.ts, gram.ts,
- * counts.ts, pairs.ts, scores.ts and eigen.ts.
+ * counts.ts, pairs.ts, scores.ts, eigen.ts and proofs.ts.
  */
 export interface Exports {
   readonly gather: Pass;
@@ -25,6 +25,17 @@ export interface Exports {
   readonly countSides: Pass;
   readonly keepSmallest: Pass;
   readonly eigen: Pass;
+  readonly andPatterns: Pass;
+  readonly addByPattern: Pass;
+  readonly addPatternProducts: Pass;
+  readonly foldPatterns: Pass;
+  readonly pointsOfPatterns: Pass;
+  readonly pointsOfFour: Pass;
+  readonly pointsOfMany: Pass;
+  readonly foldVector: Pass;
+  readonly addProducts: Pass;
+  readonly addMultiples: Pass;
+  readonly addInnerProduct: Pass;
 }
 
 /** The part of WebAssembly that Node and browsers share. TypeScript's own declarations lack it. */

@@ -64,8 +64,9 @@ export async function insideBall(
   { people, words, padded }: Layout,
 ): Promise<Inside> {
   const squares = await dot(party, about, about, {
-    count: padded, terms: lows.length,
-    left: (i, j) => j * padded + i, right: (i, j) => j * padded + i,
+    count: padded,
+    runs: Array.from(lows, (_, j) =>
+      ({ left: j * padded, right: j * padded, sum: 0, isOneSum: false, length: padded })),
   });
   const room = differenceOf(constant(party.server, padded, steps ** 2), squares);
   const sign = outsideBit(width);

@@ -1,6 +1,7 @@
 import { binBits } from '../shares/column-grid.js';
 import { andAll, bits, componentSum } from '../steps/adder.js';
 import { number } from '../steps/convert.js';
+import type { Dots } from '../steps/multiply.js';
 import type { Party } from '../steps/party.js';
 import { onesPlane } from '../steps/planes.js';
 import {
@@ -151,6 +152,15 @@ export function combinationOf(
       addScaledInto(sum, component.subarray(2 * j * padded, 2 * (j + 1) * padded), factor));
     return sum;
   });
+}
+
+/** The sum of each column over the contributors whose number on the left is 1. */
+export function columnSums(dimension: number, { padded }: Layout): Dots {
+  return {
+    count: dimension,
+    runs: Array.from({ length: dimension }, (_, j) =>
+      ({ left: 0, right: j * padded, sum: j, isOneSum: true, length: padded })),
+  };
 }
 
 /** The sum of a list of numbers. Local. */

@@ -21,7 +21,7 @@ import { ballOf, checkMeanFacts, insideBall } from './ball.js';
 import {
   beyondGrid, centreEvents, deviationOfPeople, releaseCentre, spreadsOf, type CentreDesign,
 } from './centre.js';
-import { totalOf } from './columns.js';
+import { columnSums, totalOf } from './columns.js';
 import { checkRoom, rhoForEvents, type ProgramRun, type SealedProgram } from './contract.js';
 import { layoutOf } from './rows.js';
 import { meanTraffic } from './traffic.js';
@@ -115,10 +115,7 @@ async function runMean(design: MeanDesign, run: ProgramRun): Promise<Released<Ou
   const inside = await insideBall(party, { about, present: withRow }, ball, design, layout);
   const alive = await number(party, inside.alive);
   const count = await mechanisms.open(design.count.name, totalOf(alive), 1);
-  const sums = await dot(party, alive, about, {
-    count: facts.dimension, terms: layout.padded,
-    left: (_, i) => i, right: (j, i) => j * layout.padded + i,
-  });
+  const sums = await dot(party, alive, about, columnSums(facts.dimension, layout));
   const sum = await mechanisms.open(design.sum.name, sums, ball.grid);
   return sum.map((total): Outcome => {
     const [present = 0] = count.value;

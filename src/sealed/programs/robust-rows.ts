@@ -16,14 +16,16 @@ import type { ClipBall } from '../../privacy/stages/clip.js';
 import type { SealedEvent } from '../../privacy/accounting/sealed-cost.js';
 import type { SealedMechanisms } from '../../privacy/mechanisms/sealed-noise.js';
 import { number } from '../steps/convert.js';
-import { dot, product } from '../steps/multiply.js';
+import { dot } from '../steps/multiply.js';
 import type { Party } from '../steps/party.js';
 import {
   constant, joined, parts, sumOf, xorOf, type Bits, type Numbers,
 } from '../steps/shares.js';
 import { tally } from '../steps/tally.js';
 import type { Inside } from './ball.js';
-import { binPlanes, columnBins, combinationOf, totalOf, type BinRange } from './columns.js';
+import {
+  binPlanes, columnBins, columnSums, combinationOf, totalOf, type BinRange,
+} from './columns.js';
 import type { Layout } from './rows.js';
 
 /** Histograms along an axis reach this far on either side of the centre, in spreads. */
@@ -78,14 +80,16 @@ export class SealedRows implements RowsLeft {
     const { facts: { dimension, cohort }, ball: { grid, radius } } = this.#design;
     const { about, layout: { padded } } = this.#held;
     const alive = await this.#aliveNumbers();
-    const left = await product(
-      this.#party, joined(new Array<Numbers>(dimension).fill(alive)), about,
-    );
+    const left = await dot(this.#party, alive, about, {
+      count: dimension * padded,
+      runs: Array.from({ length: dimension }, (_, j) => (
+        { left: 0, right: j * padded, sum: j * padded, isOneSum: false, length: padded })),
+    });
     const pairs = upperPairs(dimension);
     const products = await dot(this.#party, about, left, {
-      count: pairs.length, terms: padded,
-      left: (pair, i) => pairs[pair]![0] * padded + i,
-      right: (pair, i) => pairs[pair]![1] * padded + i,
+      count: pairs.length,
+      runs: pairs.map(([i, j], pair) => (
+        { left: i * padded, right: j * padded, sum: pair, isOneSum: true, length: padded })),
     });
     const columns = parts(left, 2 * padded, dimension);
     const present = await this.#mechanisms.open(count.name, totalOf(alive), 1);
@@ -137,11 +141,9 @@ export class SealedRows implements RowsLeft {
     events: readonly SealedEvent[],
   ): Promise<{ readonly drawn: readonly NoisySums[]; readonly present: number }> {
     const { facts: { dimension }, ball, count } = this.#design;
-    const { about, layout: { padded } } = this.#held;
+    const { about, layout } = this.#held;
     const alive = await this.#aliveNumbers();
-    const sums = await dot(this.#party, alive, about, {
-      count: dimension, terms: padded, left: (_, i) => i, right: (j, i) => j * padded + i,
-    });
+    const sums = await dot(this.#party, alive, about, columnSums(dimension, layout));
     const drawn: NoisySums[] = [];
     for (const event of events) {
       const placement = placementIn(event, ball, dimension);

@@ -2,6 +2,7 @@ import { placementIn, reallocatable } from '../../estimators/mean/robust-mean/re
 import { openedEntries } from '../../privacy/accounting/sealed-cost.js';
 import { binBits, type ColumnGrid } from '../shares/column-grid.js';
 import type { ShareForm } from '../shares/form.js';
+import { ProofTraffic } from '../proof/traffic.js';
 import { TrafficCount, type Traffic } from '../steps/traffic.js';
 import { outsideBit } from './ball.js';
 import { fineRange } from './centre.js';
@@ -17,7 +18,7 @@ const always = (traffic: Traffic): TrafficRange => ({ least: traffic, most: traf
 /** The traffic of a program that counts bins numbered by `bits` bits, and opens some counts. */
 export function countsTraffic(people: number, bits: number, opened: number): TrafficRange {
   const { words } = layoutOf(people);
-  const count = new TrafficCount();
+  const count = new TrafficCount(new ProofTraffic());
   count.oneHot(bits, words);
   count.tally(2 ** bits, words);
   count.open(opened);
@@ -31,7 +32,7 @@ export function meanTraffic(people: number, grid: ColumnGrid, form: ShareForm): 
   const count = centreAndBall(layout, grid, form);
   count.number(layout.words);
   count.open(1);
-  count.product(dimension);
+  count.dot(dimension, (dimension + 1) * layout.padded);
   count.open(dimension);
   return always(count.traffic);
 }
@@ -51,7 +52,7 @@ function centreAndBall(
 ): TrafficCount {
   const { bits, lows: { length: dimension } } = grid;
   const [values, planes] = [dimension * padded, dimension * words];
-  const count = new TrafficCount();
+  const count = new TrafficCount(new ProofTraffic());
   count.componentSum(form.count * padded, { from: bits - binBits, width: bits });
   count.number(2 * form.count * words);
   const histogram = (): void => {
@@ -62,7 +63,7 @@ function centreAndBall(
   histogram();
   binning(count, values, planes, fineRange(grid));
   histogram();
-  count.product(padded);
+  count.dot(padded, dimension * padded);
   count.bits(padded, { from: outsideBit(bits), end: outsideBit(bits) + 1 });
   if (form.count > dimension) count.and(words);
   return count;
@@ -94,8 +95,8 @@ function robustTraffic(
   const looks = isLookedFor ? rounds : rounds.slice(0, 1);
   for (const { sum: sums, square, distance, histograms } of looks) {
     count.number(words);
-    count.product(dimension * padded);
-    count.product((dimension * (dimension + 1)) / 2);
+    count.dot(dimension * padded, (dimension + 1) * padded);
+    count.dot((dimension * (dimension + 1)) / 2, 2 * dimension * padded);
     for (const event of [{ ...sums, dimension: 1 }, sums, square]) count.open(openedEntries(event));
     if (!isLookedFor) continue;
     if (distance !== null) histogram(distanceRange(ball, dimension, ball.steps));
@@ -103,7 +104,7 @@ function robustTraffic(
   }
   // After a removal it is not known as numbers who is left.
   if (isLookedFor || rounds.length === 0) count.number(words);
-  count.product(dimension);
+  count.dot(dimension, (dimension + 1) * padded);
   const unused = isLookedFor ? [] : rounds.flatMap((round, i) =>
     reallocatable(round).filter((event) =>
       i > 0 || (event !== round.sum && event !== round.square)));

@@ -1,6 +1,7 @@
 import { openSealed } from '../../base/wrappers.js';
 import type { Party } from './party.js';
 import { numbersWhere, numbersOfBits } from './planes.js';
+import { onePart } from './statements.js';
 import { numbersOf, type Bits, type Numbers } from './shares.js';
 import { addInto, subtractFrom } from './words.js';
 
@@ -17,9 +18,7 @@ import { addInto, subtractFrom } from './words.js';
  *
  * Claim. What a server receives is uniform, and independent of all else that it holds.
  * Why. Server 1 does not hold the stream of component 0, and server 0 does not hold that of
- * component 2. F_0, F_2 and F_2' are different blocks, and each masks one message. A server could
- * add a number of its choice to what it sends: that is why the promise is against reading, not
- * against changed code.
+ * component 2. F_0, F_2 and F_2' are different blocks, and each masks one message.
  */
 export async function number(party: Party, bits: Bits): Promise<Numbers> {
   const { own, next } = openSealed(bits);
@@ -29,6 +28,11 @@ export async function number(party: Party, bits: Bits): Promise<Numbers> {
   if (party.server === 0) {
     const [from1, from2] = await Promise.all([
       party.receiveNumbers(1, count), party.receiveNumbers(2, count),
+    ]);
+    const all = { count, parts: onePart(count) };
+    await party.proofs?.noteNumbers([
+      { prover: 2, ...all, left: null, right: [t.own], claims: from2 },
+      { prover: 1, ...all, left: [t.next], right: null, claims: from1 },
     ]);
     return numbersOf(lessTwice(t.own, from2), lessTwice(t.next, from1));
   }
@@ -40,6 +44,7 @@ export async function number(party: Party, bits: Bits): Promise<Numbers> {
   const sent = numbersWhere(b2, known);
   addInto(sent, isLast ? first : second);
   party.send(0, sent);
+  await noteSecond(party, { known, b2: numbersOfBits(b2), first, second });
   const mine = lessTwice(known, sent);
   const component2 = first.slice();
   addInto(component2, second);
@@ -48,32 +53,73 @@ export async function number(party: Party, bits: Bits): Promise<Numbers> {
   return isLast ? numbersOf(component2, mine) : numbersOf(mine, component2);
 }
 
-/** Components of t = b_0 xor b_1, as far as a server holds them. Component 2 is 0. */
+/**
+ * Servers 1 and 2 note the second messages. That of server 2: b_2 t_0 = -F_2 + m, with b_2 and F_2
+ * on the left side. That of server 1: t_1 b_2 = m - F_2', with b_2 and F_2' on the right side.
+ */
+async function noteSecond(
+  party: Party, { known, b2, first, second }: {
+    readonly [name in 'known' | 'b2' | 'first' | 'second']: Uint32Array
+  },
+): Promise<void> {
+  if (party.proofs === null) return;
+  const isLast = party.server === 2;
+  const count = known.length / 2;
+  const all = { count, parts: onePart(count) };
+  await party.proofs.noteNumbers(isLast ? [
+    { prover: 2, ...all, left: [b2], right: [known], claims: null },
+    { prover: 1, ...all, left: null, right: [b2], claims: negated(second) },
+  ] : [
+    { prover: 2, ...all, left: [b2], right: null, claims: negated(first) },
+    { prover: 1, ...all, left: [known], right: [b2], claims: null },
+  ]);
+}
+
+/**
+ * Components of t = b_0 xor b_1, as far as a server holds them. Component 2 is 0. The statement
+ * about the message of server 0: b_0 b_1 = F_0 + m, with b_0 and F_0 on the left side.
+ */
 async function exclusiveOr(
   party: Party, own: Uint32Array, next: Uint32Array,
 ): Promise<{ readonly own: Uint32Array; readonly next: Uint32Array }> {
   party.begin();
   const count = 32 * own.length;
+  const all = { count, parts: onePart(count) };
   const nothing = new Uint32Array(2 * count);
   if (party.server === 1) {
-    const product = await party.receiveNumbers(0, count);
-    return { own: lessTwice(numbersOfBits(own), product), next: nothing };
+    const [bits, product] = [numbersOfBits(own), await party.receiveNumbers(0, count)];
+    await party.proofs?.noteNumbers(
+      [{ prover: 0, ...all, left: null, right: [bits], claims: product }],
+    );
+    return { own: lessTwice(bits, product), next: nothing };
   }
   if (party.server === 2) {
-    return { own: nothing, next: lessTwice(numbersOfBits(next), party.nextNumbers(count)) };
+    const [bits, masks] = [numbersOfBits(next), party.nextNumbers(count)];
+    await party.proofs?.noteNumbers(
+      [{ prover: 0, ...all, left: [bits], right: null, claims: masks }],
+    );
+    return { own: nothing, next: lessTwice(bits, masks) };
   }
-  const masked = party.ownNumbers(count);
+  const masks = party.ownNumbers(count);
   const product = numbersOfBits(own.map((word, at) => word & next[at]!));
-  subtractFrom(product, masked);
+  subtractFrom(product, masks);
   party.send(1, product);
-  return {
-    own: lessTwice(numbersOfBits(own), masked), next: lessTwice(numbersOfBits(next), product),
-  };
+  const [b0, b1] = [numbersOfBits(own), numbersOfBits(next)];
+  await party.proofs?.noteNumbers(
+    [{ prover: 0, ...all, left: [b0], right: [b1], claims: null }],
+  );
+  return { own: lessTwice(b0, masks), next: lessTwice(b1, product) };
 }
 
 function lessTwice(numbers: Uint32Array, taken: Uint32Array): Uint32Array {
   const result = numbers.slice();
   subtractFrom(result, taken);
   subtractFrom(result, taken);
+  return result;
+}
+
+function negated(numbers: Uint32Array): Uint32Array {
+  const result = new Uint32Array(numbers.length);
+  subtractFrom(result, numbers);
   return result;
 }

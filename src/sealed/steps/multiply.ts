@@ -1,8 +1,10 @@
 import { assert } from '../../base/assert.js';
 import { openSealed } from '../../base/wrappers.js';
+import { addRuns, type Run } from '../../numerics/kernels/prime-vectors.js';
 import type { Party } from './party.js';
-import { bitsOf, numbersOf, type Bits, type Numbers } from './shares.js';
-import { addInto, productsMost, ProductSum, subtractFrom } from './words.js';
+import { bitsOf, numbersOf, type Bits, type Numbers, type Shares } from './shares.js';
+import type { AndMessage } from './statements.js';
+import { addInto, elementsOf, subtractFrom } from './words.js';
 
 /**
  * Products of shared values (Araki and others 2016).
@@ -18,27 +20,18 @@ import { addInto, productsMost, ProductSum, subtractFrom } from './words.js';
 
 /** x y, number by number. One round; 8 bytes for each product. */
 export async function product(party: Party, x: Numbers, y: Numbers): Promise<Numbers> {
-  const left = openSealed(x);
-  const right = openSealed(y);
-  assert(left.own.length === right.own.length, 'a product is of two lists of one length');
-  const z = new Uint32Array(left.own.length);
-  const sum = new ProductSum();
-  for (let at = 0; at < z.length; at += 2) {
-    sum.addCross(left, at, right, at);
-    sum.addInto(z, at);
-  }
-  return reshared(party, z);
+  const length = openSealed(x).own.length / 2;
+  assert(length === openSealed(y).own.length / 2, 'a product is of two lists of one length');
+  return dot(party, x, y, {
+    count: length, runs: [{ left: 0, right: 0, sum: 0, isOneSum: false, length }],
+  });
 }
 
-/** Which entries of two lists are multiplied and added up: `terms` places on either side. */
+/** Which places of two lists are multiplied, and added up to which sums. Public. */
 export interface Dots {
   /** Sums that are wanted. */
   readonly count: number;
-  /** Products in each. */
-  readonly terms: number;
-  /** The index, in its list, of the left and right factor of product `term` of sum `dot`. */
-  readonly left: (dot: number, term: number) => number;
-  readonly right: (dot: number, term: number) => number;
+  readonly runs: readonly Run[];
 }
 
 /** Sums of products. One round; 8 bytes for each sum, however many products it has. */
@@ -46,26 +39,48 @@ export async function dot(party: Party, x: Numbers, y: Numbers, dots: Dots): Pro
   const left = openSealed(x);
   const right = openSealed(y);
   const z = new Uint32Array(2 * dots.count);
-  const sum = new ProductSum();
-  for (let dot = 0; dot < dots.count; dot++) {
-    for (let term = 0; term < dots.terms; term++) {
-      sum.addCross(left, 2 * dots.left(dot, term), right, 2 * dots.right(dot, term));
-      if ((term + 1) % crossesMost === 0) sum.addInto(z, 2 * dot);
-    }
-    sum.addInto(z, 2 * dot);
+  for (const [l, r] of [['own', 'own'], ['own', 'next'], ['next', 'own']] as const) {
+    addRuns(elementsOf(z), elementsOf(left[l]), elementsOf(right[r]), dots.runs);
   }
-  return reshared(party, z);
+  party.begin();
+  const masks = { own: party.ownNumbers(dots.count), next: party.nextNumbers(dots.count) };
+  addInto(z, masks.own);
+  subtractFrom(z, masks.next);
+  party.send(party.previous, z);
+  const received = await party.receiveNumbers(party.following, dots.count);
+  await noteDots(party, left, right, dots, { masks, received });
+  return numbersOf(z, received);
 }
 
-/** Terms that a sum has room for: each counts as three products. */
-const crossesMost = Math.floor(productsMost / 3);
-
-async function reshared(party: Party, z: Uint32Array): Promise<Numbers> {
-  party.begin();
-  addInto(z, party.ownNumbers(z.length / 2));
-  subtractFrom(z, party.nextNumbers(z.length / 2));
-  party.send(party.previous, z);
-  return numbersOf(z, await party.receiveNumbers(party.following, z.length / 2));
+/**
+ * The statement about z of server P: sum(x_P y' + y_P x') = (z - F_P - sum x_P y_P) + F', where x'
+ * and y' are components P + 1, and F' is their mask.
+ */
+async function noteDots(
+  party: Party, x: Shares<'numbers'>, y: Shares<'numbers'>, { count, runs }: Dots,
+  { masks, received }: Pick<AndMessage, 'masks' | 'received'>,
+): Promise<void> {
+  if (party.proofs === null) return;
+  const turned = runs.map((run) => ({ ...run, left: run.right, right: run.left }));
+  // A square has each number of the left side once.
+  const isSquare = x === y;
+  const parts = isSquare ? [{ length: x.own.length / 2, runs: [...runs, ...turned] }]
+    : [{ length: x.own.length / 2, runs }, { length: y.own.length / 2, runs: turned }];
+  const leftOf = (of: 'own' | 'next'): readonly Uint32Array[] =>
+    (isSquare ? [x[of]] : [x[of], y[of]]);
+  const rightOf = (of: 'own' | 'next'): readonly Uint32Array[] =>
+    (isSquare ? [x[of]] : [y[of], x[of]]);
+  const claims = received.slice();
+  subtractFrom(claims, masks.next);
+  const known = new Uint32Array(2 * count);
+  addRuns(elementsOf(known), elementsOf(x.next), elementsOf(y.next), runs);
+  subtractFrom(claims, known);
+  const all = { count, parts };
+  await party.proofs.noteNumbers([
+    { prover: party.server, ...all, left: leftOf('own'), right: rightOf('next'), claims: null },
+    { prover: party.following, ...all, left: leftOf('next'), right: null, claims },
+    { prover: party.previous, ...all, left: null, right: rightOf('own'), claims: masks.own },
+  ]);
 }
 
 /** x and y, bit by bit. The same step with exclusive or. One round; one bit for each bit. */
@@ -75,12 +90,14 @@ export async function and(party: Party, x: Bits, y: Bits): Promise<Bits> {
   assert(left.own.length === right.own.length, 'an and is of two lists of one length');
   party.begin();
   const { length } = left.own;
-  const [own, next] = [party.ownStream(length), party.nextStream(length)];
+  const masks = { own: party.ownStream(length), next: party.nextStream(length) };
   const z = new Uint32Array(length);
   for (let at = 0; at < length; at++) {
     z[at] = (left.own[at]! & (right.own[at]! ^ right.next[at]!))
-      ^ (left.next[at]! & right.own[at]!) ^ own[at]! ^ next[at]!;
+      ^ (left.next[at]! & right.own[at]!) ^ masks.own[at]! ^ masks.next[at]!;
   }
   party.send(party.previous, z);
-  return bitsOf(z, await party.receive(party.following, length));
+  const received = await party.receive(party.following, length);
+  await party.proofs?.noteAnds({ x: left, y: right, masks, sent: z, received });
+  return bitsOf(z, received);
 }

@@ -2,6 +2,7 @@ import { equalBytes } from '../../base/bytes.js';
 import { KeelsonError } from '../../base/errors.js';
 import { after, before, type ServerIndex } from '../shares/body.js';
 import type { KeyStream } from './key-stream.js';
+import type { MessageProofs } from './statements.js';
 import { isNumber } from './words.js';
 
 /**
@@ -29,9 +30,9 @@ export class PeerError extends KeelsonError {
 
 /**
  * The rules by which a run computes and sends messages. Servers of different rules do not begin a
- * run: 1 had numbers modulo 2^64, and servers of those times do not say it.
+ * run: 1 had numbers modulo 2^64, and servers of those times do not say it; 2 had no proofs.
  */
-export const runRules = 2;
+export const runRules = 3;
 
 const digestBytes = 32;
 /** Bytes before the words of a message: the number of its step, and a digest. */
@@ -48,6 +49,8 @@ export interface PartyOptions {
   /** 32 bytes: of all that the servers agreed on before the run. */
   readonly start: Uint8Array;
   readonly sha512: (bytes: Uint8Array) => Uint8Array;
+  /** Null in tests of what a run without proofs would let through. */
+  readonly proofsOf: ((party: Party) => MessageProofs) | null;
 }
 
 /**
@@ -57,6 +60,8 @@ export interface PartyOptions {
  */
 export class Party {
   readonly server: ServerIndex;
+  /** Proofs of the messages since the last opening. */
+  readonly proofs: MessageProofs | null;
   /** Bytes that this server has sent. */
   sentBytes = 0;
   #step = 0;
@@ -67,6 +72,7 @@ export class Party {
     this.#options = options;
     this.server = options.server;
     this.#digest = options.start.slice(0, digestBytes);
+    this.proofs = options.proofsOf?.(this) ?? null;
   }
 
   /** Rounds so far. */

@@ -12,6 +12,17 @@ export interface Traffic {
   readonly bytes: readonly number[];
 }
 
+/** Counts messages of one round, of so many words. An empty one is not sent. */
+export type SentWords =
+  (messages: readonly (readonly [from: ServerIndex, to: ServerIndex, words: number])[]) => void;
+
+/** Counts what the proofs of messages send (sealed/proof/traffic). */
+export interface CountedProofs {
+  noteAnds(words: number, send: SentWords): void;
+  noteNumbers(provers: readonly ServerIndex[], factors: number, send: SentWords): void;
+  verify(send: SentWords): void;
+}
+
 /**
  * Counts rounds and bytes of steps from public sizes alone: each method is a step of this folder,
  * with the same name, and sends nothing. `test/sealed/traffic.test.ts` compares it with what
@@ -21,6 +32,9 @@ export class TrafficCount {
   #rounds = 0;
   readonly #bytes = [0, 0, 0];
 
+  /** @param proofs - null: of a run without proofs. */
+  constructor(private readonly proofs: CountedProofs | null) {}
+
   get traffic(): Traffic {
     return { rounds: this.#rounds, bytes: [...this.#bytes] };
   }
@@ -28,24 +42,32 @@ export class TrafficCount {
   /** @param words - of a plane or of several. */
   and(words: number): void {
     this.#step(servers, words);
+    this.proofs?.noteAnds(words, this.#send);
   }
 
   #andAll(pairs: number, words: number): void {
     if (pairs > 0) this.and(pairs * words);
   }
 
-  /** A product or a sum of products: `count` numbers come out. */
-  product(count: number): void {
+  /**
+   * Sums of products: `count` numbers come out.
+   * @param factors - numbers of the two lists; of one list that is multiplied by itself, those.
+   */
+  dot(count: number, factors: number): void {
     this.#step(servers, 2 * count);
+    this.proofs?.noteNumbers(servers, factors, this.#send);
   }
 
   number(words: number): void {
     this.#step([0], 64 * words);
+    this.proofs?.noteNumbers([0], 32 * words, this.#send);
     this.#step([1, 2], 64 * words);
+    this.proofs?.noteNumbers([1, 2], 32 * words, this.#send);
   }
 
   /** @param count - numbers that are opened. */
   open(count: number): void {
+    this.proofs?.verify(this.#send);
     this.#step(servers, 2 * count, 2);
   }
 
@@ -114,6 +136,13 @@ export class TrafficCount {
         count - 2 * (triples[weight] ?? 0) + (triples[weight - 1] ?? 0));
     }
   }
+
+  readonly #send: SentWords = (messages) => {
+    this.#rounds += 1;
+    for (const [from, , words] of messages) {
+      if (words > 0) this.#bytes[from]! += messageHeadBytes + 4 * words;
+    }
+  };
 
   /** One round, in which these servers send a message of this many words. */
   #step(who: readonly ServerIndex[], words: number, receivers = 1): void {

@@ -26,6 +26,11 @@ function put(target: Uint32Array, at: number, low: number, high: number): void {
   }
 }
 
+/** The numbers of an array, on the same memory, as whole ones. */
+export function elementsOf({ buffer, byteOffset, length }: Uint32Array): BigUint64Array {
+  return new BigUint64Array(buffer as ArrayBuffer, byteOffset, length / 2);
+}
+
 /** target += source, number by number. */
 export function addInto(target: Uint32Array, source: Uint32Array): void {
   for (let at = 0; at < target.length; at += 2) {
@@ -46,12 +51,6 @@ const limb = 2 ** 21;
 const lastLimb = 2 ** 19;
 /** Products that a sum has room for, before it is written. */
 export const productsMost = 512;
-
-/** A server's two components of numbers. */
-interface HeldNumbers {
-  readonly own: Uint32Array;
-  readonly next: Uint32Array;
-}
 
 /**
  * A sum of products modulo p. Numbers are cut into limbs of 21, 21 and 19 bits, and products of
@@ -76,36 +75,6 @@ export class ProductSum {
     places[2]! += x0 * y2 + x1 * y1 + x2 * y0;
     places[3]! += x1 * y2 + x2 * y1;
     places[4]! += x2 * y2;
-  }
-
-  /**
-   * Adds x_i y_i + x_i y_{i+1} + x_{i+1} y_i, as x_i (y_i + y_{i+1}) + x_{i+1} y_i: limbs of the
-   * sum have a bit more. It counts as three products.
-   * @param xAt, yAt - where the words of x and y are.
-   */
-  addCross(x: HeldNumbers, xAt: number, y: HeldNumbers, yAt: number): void {
-    const [low, high] = [x.own[xAt]!, x.own[xAt + 1]!];
-    const [nextLow, nextHigh] = [x.next[xAt]!, x.next[xAt + 1]!];
-    const [yLow, yHigh] = [y.own[yAt]!, y.own[yAt + 1]!];
-    const [zLow, zHigh] = [y.next[yAt]!, y.next[yAt + 1]!];
-    const a0 = low & (limb - 1);
-    const a1 = (low >>> 21) | ((high & 0x3ff) << 11);
-    const a2 = high >>> 10;
-    const b0 = nextLow & (limb - 1);
-    const b1 = (nextLow >>> 21) | ((nextHigh & 0x3ff) << 11);
-    const b2 = nextHigh >>> 10;
-    const y0 = yLow & (limb - 1);
-    const y1 = (yLow >>> 21) | ((yHigh & 0x3ff) << 11);
-    const y2 = yHigh >>> 10;
-    const s0 = y0 + (zLow & (limb - 1));
-    const s1 = y1 + ((zLow >>> 21) | ((zHigh & 0x3ff) << 11));
-    const s2 = y2 + (zHigh >>> 10);
-    const places = this.#places;
-    places[0]! += a0 * s0 + b0 * y0;
-    places[1]! += a0 * s1 + a1 * s0 + b0 * y1 + b1 * y0;
-    places[2]! += a0 * s2 + a1 * s1 + a2 * s0 + b0 * y2 + b1 * y1 + b2 * y0;
-    places[3]! += a1 * s2 + a2 * s1 + b1 * y2 + b2 * y1;
-    places[4]! += a2 * s2 + b2 * y2;
   }
 
   /** target[at] += the sum, which begins again at 0. */

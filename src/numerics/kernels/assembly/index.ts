@@ -6,6 +6,10 @@ export { countBins, countCells, countDistances, countSides } from './counts';
 export { keepSmallest } from './pairs';
 export { scoreRows, countScores, takeBinned } from './scores';
 export { eigen } from './eigen';
+export {
+  andPatterns, addByPattern, addPatternProducts, foldPatterns, pointsOfPatterns, pointsOfFour,
+  pointsOfMany, foldVector, addProducts, addMultiples, addInnerProduct,
+} from './proofs';
 
 /** Where free memory begins. The module keeps no state of its own. */
 export function heapBase(): usize {
