@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
 import { seededNoise } from '../../../src/random/insecure.js';
 import type { Logger } from '../../../server/base/logger.js';
 import type { EpochResult, EpochRunner, EpochSetup } from '../../../server/epochs/contract.js';
@@ -35,10 +36,10 @@ export interface RunnerOptions {
 export function watchedRunner(
   { timers, chance, model, stored, guard }: RunnerOptions,
 ): EpochRunner {
-  /** The epoch whose noise is being drawn. */
-  let drawing = { studyId: '', epoch: 0n };
+  /** The epoch whose noise is being drawn. Releases of two studies may take turns. */
+  const drawing = new AsyncLocalStorage<{ readonly studyId: string; readonly epoch: bigint }>();
   const findEstimator = watchedEstimator((rows, by) => guard(() => {
-    const { studyId, epoch } = drawing;
+    const { studyId, epoch } = drawing.getStore()!;
     if (by === 'nothing') model.drawn(studyId, epoch, rows, stored);
     else model.drawnByKey(studyId, epoch, rows, by, stored);
   }));
@@ -51,11 +52,11 @@ export function watchedRunner(
   inner.release = (studyId, epoch, before, known) => {
     // A dead process draws nothing that anybody sees.
     if (!timers.alive) return new Promise(() => undefined);
-    drawing = { studyId, epoch };
     guard(() => model.knows(studyId, epoch, known, stored));
     const alone = opened.aloneIfMerged(studyId, epoch, stored);
-    if (alone === null) return release(studyId, epoch, before, known);
-    return Promise.all([release(studyId, epoch, before, known), alone]).then(([result, other]) => {
+    const released = drawing.run({ studyId, epoch }, () => release(studyId, epoch, before, known));
+    if (alone === null) return released;
+    return Promise.all([released, alone]).then(([result, other]) => {
       guard(() => model.merged(epoch, result, other));
       return result;
     });
