@@ -136,7 +136,7 @@ export const tinyRuns: readonly TinyRun[] = [
     ],
   },
   { bench: 'sealed cost', lines: [
-    /^ +300 +dense +0 ms +\d+ to \d+ +\d+ /, /^ +300 +dense +2 ms /,
+    /^ +300 +dense +0 ms +no +\d+ to \d+ +\d+ /, /^ +300 +dense +2 ms +yes +\d/,
     /^entry: 584 bytes, sealed in \d/,
   ] },
   { bench: 'sealed error', lines: [/^none +0\.\d+ /, /^dense +0\.\d+ /, /^all attacks +0/] },
