@@ -35,7 +35,7 @@ export const commandTable: Readonly<Record<string, CommandEntry>> = {
     load: async () => erase((await import('./serve.js')).serve),
   },
   studies: {
-    summary: 'List the studies of a running aggregator, or end one for good.',
+    summary: 'List the studies of a running aggregator, end one for good, or resume one.',
     load: async () => erase((await import('./studies.js')).studies),
   },
   contribute: {

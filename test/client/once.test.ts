@@ -26,7 +26,8 @@ afterEach(async () => {
   for (const contributor of open.contributors.splice(0)) contributor.abort();
   for (const proxy of open.proxies.splice(0)) await proxy.close();
   for (const server of open.servers.splice(0)) server.close().closeAllConnections();
-  for (const folder of open.folders.splice(0)) rmSync(folder, { recursive: true });
+  // An outbox that was told to abort may still remove its lock.
+  for (const folder of open.folders.splice(0)) rmSync(folder, { recursive: true, maxRetries: 5 });
 });
 
 interface Scene {

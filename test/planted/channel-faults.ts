@@ -79,7 +79,7 @@ export const channelFaults: readonly ChannelFault[] = [
     name: 'Z = 0 is accepted by the client',
     edits: [{
       file: 'client/session/handshake.ts',
-      find: '.every((byte) => byte === 0)', put: '.length === 0',
+      find: '.agree(share.share) === null', put: '.agree(share.share) === undefined',
     }],
     file: 'test/client/handshake.test.ts',
     test: `refuses the signed share ${'00'.repeat(32)}, whose keys anybody knows`,
