@@ -102,8 +102,8 @@ export const plan = defineCommand({
     }
     // No estimator has such a name.
     if (/[./\\]/.test(args.name)) {
-      throw new UsageError(`${args.name} is no study file (.yaml), and plan reads no other: it says `
-        + 'errors before there are data. Name what you want to know, as in "keelson plan mean '
+      throw new UsageError(`${args.name} is no study file (.yaml), and plan reads no other: it `
+        + 'says errors before there are data. Name what you want to know, as in "keelson plan mean '
         + '--columns minutes --cohort 1000 --epsilon 1"; "keelson estimate" reads the file');
     }
     if (args._.length > 1) {

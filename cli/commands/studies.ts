@@ -66,23 +66,21 @@ export const studies = defineCommand({
     if (args.epoch !== undefined && args.resume === undefined) {
       throw new UsageError('--epoch goes with --resume');
     }
+    const action = args.end !== undefined ? '--end' : args.resume !== undefined ? '--resume' : null;
+    if (action !== null && file === undefined) {
+      throw new UsageError(`${action} needs --token-file: operator.token in the data folder`);
+    }
     if (args.resume !== undefined) {
-      if (file === undefined) {
-        throw new UsageError('--resume needs --token-file: operator.token in the data folder');
-      }
       const epoch = args.epoch === undefined ? '' : `&epoch=${encodeURIComponent(args.epoch)}`;
       const path = `/v1/operator/resume-study?study=${encodeURIComponent(args.resume)}${epoch}`;
-      await ask(base, path, 'POST', tokenIn(file));
+      await ask(base, path, 'POST', tokenIn(file!));
       output.text(`resumed      ${args.resume}`);
       output.json({ resumed: args.resume });
       return 0;
     }
     if (args.end !== undefined) {
-      if (file === undefined) {
-        throw new UsageError('--end needs --token-file: operator.token in the data folder');
-      }
       const path = `/v1/operator/end-study?study=${encodeURIComponent(args.end)}`;
-      await ask(base, path, 'POST', tokenIn(file));
+      await ask(base, path, 'POST', tokenIn(file!));
       output.text(`ending       ${args.end}: its open epoch is released first`);
       output.json({ ending: args.end });
       return 0;

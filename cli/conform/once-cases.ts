@@ -94,28 +94,25 @@ async function refused(stage: Stage): Promise<void> {
   expect(server.offered.length === 1, `the batch was sent ${server.offered.length} times`);
 }
 
-async function encryptedOnly(stage: Stage): Promise<void> {
-  const server = await stage.server();
-  server.once.encryptedOnly = true;
-  await open(stage, server);
-  await stage.send(freshRows(1));
-  await stage.ended('unsupported');
-  expect(server.offered.length === 0, 'a row was sent in the clear to who wants it encrypted');
+/** @param openStudy by its id or by its name. */
+function encryptedOnly(
+  openStudy: (stage: Stage, server: ScriptedServer) => Promise<void>,
+): (stage: Stage) => Promise<void> {
+  return async (stage) => {
+    const server = await stage.server();
+    server.once.encryptedOnly = true;
+    await openStudy(stage, server);
+    await stage.send(freshRows(1));
+    await stage.ended('unsupported');
+    expect(
+      server.offered.length === 0, 'a row was sent in the clear to who wants it encrypted');
+  };
 }
 
 /** The study is given by its name, so its id is known only from the Welcome. */
 async function openByName(stage: Stage, server: ScriptedServer): Promise<void> {
   server.once.isAskedByName = true;
   await open(stage, server, { study: server.document.study });
-}
-
-async function encryptedOnlyByName(stage: Stage): Promise<void> {
-  const server = await stage.server();
-  server.once.encryptedOnly = true;
-  await openByName(stage, server);
-  await stage.send(freshRows(1));
-  await stage.ended('unsupported');
-  expect(server.offered.length === 0, 'a row was sent in the clear to who wants it encrypted');
 }
 
 async function byName(stage: Stage): Promise<void> {
@@ -160,9 +157,9 @@ export const onceCases: readonly ConformanceCase[] = [
   once('repeated until the verdict', repeated),
   once('killed before the answer', killed),
   once('the next run takes the next sequence', nextRun),
-  once('a server that takes encrypted rows alone', encryptedOnly),
+  once('a server that takes encrypted rows alone', encryptedOnly(open)),
   once('a study by its name', byName),
-  once('a study by its name, and encrypted rows alone', encryptedOnlyByName),
+  once('a study by its name, and encrypted rows alone', encryptedOnly(openByName)),
   once('rows of a withdrawn epoch', notCounted),
   once('another server than the pinned one', wrongKey),
   once('the token is missing', refused),

@@ -9,7 +9,7 @@ export interface OnceScript {
   /** Hexadecimal. */
   readonly studyId: string;
   readonly encryptedOnly: boolean;
-  /** Also begins an upload with Welcome, for who knows the study by its name. */
+  /** Answers an upload with Welcome, too: who has only the study's name finds its id there. */
   readonly isAskedByName: boolean;
   welcome(): Uint8Array;
   /** @returns null to cut the connection in place of an answer. */

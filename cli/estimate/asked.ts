@@ -176,8 +176,8 @@ function testOf(
   }
   if (times?.has(column) === true && sign !== '=' && sign !== '!=') {
     throw new UsageError(`--where ${text}: ${column} is read as the name of its `
-      + `${times.get(column)!}, and names have no order. Give --type ${column}=time, and --csv zone= `
-      + 'for the time zone: then dates are compared');
+      + `${times.get(column)!}, and names have no order. Give --type ${column}=time, and --csv `
+      + 'zone= for the time zone: then dates are compared');
   }
   const key = testKeys[sign as keyof typeof testKeys];
   const type = types.get(column);

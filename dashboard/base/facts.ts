@@ -2,7 +2,8 @@ import type { StudyDocument } from '../../client/index.js';
 import { answerKeys } from '../../client/words.js';
 import { duration, exact, percent, spoken, whole } from './format.js';
 import type { Asked } from './model.js';
-import { columnText, groupsInWords, testInWords } from './question-words.js';
+import { columnText } from './number-words.js';
+import { groupsInWords, testInWords } from './question-words.js';
 
 /** One public fact of a question or its study, in words. */
 export interface Fact {

@@ -1,3 +1,4 @@
+import type { StudyDocument } from '../../client/index.js';
 import type { NumberInfo } from '../../client/words.js';
 import { halfOf } from '../../client/base/digits.js';
 import { describeNumbers } from '../../src/answers/describe.js';
@@ -27,7 +28,15 @@ export function plainWords(name: string): NumberWords {
   return { ...anything, name };
 }
 
-/** The name of a column for people: its label, else its name. */
+/** The columns of a study, or of a question, and their words. */
+export type Columns = Pick<StudyDocument, 'columns' | 'columnWords'>;
+
+/** The name of a column for people: its label, else its name, also of a column that is not here. */
+export function columnText({ columns, columnWords }: Columns, column: string): string {
+  return columnWords?.[columns.indexOf(column)]?.label ?? spoken(column);
+}
+
+/** The same for the column at a place. */
 export function columnName({ columns, columnWords }: Asked, column: number): string {
   return columnWords?.[column]?.label ?? spoken(columns[column] ?? 'value');
 }
@@ -51,7 +60,7 @@ export function wordsOfAll(asked: Asked, outcome?: ValueOutcome): readonly Numbe
   const numbers = describeNumbers(asked, outcome);
   const placeOf = (column: string): number => asked.columns.indexOf(column);
   const names = namesOf(numbers, {
-    column: (column) => (placeOf(column) < 0 ? spoken(column) : columnName(asked, placeOf(column))),
+    column: (column) => columnText(asked, column),
     unitOf: (column) => asked.columnWords?.[placeOf(column)]?.unit,
     number: exact, percent,
   });

@@ -1,17 +1,9 @@
-import type { GroupBy, RowTest, StudyDocument, TestValue } from '../../client/index.js';
+import type { GroupBy, RowTest, TestValue } from '../../client/index.js';
 import type { NumberInfo } from '../../client/words.js';
 import { describeNumbers } from '../../src/answers/describe.js';
-import { counted, exact, spoken, whole } from './format.js';
+import { counted, exact, whole } from './format.js';
 import type { Asked } from './model.js';
-import { wordsOfAll } from './number-words.js';
-
-/** A study's columns and their words. */
-type Columns = Pick<StudyDocument, 'columns' | 'columnWords'>;
-
-/** The name of any column of a study for people: its label, else its name. */
-export function columnText({ columns, columnWords }: Columns, column: string): string {
-  return columnWords?.[columns.indexOf(column)]?.label ?? spoken(column);
-}
+import { columnText, wordsOfAll, type Columns } from './number-words.js';
 
 function value(each: TestValue): string {
   if (typeof each === 'boolean') return each ? 'yes' : 'no';

@@ -23,7 +23,8 @@ export function Lead({ followed, place }: {
       <p class="quiet as-of">Answer of epoch ${whole(lastValue.epoch)}, closed ${
         zonedTime(Number(lastValue.closedAtMs))}</p>
       <dl>${newestLines(asked, history).map(({ name, lead, range }) => html`<div key=${name}>
-        <dt><bdi>${name}</bdi></dt><dd>${lead} <span class="quiet">${range}</span></dd></div>`)}</dl>
+        <dt><bdi>${name}</bdi></dt>
+        <dd>${lead} <span class="quiet">${range}</span></dd></div>`)}</dl>
       <${Meaning} outcome=${lastValue.outcome} parameters=${asked.parameters} />`}</section>`;
 }
 

@@ -1,7 +1,7 @@
 import { assert } from '../../base/assert.js';
 import { modPrime } from '../../base/prime.js';
-import { Arena } from './arena.js';
-import type { Elements } from './prime-vectors.js';
+import { Arena, blocksOf } from './arena.js';
+import { asElements, type Elements } from './prime-vectors.js';
 
 /** Ands whose statements are put together: 16 products, at as many nodes. */
 export const andsOfGroup = 4;
@@ -118,9 +118,6 @@ function entriesOf(
   return table;
 }
 
-const elements = (part: Float64Array): Elements =>
-  new BigUint64Array(part.buffer as ArrayBuffer, part.byteOffset, part.length);
-
 /** Puts the patterns of columns `from` to `end` into the arena: by pair, and then by quarter. */
 function putPatterns(target: Uint8Array, patterns: Uint8Array, from: number, end: number): void {
   const columns = patterns.length / (2 * quarters);
@@ -128,13 +125,6 @@ function putPatterns(target: Uint8Array, patterns: Uint8Array, from: number, end
     target.set(
       patterns.subarray(i * columns + from, i * columns + end), i * (end - from),
     );
-  }
-}
-
-/** Stretches of the columns of groups. */
-function* blocksOf(columns: number): Generator<readonly [from: number, end: number]> {
-  for (let from = 0; from < columns; from += blockColumns) {
-    yield [from, Math.min(columns, from + blockColumns)];
   }
 }
 
@@ -154,11 +144,11 @@ export function productsOfGroups(
   );
   sums.fill(0);
   products.fill(0);
-  elements(w).set(factorsOf(factors.right, [1n, 1n]));
-  for (const [from, end] of blocksOf(places.length)) {
+  asElements(w).set(factorsOf(factors.right, [1n, 1n]));
+  for (const [from, end] of blocksOf(places.length, blockColumns)) {
     putPatterns(bytesOf(l), left, from, end);
     putPatterns(bytesOf(r), right, from, end);
-    elements(weights).set(places.subarray(from, end));
+    asElements(weights).set(places.subarray(from, end));
     const count = end - from;
     for (let quarter = 0; quarter < quarters; quarter++) {
       arena.exports.addByPattern(
@@ -170,13 +160,13 @@ export function productsOfGroups(
   for (let i = 0; i < quarters * combinations; i++) {
     const [quarter, both] = [Math.floor(i / combinations), i % combinations];
     const and = andsOfGroup * quarter + 2 * (both >> 1);
-    elements(u).set(factorsOf(factors.left, [ands[and]!, ands[and + 1]!]));
+    asElements(u).set(factorsOf(factors.left, [ands[and]!, ands[and + 1]!]));
     arena.exports.addPatternProducts(
       sums.byteOffset + 8 * i * patternsOfPair ** 2, u.byteOffset, w.byteOffset,
       products.byteOffset + 8 * both * productsOfPair ** 2, work.byteOffset,
     );
   }
-  return inRows(elements(products));
+  return inRows(asElements(products));
 }
 
 /** 16 x 16 products from those of the four combinations of pairs, 8 x 8 each. */
@@ -207,20 +197,20 @@ export function pointsOfGroups(
   const room = Math.min(places.length, blockColumns);
   const size = 2 * quarters * patternsOfPair;
   const [l, r, weights, u, w, points] = arena.layout(room, room, room, size, size, 6);
-  elements(u).set(entriesOf(factors.left, at, ones, ands));
-  elements(w).set(entriesOf(factors.right, at, ones, null));
+  asElements(u).set(entriesOf(factors.left, at, ones, ands));
+  asElements(w).set(entriesOf(factors.right, at, ones, null));
   points.fill(0);
-  for (const [from, end] of blocksOf(places.length)) {
+  for (const [from, end] of blocksOf(places.length, blockColumns)) {
     putPatterns(bytesOf(l), left, from, end);
     putPatterns(bytesOf(r), right, from, end);
-    elements(weights).set(places.subarray(from, end));
+    asElements(weights).set(places.subarray(from, end));
     const count = end - from;
     arena.exports.pointsOfPatterns(
       l.byteOffset, r.byteOffset, quarters * count, count, count, u.byteOffset, w.byteOffset,
       weights.byteOffset, points.byteOffset,
     );
   }
-  return [...elements(points)];
+  return [...asElements(points)];
 }
 
 /**
@@ -238,18 +228,18 @@ export function foldedGroups(
   const room = Math.min(folded.length, blockColumns);
   const [pairs, tables, places, entries] =
     arena.layout(room, 2 * quarters * patternsOfPair, room, room);
-  elements(tables).set(entriesOf(
+  asElements(tables).set(entriesOf(
     weights === null ? factors.right : factors.left, at, ofQuarter, weights?.ands ?? null,
   ));
-  for (const [from, end] of blocksOf(folded.length)) {
+  for (const [from, end] of blocksOf(folded.length, blockColumns)) {
     putPatterns(bytesOf(pairs), patterns, from, end);
-    if (weights !== null) elements(places).set(weights.places.subarray(from, end));
+    if (weights !== null) asElements(places).set(weights.places.subarray(from, end));
     const count = end - from;
     arena.exports.foldPatterns(
       pairs.byteOffset, quarters * count, count, count, tables.byteOffset,
       weights === null ? 0 : places.byteOffset, entries.byteOffset,
     );
-    folded.set(elements(entries).subarray(0, count), from);
+    folded.set(asElements(entries).subarray(0, count), from);
   }
   return folded;
 }

@@ -48,6 +48,13 @@ interface Platform {
   readonly Instance: new (module: object) => { readonly exports: unknown };
 }
 
+/** Stretches of `count` places, of at most `most`: what kernels take into the arena at once. */
+export function* blocksOf(
+  count: number, most: number,
+): Generator<readonly [from: number, end: number]> {
+  for (let from = 0; from < count; from += most) yield [from, Math.min(count, from + most)];
+}
+
 const pageBytes = 65_536;
 let compiled: object | null = null;
 

@@ -1,5 +1,5 @@
 import { assert } from '../../base/assert.js';
-import { Arena } from './arena.js';
+import { Arena, blocksOf } from './arena.js';
 
 /** Numbers below p = 2^61 - 1 (base/prime), 8 bytes each. */
 export type Elements = BigUint64Array;
@@ -20,22 +20,23 @@ export interface Run {
 /** Entries that are in the arena at a time: its memory is never given back. */
 const blockEntries = 2 ** 16;
 
+/** Places of a block, each with room for `width` entries. */
+const placesFor = (width: number): number => Math.max(1, Math.floor(blockEntries / width));
+
 let own: Arena | null = null;
+
+/** A part of the arena as elements. */
+export function asElements({ buffer, byteOffset, length }: Float64Array): Elements {
+  return new BigUint64Array(buffer as ArrayBuffer, byteOffset, length);
+}
 
 /** Parts of the arena, each with room for so many elements. Valid until the next call. */
 function laidOut<const Lengths extends readonly number[]>(
   ...lengths: Lengths
 ): { readonly arena: Arena; readonly parts: { [K in keyof Lengths]: Elements } } {
   const arena = own ??= new Arena();
-  const parts = arena.layout(...lengths).map(({ buffer, byteOffset, length }) =>
-    new BigUint64Array(buffer as ArrayBuffer, byteOffset, length));
+  const parts = arena.layout(...lengths).map(asElements);
   return { arena, parts: parts as { [K in keyof Lengths]: Elements } };
-}
-
-/** Stretches of at most `blockEntries` of `count` places, each with room for `width` entries. */
-function* blocksOf(count: number, width: number): Generator<readonly [from: number, end: number]> {
-  const length = Math.max(1, Math.floor(blockEntries / width));
-  for (let from = 0; from < count; from += length) yield [from, Math.min(count, from + length)];
 }
 
 /** Columns of a vector with an entry at each node: the last one is filled up with zeros. */
@@ -71,7 +72,7 @@ export function pointsOf(
     laidOut(room, room, weights.length, 2 * nodes - 2);
   table.set(weights);
   points.fill(0n);
-  for (const [from, end] of blocksOf(q, nodes)) {
+  for (const [from, end] of blocksOf(q, placesFor(nodes))) {
     putColumns(u, left, nodes, from, end);
     putColumns(w, right, nodes, from, end);
     if (nodes === 4) {
@@ -95,7 +96,7 @@ export function foldedVector(vector: Elements, weights: Elements): Elements {
   const room = Math.min(folded.length * nodes, Math.max(nodes, blockEntries));
   const { arena: { exports }, parts: [u, factors] } = laidOut(room, nodes);
   factors.set(weights);
-  for (const [from, end] of blocksOf(folded.length, nodes)) {
+  for (const [from, end] of blocksOf(folded.length, placesFor(nodes))) {
     putColumns(u, vector, nodes, from, end);
     exports.foldVector(u.byteOffset, end - from, nodes, factors.byteOffset);
     folded.set(u.subarray(0, end - from), from);
@@ -111,7 +112,7 @@ export function addRuns(
   const room = Math.min(most, blockEntries);
   const { arena: { exports }, parts: [u, w, target] } = laidOut(room, room, room);
   for (const run of runs) {
-    for (const [from, end] of blocksOf(run.length, 1)) {
+    for (const [from, end] of blocksOf(run.length, blockEntries)) {
       u.set(left.subarray(run.left + from, run.left + end));
       w.set(right.subarray(run.right + from, run.right + end));
       const places = run.isOneSum
@@ -135,7 +136,7 @@ export function addWeighed(
   const room = Math.min(most, blockEntries);
   const { arena: { exports }, parts: [u, w, sums] } = laidOut(room, room, room);
   for (const run of runs) {
-    for (const [from, end] of blocksOf(run.length, 1)) {
+    for (const [from, end] of blocksOf(run.length, blockEntries)) {
       const places = target.subarray(run.left + from, run.left + end);
       u.set(right.subarray(run.right + from, run.right + end));
       w.set(run.isOneSum

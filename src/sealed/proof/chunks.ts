@@ -10,6 +10,9 @@ import { degreesOf, fanInsOf } from './folds.js';
 /** Bytes of each verifier's half of the seed of a chunk's weights. */
 export const halfSeedBytes = 16;
 
+/** Words of a digest of coins. */
+export const digestWords = 16;
+
 /** Ands of a chunk at most, 32 to a word. */
 export const andWordsMost = 2 ** 17;
 /** Chunks of ands that are proved side by side. */

@@ -48,25 +48,26 @@ function inverse(field: Field, value: bigint): bigint {
   return result;
 }
 
-/** For each field, by number of nodes: the inverses of prod (i - j) over the nodes j beside i. */
-const denominators = new WeakMap<Field, Map<number, readonly bigint[]>>();
-
-function denominatorsOf(field: Field, nodes: number): readonly bigint[] {
-  let ofField = denominators.get(field);
-  if (ofField === undefined) {
-    denominators.set(field, ofField = new Map<number, readonly bigint[]>());
-  }
-  let found = ofField.get(nodes);
-  if (found === undefined) {
-    found = Array.from({ length: nodes }, (_, i) => {
-      let below = 1n;
-      for (let j = 0; j < nodes; j++) if (j !== i) below = elementOf(field, below * BigInt(i - j));
-      return inverse(field, below);
-    });
-    ofField.set(nodes, found);
-  }
-  return found;
+/** Makes once what follows from a field and a number of nodes alone. */
+export function onceForNodes<T>(
+  make: (field: Field, nodes: number) => T,
+): (field: Field, nodes: number) => T {
+  const made = new WeakMap<Field, Map<number, T>>();
+  return (field, nodes) => {
+    let ofField = made.get(field);
+    if (ofField === undefined) made.set(field, ofField = new Map<number, T>());
+    let found = ofField.get(nodes);
+    if (found === undefined) ofField.set(nodes, found = make(field, nodes));
+    return found;
+  };
 }
+
+/** The inverses of prod (i - j) over the nodes j beside i, for each node i. */
+const denominatorsOf = onceForNodes((field, nodes) => Array.from({ length: nodes }, (_, i) => {
+  let below = 1n;
+  for (let j = 0; j < nodes; j++) if (j !== i) below = elementOf(field, below * BigInt(i - j));
+  return inverse(field, below);
+}));
 
 /** Weights that give a polynomial of degree below `nodes` at a point from its values at 0, 1, .. */
 export function weightsAt(field: Field, nodes: number, point: bigint): Elements {

@@ -1,4 +1,4 @@
-import { elementOf, weightsAt, type Elements, type Field } from './field.js';
+import { elementOf, onceForNodes, weightsAt, type Elements, type Field } from './field.js';
 
 /** Entries of a vector that one polynomial goes through, fold after fold. */
 const fans = [4, 4, 16];
@@ -30,21 +30,13 @@ export function folded(field: Field, vector: Elements, nodes: number, coin: bigi
 }
 
 /** Weights of points nodes .. 2 nodes - 2, row by row: the same in every proof of a field. */
-const beyond = new WeakMap<Field, Map<number, Elements>>();
-
-function weightsBeyond(field: Field, nodes: number): Elements {
-  let ofField = beyond.get(field);
-  if (ofField === undefined) beyond.set(field, ofField = new Map<number, Elements>());
-  let weights = ofField.get(nodes);
-  if (weights === undefined) {
-    weights = new BigUint64Array(nodes * (nodes - 1));
-    for (let i = 0; i < nodes - 1; i++) {
-      weights.set(weightsAt(field, nodes, BigInt(nodes + i)), nodes * i);
-    }
-    ofField.set(nodes, weights);
+const weightsBeyond = onceForNodes((field, nodes): Elements => {
+  const weights = new BigUint64Array(nodes * (nodes - 1));
+  for (let i = 0; i < nodes - 1; i++) {
+    weights.set(weightsAt(field, nodes, BigInt(nodes + i)), nodes * i);
   }
   return weights;
-}
+});
 
 /** G(1) .. G(2 nodes - 2) of G = sum of products of the columns' polynomials. */
 export function pointsOfFold(

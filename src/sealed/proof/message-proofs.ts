@@ -6,8 +6,8 @@ import type { Party } from '../steps/party.js';
 import type { AndMessage, MessageProofs, NumberMessages } from '../steps/statements.js';
 import { elementsOf } from '../steps/words.js';
 import {
-  andChunksMost, andWordsMost, elementBytes, factorsMost, foldsOf, halfSeedBytes, VerifiersCoins,
-  type Chunk, type ChunkSide, type Statements,
+  andChunksMost, andWordsMost, digestWords, elementBytes, factorsMost, foldsOf, halfSeedBytes,
+  VerifiersCoins, type Chunk, type ChunkSide, type Statements,
 } from './chunks.js';
 import { KeyElements, sharedField, type ElementStream } from './field.js';
 import { Prover, type FoldMessage } from './prover.js';
@@ -284,7 +284,7 @@ export class ChunkedProofs implements MessageProofs {
       previousWords: words * proofs.length, followingWords: words * proofs.length,
     });
     const half = (received: Uint32Array, i: number): Uint8Array =>
-      new Uint8Array(received.slice(words * i, words * (i + 1)).buffer);
+      bytesOf(received.subarray(words * i, words * (i + 1)));
     return proofs.map(({ prover }, i) => prover.begin(half(previous, i), half(following, i)));
   }
 
@@ -363,8 +363,6 @@ export class ChunkedProofs implements MessageProofs {
   }
 }
 
-const digestWords = 16;
-
 /** One round: what goes to either server, and the words that come from it. Nothing is empty. */
 async function exchange(
   party: Party, { toPrevious, toFollowing, previousWords, followingWords }: {
@@ -392,5 +390,5 @@ function bytesOf(words: Uint32Array): Uint8Array {
 }
 
 function elementsIn(words: Uint32Array): readonly bigint[] {
-  return [...new BigUint64Array(words.slice().buffer)];
+  return [...elementsOf(words.slice())];
 }

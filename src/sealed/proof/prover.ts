@@ -32,7 +32,7 @@ export interface ProverOptions {
 
 /**
  * A server that proves to the two others that the messages of a chunk are right (Boneh and others
- * 2019; Boyle and others 2019). No sockets: whoever holds it passes its messages on.
+ * 2019; Boyle and others 2019). It has no sockets: its owner passes the messages on.
  *
  * Claim. If it follows this file, then each verifier learns nothing that it does not hold, also
  * from a verifier beside it that runs changed code.

@@ -1,9 +1,10 @@
 import { after, before, servers, type ServerIndex } from '../shares/body.js';
 import type { CountedProofs, SentWords } from '../steps/traffic.js';
-import { andChunksMost, andWordsMost, factorsMost, foldsFor, halfSeedBytes } from './chunks.js';
+import {
+  andChunksMost, andWordsMost, digestWords, factorsMost, foldsFor, halfSeedBytes,
+} from './chunks.js';
 
 const elementWords = 2;
-const digestWords = 16;
 
 /** Counts what `ChunkedProofs` sends, from public sizes alone. */
 export class ProofTraffic implements CountedProofs {
