@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import type { Compressors } from 'hyparquet';
 import { lz4Block } from './lz4.js';
-import { snappyBlock } from './snappy.js';
+import { snappyBlock } from '../../src/numerics/kernels/snappy.js';
 import { zstdFrames } from './zstd.js';
 
 /** Decompression that writes no more bytes than the page's header states. */

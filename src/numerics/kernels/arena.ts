@@ -5,7 +5,7 @@ type Pass = (...numbers: number[]) => number;
 
 /**
  * The exports of the compiled module. Pointers count bytes. See assembly/rows.ts, gram.ts,
- * counts.ts, pairs.ts, scores.ts, eigen.ts and proofs.ts.
+ * counts.ts, pairs.ts, scores.ts, eigen.ts, proofs.ts and snappy.ts.
  */
 export interface Exports {
   readonly gather: Pass;
@@ -25,6 +25,7 @@ export interface Exports {
   readonly countSides: Pass;
   readonly keepSmallest: Pass;
   readonly eigen: Pass;
+  readonly snappyParts: Pass;
   readonly andPatterns: Pass;
   readonly addByPattern: Pass;
   readonly addPatternProducts: Pass;

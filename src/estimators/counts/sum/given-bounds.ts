@@ -116,10 +116,11 @@ function adder(bounds: readonly Bounds[], places: KeyPlaces): AddWhole {
   return (row, sums) => {
     const place = placeOf(row, places);
     if (place === null) return;
-    bounds.forEach((own, j) => {
+    for (let j = 0; j < columns; j++) {
+      const own = bounds[j]!;
       const value = row[places.columnsFrom + j]!;
       sums[place * columns + j]! += stepsOf(value, own);
       countOutside(value, own.low, own.high, sums, outsideFrom + sides * j);
-    });
+    }
   };
 }

@@ -6,6 +6,7 @@ export { countBins, countCells, countDistances, countSides } from './counts';
 export { keepSmallest } from './pairs';
 export { scoreRows, countScores, takeBinned } from './scores';
 export { eigen } from './eigen';
+export { snappyParts } from './snappy';
 export {
   andPatterns, addByPattern, addPatternProducts, foldPatterns, pointsOfPatterns, pointsOfFour,
   pointsOfMany, foldVector, addProducts, addMultiples, addInnerProduct,

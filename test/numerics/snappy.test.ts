@@ -1,6 +1,6 @@
 import { snappyUncompress } from 'hyparquet';
 import { describe, expect, it } from 'vitest';
-import { snappyBlock } from '../../cli/input/snappy.js';
+import { snappyBlock } from '../../src/numerics/kernels/snappy.js';
 import { utf8 } from '../../src/base/bytes.js';
 import { seededRandom } from '../../src/random/work.js';
 
