@@ -14,7 +14,9 @@ import { corruptionAtMost, movedByShare } from './expected-error.js';
 import { usualRadius } from './parameters.js';
 import { rowsCohort } from './pool.js';
 import { binsEvent } from './query-events.js';
-import { chooseRadius, distanceBins, distanceCounts, readDistances, rowsIn } from './radius.js';
+import {
+  assumedOfGroups, chooseRadius, distanceBins, distanceCounts, groupsAssumed, readDistances, rowsIn,
+} from './radius.js';
 
 /**
  * The mean of all rows, beside the answer of an estimator that leaves rows out or pulls them in.
@@ -36,6 +38,8 @@ export interface AllRowsDesign {
   /** Sum and number of all rows; its ball has radius 1, in units of the chosen radius. */
   readonly clipped: ClippedMeanEvents;
   readonly events: readonly MechanismEvent[];
+  /** The assumption behind an interval that `withAllRows` makes, for the plan. */
+  readonly assumption: string;
 }
 
 /** Part of rho that the mean of all rows takes. */
@@ -65,7 +69,10 @@ export function allRowsDesign(facts: StudyFacts, cohort = rowsCohort): AllRowsDe
   const clipped = clippedMeanEvents({
     cohort, dimension, radius: 1, name: eventName, rho: shareOf(rho, 1 - share),
   });
-  return { facts, distance, clipped, events: [distance, clipped.sum, clipped.count] };
+  return {
+    facts, distance, clipped, events: [distance, clipped.sum, clipped.count],
+    assumption: `for its interval: ${assumedOfGroups(distance.sigma)}`,
+  };
 }
 
 /** The released numbers about all rows. In spreads, about the centre. */
@@ -82,7 +89,10 @@ export interface AllRows {
   readonly deviation: Float64Array;
   /** Root mean square distance over the root of the number of columns, at least 1. */
   readonly width: number;
-  /** How much of the mean the ball of `moved` may hide, in any one direction. */
+  /** Radius of the ball that `moved` is the mean in, and the noise of the histogram behind it. */
+  readonly radius: number;
+  readonly sigma: number;
+  /** How much of the mean this ball may hide, in any one direction. */
   readonly bias: number;
   /** How much of it a ball of some radius about the centre may hide: seen, and hidden by noise. */
   readonly beyond: (radius: number) => number;
@@ -125,6 +135,7 @@ export async function releaseAllRows(
         (radius * clipped.sum.sigma) / present, (entry * clipped.count.sigma) / present,
       )),
       width: Math.max(1, distances.width),
+      radius, sigma: distance.sigma,
       bias: distances.beyond(radius) + distances.hidden(radius),
       beyond: distances.beyond,
       hidden: distances.hidden,
@@ -182,8 +193,10 @@ export function withAllRows(outcome: Outcome, beside: BesideAllRows): Outcome {
   const mean = Array.from(all.moved, (entry, j) => centre[j]! + entry * spread[j]!);
   const interval = widened(own, mean, beside);
   const gone = left === null ? 0 : Math.max(0, 1 - left / all.present);
-  const findings =
-    [...outcome.findings ?? [], ...findingsBeside(outcome, { all, spread, gone, mean })];
+  const findings = [
+    ...outcome.findings ?? [], ...findingsBeside(outcome, { all, spread, gone, mean }),
+    ...groupsAssumed(interval, all.sigma, all.radius, { middle: centre, spread, bounds: null }),
+  ];
   return {
     ...outcome,
     interval95: interval,

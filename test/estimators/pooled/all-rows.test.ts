@@ -3,6 +3,7 @@ import type { Outcome, ValueOutcome } from '../../../src/base/outcome.js';
 import {
   allRowsDesign, allRowsShare, movedByHostile, withAllRows, withoutAllRows, type AllRows,
 } from '../../../src/estimators/pooled/all-rows.js';
+import { groupSeenFrom } from '../../../src/estimators/pooled/radius.js';
 import { amountToNumber } from '../../../src/privacy/accounting/amount.js';
 import { costOfEvents } from '../../../src/privacy/accounting/composition.js';
 import { dataSource } from '../../support/data.js';
@@ -56,7 +57,7 @@ describe('the mean of all rows beside an answer', () => {
     const { interval95, intervalIfFalse95, radiusIfFalse95 } = outcome;
     expect(intervalIfFalse95!.low[0]).toBeLessThan(interval95!.low[0]!);
     expect(radiusIfFalse95).toBeGreaterThan(Math.abs(outcome.estimate[0]!));
-    expect(named(await answerFor(estimator, 0, set))).toEqual([]);
+    expect(named(await answerFor(estimator, 0, set))).toEqual(['interval-assumes']);
   });
 
   it('costs its share of rho, and leaves the rest', () => {
@@ -70,7 +71,7 @@ describe('the mean of all rows beside an answer', () => {
   it('knows nothing of rows that no bin shows, and bounds what a share may move', () => {
     const all: AllRows = {
       moved: Float64Array.of(0.1), deviation: Float64Array.of(0.01), present: 1_000,
-      isBelowPlan: false, width: 1, bias: Infinity, beyond: () => Infinity, hidden: () => 0,
+      isBelowPlan: false, width: 1, radius: 4, sigma: 2, bias: Infinity, beyond: () => Infinity, hidden: () => 0,
     };
     const answer: Outcome = {
       kind: 'value', estimate: [0], shape: [1],
@@ -80,6 +81,13 @@ describe('the mean of all rows beside an answer', () => {
     const [centre, spread] = [Float64Array.of(0), Float64Array.of(1)];
     expect(withAllRows(answer, { all, centre, spread, left: null, clippedAt: 4 }))
       .toMatchObject({ interval95: { low: [-Infinity], high: [Infinity] } });
+    expect(withAllRows(answer, {
+      all: { ...all, bias: 0 }, centre, spread, left: null, clippedAt: null,
+    })).toMatchObject({
+      findings: expect.arrayContaining([
+        { reason: 'interval-assumes', columns: [0], amounts: [groupSeenFrom(2), 0, -4, 4] },
+      ]),
+    });
     // All of the share at one place, and the others at another with no width.
     const apart = (share: number): number => Math.sqrt(share / (1 - share));
     expect(movedByHostile(0.05, 0, 100)).toBeGreaterThan(apart(0.05));

@@ -159,6 +159,7 @@ function planFor(
         + 'and not far above it',
         'for accuracy: honest rows are about symmetric around their mean, or nearly so after '
         + 'trimming at 2.5 spreads',
+        ...(choice.kind === 'auto' ? [choice.all.assumption] : []),
       ],
       corruptionMax,
     },

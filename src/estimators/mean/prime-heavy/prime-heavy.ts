@@ -147,7 +147,7 @@ function planFor(design: HeavyDesign, spread: Float64Array, corruption: number):
     guarantee: {
       theorem: 'filtering by released second moments, about a centre found by others; '
         + 'proofs in src/estimators/mean/prime-heavy',
-      assumptions: [boundedAssumption, assumptions.corruption],
+      assumptions: [boundedAssumption, assumptions.corruption, design.all.assumption],
       corruptionMax: corruption,
     },
     outputShape: [facts.dimension],

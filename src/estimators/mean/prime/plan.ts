@@ -135,7 +135,7 @@ function designFilter(
       guarantee: {
         theorem: 'filtering by released second moments; '
           + 'proofs in src/estimators/mean/prime and src/estimators/mean/filters',
-        assumptions: [assumptions.lightTails, assumptions.corruption],
+        assumptions: [assumptions.lightTails, assumptions.corruption, all.assumption],
         corruptionMax: corruption,
       },
       outputShape: [dimension],

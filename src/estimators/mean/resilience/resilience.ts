@@ -170,7 +170,10 @@ function designFor(request: DesignRequest): PooledDesign | TooFew {
     centre: start,
     plan: {
       events: [present, ...start.events, ...all.events, test, point],
-      guarantee: { ...promise, corruptionMax: corruption },
+      guarantee: {
+        ...promise, assumptions: [...promise.assumptions, all.assumption],
+        corruptionMax: corruption,
+      },
       outputShape: [dimension],
       facts: {
         trimmedAtEachEnd: ends.trimmed,

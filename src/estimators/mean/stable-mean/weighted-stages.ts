@@ -138,7 +138,7 @@ export function weightedPlan<Stage extends WeightedStage>(
     events,
     guarantee: {
       theorem,
-      assumptions: [assumptions.lightTails, assumptions.corruption],
+      assumptions: [assumptions.lightTails, assumptions.corruption, design.all.assumption],
       corruptionMax: corruption,
     },
     outputShape: [dimension],
