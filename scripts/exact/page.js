@@ -73,8 +73,10 @@ ${table(['draws', 'exact', 'rho', 'gaussian', 'losses', 'order 8', 'pure', 'faul
 
 A budget of epsilon 1 and delta 1e-6 has room for two releases of Gaussian noise, and not for three. All schedules of
 three epochs run on the store of a server: each epoch waits before it opens or not, stays open or not, and is charged or
-lapses. In a budget of each contributor one of two people takes part or not. *Most* is the largest number of charged epochs
-with rows of one person that a budget let through, within its period where it renews.
+lapses. In a budget of each contributor one of two people takes part or not. With *either sum* each epoch also has Gaussian
+noise, or Laplace noise of epsilon 1/2, which the sum of pure epsilons pays for. *Most* is the largest number of charged epochs
+with rows of one person that a budget let through, within its period where it renews, and *exact epsilon* the largest of those
+that it let through together.
 
 ${table(['budget', 'schedules', 'most', 'exact epsilon', 'stated', 'faults'], budgets.map((each) => [
     each.name, each.schedules, each.most, each.exact.toFixed(4), each.stated, each.faults.length,

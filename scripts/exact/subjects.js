@@ -48,6 +48,7 @@ const halfSteps = [-1 - 2 ** -40, 2 ** 21 - 1];
 
 const cohorts = [2000, 20_000, 200_000, 2_000_000];
 const target = privacyTarget({ epsilon: 8, delta: 1e-4 });
+const pure = resolvePureTarget({ epsilon: 2, delta: 0 });
 
 const subject = (name, title, set, dimension, more = {}) =>
   ({ name, title, set, dimension, landmarks: [], ...more });
@@ -69,11 +70,15 @@ export const subjects = [
   subject('histogram', 'histogram, bins without bounds', { column: 0, width: 1 }, 1),
   subject('quantile', 'quantile, without intervals',
     { column: 0, range: '-5..5', probabilities: '0.001' }, 1, { landmarks: [-5, 5, 0] }),
+  subject('quantile', 'quantile, without a range', {}, 1),
   subject('mean', 'mean, public range', { range: '-5..5' }, 1, { landmarks: [-5, 5] }),
+  subject('mean', 'mean, one column', { spread: 1 }, 1),
   ...['count', 'sum', 'histogram', 'share', 'quantile'].map((name) => subject(
-    name, `${name}, pure`, settings[name][0], 1,
-    { landmarks: settings[name][1], target: resolvePureTarget({ epsilon: 2, delta: 0 }) },
+    name, `${name}, pure`, settings[name][0], 1, { landmarks: settings[name][1], target: pure },
   )),
+  subject('sum', 'sum, found cap, pure', { cap: 'auto', 'cap-max': 100 }, 1, { target: pure }),
+  subject('mean', 'mean, public range, pure', { range: '-5..5' }, 1,
+    { landmarks: [-5, 5], target: pure }),
   ...byKey.map(([name, set, columns]) =>
     subject(name, `${name}, by key`, set, columns + 1, { keys: publicKeys })),
   ...byKey.filter(([name]) => findEstimator(name).keyed?.includes('discovered')).map(
