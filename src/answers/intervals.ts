@@ -81,12 +81,13 @@ export interface GroupDifference {
  * Compares two groups of one answer, number by number. It reads released numbers only, so it costs
  * no privacy.
  *
- * Where an answer has intervals of its own, the interval of a difference goes from the low end of
- * one minus the high end of the other to the opposite: it is missed only if one of the two is,
- * which happens at most 10 times in 100 whatever the errors are, and less than once in 100 where
- * they are normal and independent. Numbers with noise and no other error, such as counts of those
- * who came, have draws of their own in each group, so there the half-width is the root of the sum
- * of squares, which holds 95 times in 100.
+ * The interval of a difference goes from the low end of one minus the high end of the other to the
+ * opposite: it is missed only if one of the two is, which happens at most 10 times in 100 whatever
+ * the errors are, and less than once in 100 where they are normal and independent. Counts of those
+ * who came have noise and no other error, drawn for each group by itself. So there the half-width
+ * is the root of the sum of squares, which holds 95 times in 100. People who lose groups, whom the
+ * intervals of counts reach out for to one side, are an error that groups share, as are unknown
+ * ends: both count as the ends of other numbers do.
  * @param asked - the question, with its columns.
  * @param one - the group whose numbers are compared: a part for each column of `by`.
  * @param other - the group whose numbers are taken off.
@@ -112,10 +113,15 @@ export function compareGroups(
   }
   const [first, second] = [placeOf(groups, one), placeOf(groups, other)];
   const numbers = describeNumbers(asked, outcome);
-  return numbers.map((number, i) => ({
-    number, ...differenceOf(outcome, first * numbers.length + i, second * numbers.length + i),
-  }));
+  return numbers.map((number, i) => {
+    const [left, right] = [first, second].map((place) => endsAbout(
+      outcome, place * numbers.length + i)) as [Ends, Ends];
+    return { number, ...differenceOf(left, right, isCounted(number)) };
+  });
 }
+
+/** Numbers of people whose only error is noise. */
+const isCounted = ({ kind }: NumberInfo): boolean => kind === 'count' || kind === 'bin';
 
 function placeOf(groups: readonly (readonly string[])[], group: readonly string[]): number {
   checkList(group, 'a group is a list with a name for each column that the answer is split by');
@@ -127,19 +133,34 @@ function placeOf(groups: readonly (readonly string[])[], group: readonly string[
     didYouMean(text(group), groups.map(text))}`, { group });
 }
 
-function differenceOf(
-  outcome: ValueOutcome, one: number, other: number,
-): Omit<GroupDifference, 'number'> {
-  const coverage = outcome.interval95 === undefined ? 0.95 : 0.9;
-  const [left, right] = [numberAt(outcome, one), numberAt(outcome, other)];
-  const nothing = { low: -Infinity, high: Infinity, coverage } as const;
-  if (left === null || right === null) return { difference: null, ...nothing };
-  const difference = left - right;
-  const [ends, others] = [intervalOf(outcome, one), intervalOf(outcome, other)];
-  if (ends === null || others === null) return { difference, ...nothing };
-  if (outcome.interval95 !== undefined) {
-    return { difference, low: ends[0] - others[1], high: ends[1] - others[0], coverage };
-  }
-  const width = Math.hypot(ends[1] - left, others[1] - right);
-  return { difference, low: difference - width, high: difference + width, coverage };
+/** A number, null without an answer, and the distances of its ends, infinite where it is open. */
+interface Ends {
+  readonly value: number | null;
+  readonly down: number;
+  readonly up: number;
 }
+
+function endsAbout(outcome: ValueOutcome, place: number): Ends {
+  const value = numberAt(outcome, place);
+  const [low, high] = intervalOf(outcome, place) ?? [-Infinity, Infinity];
+  return { value, down: (value ?? 0) - low, up: high - (value ?? 0) };
+}
+
+function differenceOf(
+  one: Ends, other: Ends, isOfNoise: boolean,
+): Omit<GroupDifference, 'number'> {
+  const difference = one.value === null || other.value === null ? null : one.value - other.value;
+  const about = difference ?? 0;
+  if (isOfNoise && isEven(one) && isEven(other)) {
+    const width = Math.hypot(one.up, other.up);
+    return { difference, low: about - width, high: about + width, coverage: 0.95 };
+  }
+  return {
+    difference, low: about - one.down - other.up, high: about + one.up + other.down,
+    coverage: 0.9,
+  };
+}
+
+/** True if an interval is finite, and reaches as far to both sides but for rounding. */
+const isEven = ({ down, up }: Ends): boolean =>
+  Number.isFinite(up) && Math.abs(up - down) <= 1e-6 * up;

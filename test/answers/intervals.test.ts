@@ -24,6 +24,22 @@ describe('the difference of two groups', () => {
     expect(compare(answer({}), 'south', 'north').difference).toBe(-110);
   });
 
+  it('adds the squares of the half-widths that counts state, and no others', () => {
+    // Laplace noise of scale 1 on whole counts, as keelson releases it.
+    const interval95 = { low: [517, 407, 3], high: [523, 413, 12] };
+    const uncertainty: Uncertainty = { kind: 'laplace', scale: [1, 1, 1] };
+    expect(compare(answer({ interval95, uncertainty }))).toMatchObject({
+      low: expect.closeTo(110 - 3 * Math.SQRT2, 9) as number,
+      high: expect.closeTo(110 + 3 * Math.SQRT2, 9) as number, coverage: 0.95,
+    });
+    // People who lose groups are in the third interval, on one side.
+    expect(compare(answer({ interval95, uncertainty }), 'north', 'east'))
+      .toMatchObject({ low: 505, high: 520, coverage: 0.9 });
+    const mean = { estimator: 'mean', columns: ['minutes'], parameters: {} };
+    expect(compareGroups(mean, answer({ interval95, uncertainty }), ['north'], ['south'])[0])
+      .toMatchObject({ low: 104, high: 116, coverage: 0.9 });
+  });
+
   it('takes the ends farthest apart where an answer has intervals of its own', () => {
     const interval95 = { low: [500, 400, -Infinity], high: [530, Infinity, Infinity] };
     expect(compare(answer({ interval95 })))
@@ -60,9 +76,15 @@ describe('the difference of two groups', () => {
     for (let run = 0; run < 2_000; run++) {
       const mechanisms = createMechanisms([event], seededNoise(`${kind} ${run}`));
       const estimate = mechanisms[kind]('x', Sensitive.of(Float64Array.of(100, 80))).value;
-      const { low, high } = compare(answer({
+      const half = kind === 'gaussian' ? 1.96 * 3 : Math.log(20) * 3;
+      const { low, high, coverage } = compare(answer({
         estimate: [...estimate], shape: [2], groups: [['north'], ['south']], uncertainty,
+        interval95: {
+          low: [...estimate].map((value) => value - half),
+          high: [...estimate].map((value) => value + half),
+        },
       }));
+      expect(coverage).toBe(0.95);
       if (low <= 20 && high >= 20) held += 1;
     }
     expect(held / 2_000).toBeGreaterThan(0.95 - 4.9 * Math.sqrt(0.95 * 0.05 / 2_000));

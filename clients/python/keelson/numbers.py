@@ -41,6 +41,85 @@ class Number(NamedTuple):
     facts: Dict[str, Any]
 
 
+class GroupDifference(NamedTuple):
+    """By how much a number of one group is above that of another.
+
+    name, kind, column, unit: of the number, as in `Number`. difference: in its unit; None where one
+    of the groups has no answer. low, high: the ends of its interval; infinite where nothing is
+    known on a side. coverage: the least probability with which the interval holds, .95 or .9.
+    """
+
+    name: str
+    kind: str
+    column: Optional[str]
+    unit: Optional[str]
+    difference: Optional[float]
+    low: float
+    high: float
+    coverage: float
+
+
+def compare_groups(
+    answer: Sequence[Number], one: Sequence[str], other: Sequence[str],
+) -> List[GroupDifference]:
+    """Compares two groups of one answer of a release, number by number.
+
+    It reads released numbers only, so it costs no privacy.
+
+    answer: of `release.numbers`, such as `release.numbers["people"]`. one: the group whose numbers
+    are compared, a part for each column that the answer is split by, such as `["north"]`. other:
+    the group whose numbers are taken off.
+
+    The interval goes from the low end of one minus the high end of the other to the opposite, which
+    holds in at least 90 of 100 releases whatever the errors are. Counts have noise and no other
+    error, drawn for each group by itself. So there the half-width is the root of the sum of
+    squares, which holds 95 times in 100.
+
+    Raises KeelsonError("invalid-parameter") where the answer lacks one of the two groups.
+    """
+    return [_difference(left, right)
+            for left, right in zip(_of_group(answer, one), _of_group(answer, other))]
+
+
+def _of_group(answer: Sequence[Number], group: Sequence[str]) -> List[Number]:
+    if isinstance(group, str):
+        raise KeelsonError(
+            "invalid-parameter", f'a group is a list with a part for each column: ["{group}"]')
+    found = [number for number in answer if number.group == tuple(group)]
+    if len(found) > 0:
+        return found
+    groups = list(dict.fromkeys(
+        ", ".join(number.group) for number in answer if number.group is not None))
+    known = "; ".join(groups[:10]) if groups else "none, as it is not split by groups"
+    raise KeelsonError(
+        "invalid-parameter", f"the answer has no group {', '.join(group)}: its groups are {known}")
+
+
+def _difference(one: Number, other: Number) -> GroupDifference:
+    difference = (
+        None if one.value is None or other.value is None else one.value - other.value)
+    about = 0.0 if difference is None else difference
+    (down, up), (others_down, others_up) = _reaches(one), _reaches(other)
+    low, high, coverage = about - down - others_up, about + up + others_down, 0.9
+    if one.kind in ("count", "bin") and _is_even(down, up) and _is_even(others_down, others_up):
+        width = math.hypot(up, others_up)
+        low, high, coverage = about - width, about + width, 0.95
+    return GroupDifference(
+        one.name, one.kind, one.column, one.unit, difference, low, high, coverage)
+
+
+def _reaches(number: Number) -> Tuple[float, float]:
+    """The distances of the ends, infinite where nothing is known."""
+    if number.value is None or number.low is None or number.high is None:
+        return math.inf, math.inf
+    return number.value - number.low, number.high - number.value
+
+
+def _is_even(down: float, up: float) -> bool:
+    """True if an interval is finite, and reaches as far to both sides but for rounding."""
+    return math.isfinite(up) and abs(up - down) <= 1e-6 * up
+
+
 def malformed(text: str) -> KeelsonError:
     return KeelsonError("malformed", text)
 

@@ -21,7 +21,7 @@ from websockets.exceptions import ConnectionClosedError
 
 from keelson import (
     AsyncContributor, AsyncOnceContributor, Contributor, KeelsonError, OnceContributor, Release,
-    choices_of, open_seed, subscribe, subscribe_async, verify_log,
+    Number, choices_of, compare_groups, open_seed, subscribe, subscribe_async, verify_log,
 )
 from keelson import contributor, encryption
 from keelson._wire import CODES, SCHEMA, Message, decode, encode, kind_of
@@ -252,6 +252,45 @@ class Vectors(unittest.TestCase):
             value.interval_if_false_low, value.interval_if_false_high = [-3, ends[0]], [12, ends[1]]
             (numbers,) = Release(0, 1, b"", b"", b"", release).numbers.values()
             self.assertEqual((numbers[0].low, numbers[0].high), (-3, 12))
+
+
+class Groups(unittest.TestCase):
+    """The cases of test/answers/intervals.test.ts."""
+
+    @staticmethod
+    def answer(kind, *ends):
+        return [Number(kind, value, low, high, "people", None, None, kind, None, (group,), {})
+                for group, value, low, high in ends]
+
+    def test_counts(self):
+        answer = self.answer("count", ("north", 520, 517, 523), ("south", 410, 407, 413),
+                             ("east", 7, 3, 12), ("west", None, None, None))
+        (found,) = compare_groups(answer, ["north"], ["south"])
+        self.assertEqual((found.name, found.unit, found.difference, found.coverage),
+                         ("count", "people", 110, 0.95))
+        self.assertAlmostEqual(found.low, 110 - 3 * math.sqrt(2))
+        self.assertAlmostEqual(found.high, 110 + 3 * math.sqrt(2))
+        (found,) = compare_groups(answer, ["north"], ["east"])
+        self.assertEqual((found.low, found.high, found.coverage), (505, 520, 0.9))
+        (found,) = compare_groups(answer, ["west"], ["north"])
+        self.assertEqual((found.difference, found.low, found.high), (None, -math.inf, math.inf))
+
+    def test_means(self):
+        answer = self.answer("mean", ("north", 520, 517, 523), ("south", 410, 407, math.inf))
+        (found,) = compare_groups(answer, ["north"], ["south"])
+        self.assertEqual((found.low, found.high, found.coverage), (-math.inf, 116, 0.9))
+
+    def test_refused(self):
+        answer = self.answer("count", ("north", 520, 517, 523))
+        for given, text in (
+            ((answer, ["north"], ["nort"]), "no group nort: its groups are north"),
+            ((answer, "north", ["north"]), "a group is a list"),
+            (([answer[0]._replace(group=None)], ["north"], ["south"]), "not split by groups"),
+        ):
+            with self.assertRaises(KeelsonError) as raised:
+                compare_groups(*given)
+            self.assertEqual(raised.exception.code, "invalid-parameter")
+            self.assertIn(text, str(raised.exception))
 
 
 def plain(message):
