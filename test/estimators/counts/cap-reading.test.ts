@@ -48,6 +48,17 @@ describe('the cells of a total', () => {
     expect(more).toBeGreaterThan(28 * 2 ** ((27 - cap) / 2) - 28);
   });
 
+  it('reach to capMax where the core may be noise, and less where it surely is none', () => {
+    const least = coreFrom(reader);
+    /** Up to which value in caps one person at least is allowed for. */
+    const shareOfMost = (people: number): number =>
+      read(20, [people])!.more / 2 ** ((capsTried - 1 - 20) / 2);
+    // Real costs of which no cell has more than 17 people were once read so.
+    expect(shareOfMost(least + 1)).toBeGreaterThan(noise.upper(0.05, 1));
+    expect(shareOfMost(least + noise.upper(0.05, 2) - 1)).toBeGreaterThan(noise.upper(0.05, 1));
+    expect(shareOfMost(5 * least)).toBeLessThan(1e-3);
+  });
+
   it('count a group that stands apart for sure, and allow for one that is possible', () => {
     const plain = read(20, falling)!;
     const sure = read(20, falling, [[50, 90]])!;

@@ -77,9 +77,11 @@ export function readCap(counts: Float64Array, reader: CapReader): CapReading | n
   const { noise, cohort, totalHalf, cellHalf } = reader;
   let fullest = 1;
   for (let cell = 2; cell <= aboveAt; cell++) if (counts[cell]! > counts[fullest]!) fullest = cell;
-  if (!(counts[fullest]! > coreFrom(reader))) return null;
+  const leastCore = coreFrom(reader);
+  if (!(counts[fullest]! > leastCore)) return null;
   const core = Math.min(fullest, aboveAt - 1);
-  const side = new FarSide(cellsFrom(core), counts.subarray(core, aboveAt + 1), noise, cohort);
+  const cells = cellsFrom(core, leastCore);
+  const side = new FarSide(cells, counts.subarray(core, aboveAt + 1), noise, cohort);
   const readings = Array.from({ length: aboveAt - core }, (_, place) => {
     const radius = pow(2, place / 2);
     const { sum, deviation } = side.excess(radius);
@@ -105,7 +107,7 @@ export function readCap(counts: Float64Array, reader: CapReader): CapReading | n
  * The cells from the core on, half octaves in units of its upper edge. The last one holds everybody
  * above capMax, who counts as at it.
  */
-function cellsFrom(core: number): SideCells {
+function cellsFrom(core: number, leastCore: number): SideCells {
   const places = Array.from({ length: aboveAt - core + 1 }, (_, place) => place);
   const end = places.length;
   const farthest = pow(2, (end - 2) / 2);
@@ -114,7 +116,7 @@ function cellsFrom(core: number): SideCells {
   return {
     quarters: [...places, end].map((place) => 2 * place - 2),
     lows, highs, middles: lows.map((low, place) => (low + highs[place]!) / 2),
-    finite: end, widthPart: () => widthPart, seen, tail: unseenTail(farthest),
+    finite: end, widthPart: () => widthPart, seen, tail: unseenTail(farthest, leastCore),
     beside: besideMost, besidePossible: true,
   };
 }

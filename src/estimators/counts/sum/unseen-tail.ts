@@ -7,13 +7,14 @@ import { between, hidden, type Read, type SideCells } from '../../pooled/far-sid
  * The tail is taken to fall from octave to octave by one rate r, which is that of a Pareto law of
  * order log2(1 / r). The rate is the smallest of up to three: two octaves over the two before, one
  * over the one before, and half an octave over the half before, each by octave. Where none of the
- * denominators is above the noise, it is what the next octave may hold over the last one. With a
- * rate above 1/2 each octave adds more than the one before, up to cap-max, and such rates are those
- * of very unequal values, as of costs and wealth: so the rate is only limited by 1, which is rows
- * that do not get fewer. A total is of the people who came, not of a law, so its tail varies as the
- * law's does: half of tails have a value beyond 1.4 N^(1 / order) ends of the tail, and this one
- * value is most of what the tail is above its mean. So the interval allows for the value that one
- * tail in ten exceeds, beside the noise, as a root of the sum of squares.
+ * denominators is above the noise, it is what the next octave may hold over what the last one
+ * surely holds: the core is the fullest of many cells, so one that is just seen may be noise. With
+ * a rate above 1/2 each octave adds more than the one before, up to cap-max, and such rates are
+ * those of very unequal values, as of costs and wealth: so the rate is only limited by 1, which is
+ * rows that do not get fewer. A total is of the people who came, not of a law, so its tail varies
+ * as the law's does: half of tails have a value beyond 1.4 N^(1 / order) ends of the tail, and this
+ * one value is most of what the tail is above its mean. So the interval allows for the value that
+ * one tail in ten exceeds, beside the noise, as a root of the sum of squares.
  *
  * Post-processing of released counts. Measured, not proved: see docs/guides/total-of-a-cost.md.
  */
@@ -39,12 +40,15 @@ interface Past {
   readonly rate: number;
 }
 
-/** @param farthest - no value is above this, in the unit of the cells. */
-export function unseenTail(farthest: number): SideCells['tail'] {
+/**
+ * @param farthest - no value is above this, in the unit of the cells.
+ * @param leastCore - the noisy people of a core that is just seen.
+ */
+export function unseenTail(farthest: number, leastCore: number): SideCells['tail'] {
   return (read, last) => {
     const end = read.cells.highs[last]!;
     if (end >= farthest) return () => ({ most: 0, forRadius: 0 });
-    const [most, about] = [pastOf(read, last, 1), pastOf(read, last, 0)];
+    const [most, about] = [pastOf(read, last, leastCore, 1), pastOf(read, last, leastCore, 0)];
     const forRadius = { ...most, rate: Math.min(slowestForRadius, most.rate) };
     const largest = Math.min(farthest, end * pow(2, octavesOf(most)));
     return (radius) => {
@@ -65,7 +69,7 @@ function octavesOf({ next, rate }: Past): number {
 }
 
 /** @param slack - 1 for what there may be, 0 for what there is about. */
-function pastOf(read: Read, last: number, slack: 0 | 1): Past {
+function pastOf(read: Read, last: number, leastCore: number, slack: 0 | 1): Past {
   const { cells: { quarters }, noise } = read;
   const end = quarters[last + 1]!;
   const rowsIn = (from: number, to: number): number => between(read, from, to).rows;
@@ -81,7 +85,8 @@ function pastOf(read: Read, last: number, slack: 0 | 1): Past {
   });
   const octave = Math.max(1, (end < 4 ? read.counts[0]! : 0) + rowsIn(end - 4, end));
   const rate = Math.min(
-    slowest, Math.max(fastest, Math.min(...rates.length > 0 ? rates : [allowed / octave])));
+    slowest, Math.max(fastest, Math.min(...rates.length > 0 ? rates
+      : [allowed / Math.max(1, octave - slack * leastCore)])));
   if (rates.length === 0) return { next: allowed, rate };
   const led = (rowsIn(end - 4, end) + slack * slackOfRows * noise.sigma) * rate;
   return { next: Math.min(allowed, led), rate };
