@@ -21,12 +21,12 @@ const { question, people, runs, set, epsilon, delta, tiny } = optionsOf(
   });
 const target = targetAlone({ epsilon, delta });
 const mean = findEstimator('mean');
-/** A group of so many is seen by a mean, which needs a delta. */
-const { clusterSeenFrom: seenFrom } = planTable({
+/** A group of so many is seen by a mean, which needs a delta, and people enough. */
+const seenFrom = () => planTable({
   rows: { count: people[0] }, dimension: 1, estimator: mean, participation: 'secret',
   target: targetAlone({ epsilon, delta: delta || 1e-6 }),
   parameters: parseParameters(mean.parameters, { spread: 1 }, { dimension: 1 }),
-}).facts;
+}).facts.clusterSeenFrom;
 const sampleSize = tiny ? 100_000 : 2_000_000;
 
 const sumOf = (values) => values.reduce((sum, value) => sum + value, 0);

@@ -103,10 +103,14 @@ function real() {
   }));
 }
 
-/** By name: how an entry is drawn, and the mean of the law. @param set - one of setNames. */
+/**
+ * By name: how an entry is drawn, and the mean of the law.
+ * @param set - as --set names it.
+ * @param seenFrom - gives from how many people on a group is seen, as the plan of a mean says.
+ */
 export const kindsOf = (set, seenFrom) => ({
   clean: () => clean, held: () => held, totals: () => totals, real,
-  clusters: () => clusters(seenFrom),
+  clusters: () => clusters(seenFrom()),
 })[set]();
 
 /** Many sorted entries of a kind, for what its law does not state. */
