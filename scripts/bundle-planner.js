@@ -3,7 +3,8 @@ import { root } from './generated.js';
 
 /**
  * Bundles the worker of the what-if page into `site`. Plans read no rows, so the code that only
- * rows need is left out: decompositions of matrices, and the code of the kernels.
+ * rows need is left out: decompositions of matrices, and the code of the kernels. So are sealed
+ * studies, for which the page has no plans.
  * @returns esbuild's metafile of the bundle.
  */
 export async function bundlePlanner(site) {
@@ -19,7 +20,7 @@ export async function bundlePlanner(site) {
     logLevel: 'warning',
     alias: { 'ml-matrix': `${root}scripts/no-matrices.cjs` },
     preserveSymlinks: true,
-    plugins: [withoutKernels],
+    plugins: [withoutKernels, withoutSealed],
   });
   return metafile;
 }
@@ -29,5 +30,13 @@ const withoutKernels = {
   setup(builder) {
     builder.onLoad({ filter: /kernels[\\/]generated[\\/]module\.js$/ }, () =>
       ({ contents: "export const moduleText = '';" }));
+  },
+};
+
+const withoutSealed = {
+  name: 'without-sealed',
+  setup(builder) {
+    builder.onLoad({ filter: /src[\\/]plan-sealed\.js$/ }, () =>
+      ({ contents: 'export const [planSealed, withEntryBytes] = [];' }));
   },
 };

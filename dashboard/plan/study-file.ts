@@ -1,5 +1,6 @@
 import type { ParameterValues } from '../../src/estimators/contract/estimator.js';
 import type { QuestionName } from '../../src/question-names.js';
+import { namesOf, reduceOf, rowsMax } from './study-facts.js';
 import type { Asked } from './state.js';
 import type { Rating } from './what-if.js';
 
@@ -18,25 +19,21 @@ export function studyFileOf(asked: Asked, rating: Rating): string | null {
   const { budget, parameters } = rating;
   const estimator = rating.estimators.find(({ isChosen }) => isChosen)?.name;
   if (estimator === undefined || budget === null) return null;
-  const { question, people, columns, epsilon, delta, every } = asked;
-  const reduce = ['mean', 'covariance'].includes(question) ? 'mean'
-    : ['total', 'ratio'].includes(question) ? 'sum' : 'one';
-  const names = Array.from({ length: columns }, (_, i) => `column_${i + 1}`);
-  // The page plans by these rules, and a server may choose another one.
-  const rule = delta === 0 ? 'pure' : 'zcdp';
+  const { question, people, epsilon, delta, epochs, every } = asked;
+  const rule = delta === 0 ? ', rule: pure' : '';
   return `# ${titles[question]}. Made by the what-if page; all of this is public.
 # Rename the study and its columns, then check it: keelson plan FILE.yaml
 study: my-study
-columns: [${names.join(', ')}]
+columns: [${namesOf(asked).join(', ')}]
 # People in each epoch: a public guess, never a count.
 cohort: ${people}
 participation: secret
 epoch: { every: ${every} }
-contribution: { reduce: ${reduce}, rowsMax: 64 }
+contribution: { reduce: ${reduceOf(asked)}, rowsMax: ${rowsMax} }
 estimator: ${estimator}
 parameters: ${parametersText(parameters, asked)}
 privacy: { epsilon: ${epsilon}, delta: ${delta} }
-budget: { epsilon: ${budget.epsilon}, delta: ${budget.delta}, rule: ${rule}, scope: study }
+budget: { epsilon: ${budget.epsilon}, delta: ${budget.delta}${rule}, releases: ${epochs}, scope: study }
 retention: release
 `;
 }

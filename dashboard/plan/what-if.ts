@@ -1,13 +1,16 @@
 import { chooseWithin, type Candidate, type Choice, type NoChoice } from '../../src/choose.js';
+import { KeelsonError } from '../../src/base/errors.js';
 import type {
   ExpectedError, Infeasible, ParameterValues, PrivacyTarget,
 } from '../../src/estimators/contract/estimator.js';
+import { planStudy, withLeastNoise, type StudyPlan } from '../../src/plan-study.js';
 import { plannerOf, smallestCohortFor, smallestPlan, type PlanFor } from '../../src/plan.js';
 import {
   epsilonRange, perReleaseTarget, privacyTarget, resolvePureTarget, type Statement,
 } from '../../src/privacy/accounting/target.js';
 import { deviations95 } from '../../src/numerics/normal.js';
 import { limits, takes, type Asked } from './state.js';
+import { factsOf } from './study-facts.js';
 
 /** An estimator of the question under the asked numbers. */
 export interface Rated {
@@ -75,8 +78,7 @@ export type Found = Rating | Goal | Point | { readonly kind: 'fault'; readonly t
 
 /** All results from public numbers, the wanted one first. */
 export function* whatIf(asked: Asked): Generator<Found, void, void> {
-  const { target, budget } = targetsOf(asked);
-  const found = chosen(asked, target);
+  const { found, target, budget } = leastNoise(asked);
   const { candidates } = found;
   yield ratingOf(asked, found, target, budget);
   const best = plannable(found);
@@ -91,11 +93,49 @@ export function* whatIf(asked: Asked): Generator<Found, void, void> {
   }
 }
 
+/**
+ * The choice, its target and the budget, as a study has them that states its releases: the chosen
+ * estimator is planned under the rule and with the noise that err least (`withLeastNoise`).
+ */
+function leastNoise(asked: Asked): {
+  readonly found: Choice | NoChoice; readonly target: PrivacyTarget; readonly budget: Budget;
+} {
+  const { target, budget } = targetsOf(asked);
+  const found = chosen(asked, target);
+  if (budget === null || found.kind !== 'choice') return { found, target, budget };
+  const least = studyPlanOf(asked, budget, found);
+  if (least === null) return { found, target, budget };
+  const { candidates } = chosen(asked, least.target);
+  const [{ plan, estimator }] = least.questions;
+  return {
+    found: {
+      ...found, plan,
+      candidates: candidates.map((each) =>
+        (each.estimator === estimator ? { ...each, plan, excluded: null } : each)),
+    },
+    target: least.target, budget: { ...budget, epochs: least.releases },
+  };
+}
+
+/** The plan of the study; null where a study has none for these numbers. */
+function studyPlanOf(
+  asked: Asked, budget: Statement, { estimator, parameters }: Choice,
+): StudyPlan | null {
+  const find = () => estimator;
+  try {
+    const facts = factsOf(asked, budget, { estimator: estimator.name, parameters });
+    return planStudy(withLeastNoise(facts, find, true), find);
+  } catch (error) {
+    if (error instanceof KeelsonError) return null;
+    throw error;
+  }
+}
+
 /** The cohorts of the chart: three for each power of ten. */
 export const peopleDrawn: readonly number[] = Array.from({ length: 16 }, (_, i) =>
   Number((100 * 10 ** (i / 3)).toPrecision(2)));
 
-/** The budget of `epochs` releases, and one release's target under it, as a study has both. */
+/** The budget of `epochs` releases, and the target of a release that costs no less than asked. */
 function targetsOf(
   { epsilon, delta, epochs }: Asked,
 ): { readonly target: PrivacyTarget; readonly budget: Budget } {
@@ -228,7 +268,7 @@ function goalOf(asked: Asked, best: Candidate, error: number, target: PrivacyTar
   const wanted = unitOf(planFor, best);
   const meets = (change: Partial<Asked>): boolean => {
     const next = { ...asked, ...change };
-    const found = chosen(next, targetsOf(next).target);
+    const { found } = leastNoise(next);
     if (found.kind !== 'choice') return false;
     const unit = String(found.plan.facts['errorsAreIn'] ?? 'spreads');
     return unit === wanted && found.plan.expectedError(next.hostile).total <= error;

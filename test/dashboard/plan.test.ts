@@ -60,6 +60,19 @@ describe('what follows from it', () => {
     expect(chosen.least).toBeLessThanOrEqual(200_000);
   });
 
+  it('has the noise that a study of few epochs draws, by the rule with the least', () => {
+    const noiseOf = (epochs: number): readonly [number, string] => {
+      const { asked, rating } = found({ question: 'count', epochs, hostile: 0 });
+      const { document } = parseStudyText(studyFileOf(asked, rating)!, { name: 'my-study.yaml' });
+      const { noise } = rating.estimators.find(({ isChosen }) => isChosen)!.error!;
+      return [noise * asked.people, `${document.budget.rule} ${document.noise}`];
+    };
+    // By zCDP alone all of them have 4.56.
+    expect(noiseOf(1)).toEqual([expect.closeTo(1.54, 1) as number, 'zcdp laplace']);
+    expect(noiseOf(5)).toEqual([expect.closeTo(3.26, 1) as number, 'zcdp laplace']);
+    expect(noiseOf(100)).toEqual([expect.closeTo(4.22, 1) as number, 'gaussian gaussian']);
+  });
+
   it('takes the number of people, the epsilon or the corruption that an error needs', () => {
     const asked = { people: 3000, hostile: 0.02, error: 0.2 };
     const { goal } = found({ ...asked, people: 2000 });
