@@ -46,7 +46,7 @@ function medianOfThree(a: number, b: number, c: number): number {
  * array.
  */
 export function median(entries: ArrayLike<number>): number {
-  const copy = Float64Array.from(entries);
+  const copy = new Float64Array(entries);
   const { length } = copy;
   if (length === 0) return NaN;
   const upper = selectInPlace(copy, length >> 1);
@@ -62,7 +62,7 @@ export function median(entries: ArrayLike<number>): number {
  */
 export function quantile(entries: ArrayLike<number>, probability: number): number {
   assert(probability >= 0 && probability <= 1, 'a quantile is asked at a share of 0 to 1');
-  const sorted = Float64Array.from(entries).sort();
+  const sorted = new Float64Array(entries).sort();
   if (sorted.length === 0) return NaN;
   const place = probability * (sorted.length - 1);
   const below = Math.floor(place);

@@ -10,6 +10,8 @@ const work = seededRandom(new Uint8Array(32).fill(7));
 const uniform = (): number => 2 * work.uniform() - 1;
 const numbers = (length: number, scale = 1): Float64Array =>
   Float64Array.from({ length }, () => scale * uniform());
+const numbersOf = (length: number): Float64Array =>
+  Float64Array.from({ length }, (_, i) => i / 3);
 
 function expectClose(found: ArrayLike<number>, wanted: ArrayLike<number>, bound = 1e-12): void {
   expect(found.length).toBe(wanted.length);
@@ -64,6 +66,29 @@ describe('passes over rows', () => {
     const identity = Float64Array.from({ length: d * d }, (_, i) => (i % (d + 1) === 0 ? 1 : 0));
     kernels.squaredNorms(rows, d, count, centre, found);
     expectClose(found, plainForms(rows, d, count, centre, identity));
+  });
+
+  it('give small calls the bits that large ones give them', () => {
+    for (const d of [1, 2, 3, 5, 9]) {
+      for (const count of [1, 4, 11]) {
+        const rows = numbers(count * d), matrix = numbers(d * d), weights = numbers(count);
+        const none = new Float64Array(d);
+        // A centre of zeros, or more rows of zeros, takes the call through the arena.
+        for (const options of [{}, { weights }]) {
+          const [few, many] = [options, { ...options, centre: none }].map((given) => {
+            const gram = numbersOf(d * d), beside = numbersOf(d), sums = numbersOf(d);
+            kernels.gram(rows, d, count, given, gram, beside);
+            kernels.columnSums(rows, d, count, given, sums);
+            return [gram, beside, sums];
+          });
+          expect(few).toEqual(many);
+        }
+        const longer = new Float64Array(300 * d);
+        longer.set(rows);
+        expect(kernels.product(rows, matrix, count, d, d))
+          .toEqual(kernels.product(longer, matrix, 300, d, d).subarray(0, count * d));
+      }
+    }
   });
 
   it('sums whole steps exactly, whatever the order and the split', () => {

@@ -3,7 +3,7 @@ import { assert } from '../../base/assert.js';
 import { allFinite, maximumNorm } from '../vector.js';
 import type { Arena } from './arena.js';
 import type { SymmetricEigen } from './contract.js';
-import { gram, padded } from './passes.js';
+import { fewProducts, gram, padded } from './passes.js';
 
 /** Rows of a block of a product, a multiple of 8: three such blocks stay in the second cache. */
 const rowsOfProduct = (k: number, width: number): number =>
@@ -16,7 +16,7 @@ export function product(
 ): Float64Array {
   assert(a.length === n * k && b.length === k * m, 'the factors have the sizes that were given');
   assert(into.length === n * m, 'the product has the size that was given');
-  if (n === 0 || k === 0 || m === 0) return into.fill(0);
+  if (n * k * m <= fewProducts) return smallProduct(a, b, n, k, m, into);
   const width = padded(m), size = Math.min((n + 7) & ~7, rowsOfProduct(k, width));
   const [left, right, rows, columns, out] =
     arena.layout(size * k, k * m, size * k, k * width, size * width);
@@ -38,6 +38,20 @@ export function product(
   return into;
 }
 
+/** The product without the arena. It adds in the same order, so the bits are the same. */
+function smallProduct(
+  a: Float64Array, b: Float64Array, n: number, k: number, m: number, into: Float64Array,
+): Float64Array {
+  for (let i = 0, at = 0; i < n; i++) {
+    for (let j = 0; j < m; j++, at++) {
+      let sum = 0;
+      for (let l = 0; l < k; l++) sum += a[i * k + l]! * b[l * m + j]!;
+      into[at] = sum;
+    }
+  }
+  return into;
+}
+
 /** See `Kernels.eigenSymmetric`. */
 export function eigenSymmetric(
   arena: Arena, matrix: Float64Array, dimension: number,
@@ -45,6 +59,7 @@ export function eigenSymmetric(
   assert(matrix.length === dimension ** 2, 'the matrix has dimension squared entries');
   const largest = maximumNorm(matrix);
   if (!allFinite(matrix)) return undefinedEigen(dimension);
+  if (dimension === 1) return { values: Float64Array.from(matrix), vectors: Float64Array.of(1) };
   if (largest > 0 && largest < 2 ** -900) {
     const lifted = eigenSymmetric(arena, matrix.map((entry) => entry * 2 ** 600), dimension);
     return { values: lifted.values.map((value) => value * 2 ** -600), vectors: lifted.vectors };
