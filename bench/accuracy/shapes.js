@@ -1,7 +1,12 @@
 // Shapes of honest rows. Every column has deviation 1, so that a known spread is 1.
 import { inverseOf, mapOf } from '../linear.js';
 
-const filled = (dimension, entry) => Float64Array.from({ length: dimension }, (_, j) => entry(j));
+function filled(dimension, entry) {
+  const row = new Float64Array(dimension);
+  for (let j = 0; j < dimension; j++) row[j] = entry(j);
+  return row;
+}
+
 const exponential = ({ uniform }) => -Math.log(uniform());
 /** Mean 1 / 2, variance 1 / 2. */
 const gammaHalf = ({ normal }) => normal() ** 2 / 2;

@@ -53,6 +53,21 @@ function rowsOf({ rows, attack, columns, people, corruption }: Cell, seed: numbe
   });
 }
 
+/** Cells with the same name of their rows are about the same rows. */
+export const nameOfRows = ({ rows, attack, columns, people, corruption }: Cell): string =>
+  [rows, attack, columns, people, corruption].join(' ');
+
+let kept = { name: '', made: new Map<number, MadeRows>() };
+
+/** Makes rows once for cells that follow each other. Nobody may change them. */
+function keptRowsOf(cell: Cell, seed: number): MadeRows {
+  const name = nameOfRows(cell);
+  if (kept.name !== name) kept = { name, made: new Map() };
+  const made = kept.made.get(seed) ?? rowsOf(cell, seed);
+  kept.made.set(seed, made);
+  return made;
+}
+
 /** Rows of which nothing is known but themselves. */
 function aboutItself(values: Float64Array, mean: Float64Array): MadeRows {
   return {
@@ -104,7 +119,7 @@ export async function figuresOf(cell: Cell): Promise<Figures> {
   const [errors, widths, leftOut]: [number[], number[], number[]] = [[], [], []];
   let [asked, held] = [0, 0];
   for (let seed = 0; seed < cell.seeds; seed++) {
-    const made = rowsOf(cell, seed);
+    const made = keptRowsOf(cell, seed);
     const outcome = await releaseOf(
       plan, cell.columns, lists(made.values, cell.columns), `${noiseNameOf(cell)} ${seed}`,
     );
