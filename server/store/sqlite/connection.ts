@@ -214,14 +214,16 @@ function schemaVersion(database: Connection, directory: string): number {
   return version;
 }
 
+/** All missing steps are one transaction: a start that is interrupted changes nothing. */
 function migrate(database: Connection, directory: string): void {
-  for (let version = schemaVersion(database, directory); version < migrations.length; version++) {
-    transaction(database, () => {
-      const step = migrations[version]!;
+  const version = schemaVersion(database, directory);
+  if (version === migrations.length) return;
+  transaction(database, () => {
+    for (const step of migrations.slice(version)) {
       database.exec(step);
       if (step === pureStep) new Queries(database).perform(fillPure());
-      pragma(database, `application_id = ${applicationId}`);
-      pragma(database, `user_version = ${version + 1}`);
-    });
-  }
+    }
+    pragma(database, `application_id = ${applicationId}`);
+    pragma(database, `user_version = ${migrations.length}`);
+  });
 }
