@@ -116,7 +116,7 @@ function mixture(given: readonly number[], parts: readonly LineDistribution[]): 
   const weights = sharesOf(given);
   return {
     cdf: (x) => parts.reduce((sum, part, k) => sum + weights[k]! * part.cdf(x), 0),
-    logDensity: (x) => logOfSum(parts.map((part, k) => ln(weights[k]!) + part.logDensity(x))),
+    logDensity: logOfMixture(weights, parts),
     sample: (work) => parts[drawIndex(weights, work)]!.sample(work),
   };
 }
@@ -127,12 +127,23 @@ export function sharesOf(weights: readonly number[]): readonly number[] {
   return weights.map((weight) => weight / total);
 }
 
-/** log of the sum of exponentials; -Infinity for none. */
-export function logOfSum(logs: readonly number[]): number {
-  const most = Math.max(...logs);
-  return most === -Infinity
-    ? most
-    : most + ln(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
+/** The log density of a mixture; -Infinity where no part has any. */
+export function logOfMixture<Place>(
+  weights: readonly number[], parts: readonly { logDensity(place: Place): number }[],
+): (place: Place) => number {
+  const shares = weights.map(ln);
+  const logs = new Float64Array(parts.length);
+  return (place) => {
+    let most = -Infinity;
+    for (let k = 0; k < logs.length; k++) {
+      logs[k] = shares[k]! + parts[k]!.logDensity(place);
+      most = Math.max(most, logs[k]!);
+    }
+    if (most === -Infinity) return most;
+    let sum = 0;
+    for (let k = 0; k < logs.length; k++) sum += Math.exp(logs[k]! - most);
+    return most + ln(sum);
+  };
 }
 
 /** An index with the given chances. */

@@ -4,7 +4,7 @@ import { utf8 } from '../../../base/bytes.js';
 import type { WorkRandom } from '../../../random/source.js';
 import { seededRandom } from '../../../random/work.js';
 import { countDenser, type SpaceContestants } from './contests.js';
-import { drawIndex, lineDistribution, logOfSum, normalDraw, sharesOf } from './line.js';
+import { drawIndex, lineDistribution, logOfMixture, normalDraw, sharesOf } from './line.js';
 import type { SpaceShape } from './shapes.js';
 
 /** A distribution of rows that a hypothesis names. All of it is public. */
@@ -27,9 +27,7 @@ export function spaceDistribution(shape: SpaceShape, path: string): SpaceDistrib
   const weights = sharesOf(shape.weights);
   const parts = shape.parts.map((part) => spaceDistribution(part, path));
   return {
-    logDensity: (row) => logOfSum(
-      parts.map((part, k) => ln(weights[k]!) + part.logDensity(row)),
-    ),
+    logDensity: logOfMixture(weights, parts),
     sample: (work) => parts[drawIndex(weights, work)]!.sample(work),
   };
 }
@@ -62,12 +60,13 @@ function normalOf(
       return squares < Infinity ? constant - squares / 2 : -Infinity;
     },
     sample(work) {
-      const z = Float64Array.from({ length: d }, () => normalDraw(work));
-      return Float64Array.from({ length: d }, (_, i) => {
-        let sum = mean[i]!;
-        for (let j = 0; j <= i; j++) sum += root[i * d + j]! * z[j]!;
-        return sum;
-      });
+      const [row, z] = [new Float64Array(d), new Float64Array(d)];
+      for (let i = 0; i < d; i++) {
+        z[i] = normalDraw(work);
+        row[i] = mean[i]!;
+        for (let j = 0; j <= i; j++) row[i]! += root[i * d + j]! * z[j]!;
+      }
+      return row;
     },
   };
 }
