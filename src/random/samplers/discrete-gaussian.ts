@@ -65,11 +65,16 @@ function anyVariance(coins: Coins, variance: Rational, scale: bigint): bigint {
   });
 }
 
-/** The largest integer whose square is at most `value`; value >= 0. Newton's method from above. */
+/**
+ * The largest integer whose square is at most `value`; value >= 0. Newton's method from above: it
+ * begins with the root of the leading 96 to 100 bits, which a double has but for less than 1.
+ */
 export function squareRoot(value: bigint): bigint {
   assert(value >= 0n, 'a square root is taken of a number that is not negative');
   if (value < 2n) return value;
-  let guess = 1n << BigInt((value.toString(2).length + 1) >> 1);
+  const shift = BigInt(Math.max(0, 2 * value.toString(16).length - 50));
+  const leading = Math.ceil(Math.sqrt(Number(value >> (2n * shift))));
+  let guess = (BigInt(leading) + 2n) << shift;
   for (;;) {
     const next = (guess + value / guess) >> 1n;
     if (next >= guess) return guess;
