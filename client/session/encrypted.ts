@@ -1,4 +1,4 @@
-import { KeelsonError } from '../../src/base/errors.js';
+import { KeelsonError, WireError } from '../../src/base/errors.js';
 import type { AsyncSigner, AsyncSigning } from '../../src/signing/index.js';
 import {
   encryptedSubprotocol, type Ack, type EncryptedAck, type Opened, type Ready, type Refusal,
@@ -28,6 +28,8 @@ export interface EncryptedOwner {
   /** The server sealed it, so it has proved its key. */
   onSealedReady(ready: Ready): void;
   onAck(ack: Ack): void;
+  /** The server is none to trust. */
+  end(error: KeelsonError): void;
 }
 
 /**
@@ -94,7 +96,11 @@ export class Encrypted {
     this.sent = this.sent.then(async () => {
       const bytes = await frame;
       if (!this.isOver && isWanted()) this.link.send(bytes);
-    }).catch((error: unknown) => this.drop(asKeelsonError(error).message));
+    }).catch((error: unknown) => {
+      // Another socket would show the same share.
+      if (!this.isOver && error instanceof WireError) this.owner.end(error);
+      else this.drop(asKeelsonError(error).message);
+    });
   }
 
   /**

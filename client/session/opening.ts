@@ -1,3 +1,4 @@
+import { WireError } from '../../src/base/errors.js';
 import {
   sharesBytes, signedMessage, type AsyncSigner, type AsyncSigning, type ContributorCipher,
 } from '../../src/signing/index.js';
@@ -35,7 +36,10 @@ export class Opening {
     this.asked = ask(who, welcome, studyId, makeCipher);
   }
 
-  /** The frame that asks for the channel. */
+  /**
+   * The frame that asks for the channel. Rejects with WireError('malformed') for a share of small
+   * order.
+   */
   get frame(): Promise<Uint8Array> {
     return this.asked.then(({ frame }) => frame);
   }
@@ -85,11 +89,15 @@ async function ask(
   const context = { serverKey: server.publicKey, studyId };
   const message = signedMessage('open', context, publicKey, digest);
   const [signature, agreed] = await Promise.all([signer.sign(message), agreement.agree(share)]);
+  // A share of small order agrees with every secret on 0, so anybody could make the keys.
+  if (agreed === null) {
+    throw new WireError('malformed', 'the key share of the server is a point of small order: no '
+      + 'honest server has one, so ask the operator before you trust it');
+  }
   return {
     frame: encodeClientFrame({
       kind: 'open', studyId, publicKey, clientShare, signature, enrolment,
     }),
-    // Null only for a share of small order, which `verifyWelcome` has refused.
-    cipher: makeCipher(agreed!, message),
+    cipher: makeCipher(agreed, message),
   };
 }

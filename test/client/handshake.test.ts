@@ -1,10 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { findStudy, verifyWelcome } from '../../client/session/handshake.js';
+import { Opening } from '../../client/session/opening.js';
 import { signing as asyncSigning } from '../../src/signing/async-node.js';
 import { signing } from '../../src/signing/node.js';
 import { signRotation, signShare, signStatement, type Signer } from '../../src/signing/index.js';
 import {
-  encodeStudyDocument, studyId, type SignedStudy, type Welcome,
+  decodeClientFrame, encodeStudyDocument, studyId, type SignedStudy, type Welcome,
 } from '../../src/wire/index.js';
 import { fromHex } from '../../src/base/bytes.js';
 import { protocolLimits } from '../../src/base/limits.js';
@@ -145,14 +146,20 @@ const smallOrder = [
   ...['ec', 'ed', 'ee'].map((first) => `${first}${'ff'.repeat(30)}7f`),
 ];
 
-it.each(smallOrder)('refuses the signed share %s, whose keys anybody knows', async (point) => {
-  const shown = (share: Uint8Array): Welcome => {
+it.each(smallOrder)('sends no Open for the signed share %s of small order', async (point) => {
+  const frameFor = async (share: Uint8Array): Promise<Uint8Array> => {
     const unsigned = { share, issuedMs: 0n, untilMs: 600_000n };
     const signature = signShare(signer, unsigned, signing);
-    return { ...welcome([]), share: { ...unsigned, signature } };
+    const shown = await verifyWelcome(
+      { ...welcome([]), share: { ...unsigned, signature } }, [], 0,
+    );
+    const contributor = await asyncSigning.createSigner(signing.generateSeed());
+    return new Opening(
+      { signer: contributor }, shown, new Uint8Array(32), asyncSigning.contributorCipher!,
+    ).frame;
   };
-  await expect(verifyWelcome(shown(fromHex(point)), [], 0)).rejects
-    .toMatchObject({ code: 'malformed' });
+  await expect(frameFor(fromHex(point))).rejects.toMatchObject({ code: 'malformed' });
   const good = signing.x25519(signing.randomBytes(32), Uint8Array.of(9, ...new Uint8Array(31)));
-  expect((await verifyWelcome(shown(good), [], 0)).share!.share).toEqual(good);
+  const frame = decodeClientFrame(await frameFor(good));
+  expect(frame.kind).toBe('open');
 });
