@@ -4,6 +4,8 @@ import { InvalidParameterError, WireError } from '../../src/base/errors.js';
 import { keyChain, keyChainSoon, signRotation } from '../../src/signing/index.js';
 import { signing as node } from '../../src/signing/node.js';
 import { signing as web } from '../../src/signing/web.js';
+import { encodeStudyDocument, studyId as idOfFacts } from '../../src/wire/index.js';
+import { document } from '../support/wire-samples.js';
 
 afterEach(() => {
   vi.unstubAllGlobals();
@@ -28,6 +30,15 @@ function withoutSubtle(): void {
   const { crypto } = globalThis;
   vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
 }
+
+it('knows no study on a page without crypto.subtle, so such a page cannot connect', async () => {
+  const facts = encodeStudyDocument(document);
+  expect(await idOfFacts(facts, web)).toBe(await idOfFacts(facts, node));
+  withoutSubtle();
+  await expect(idOfFacts(facts, web)).rejects.toMatchObject({
+    code: 'unsupported', message: expect.stringContaining('no crypto.subtle') as string,
+  });
+});
 
 describe.each([
   ['with WebCrypto', () => undefined], ['without the curves', withoutCurves],
