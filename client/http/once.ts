@@ -124,7 +124,11 @@ async function readOpen(
  */
 export async function readNotice(url: string, study: string): Promise<Notice | null> {
   const welcome = await readOpen(url, study);
-  if (welcome === null) return null;
+  return welcome === null ? null : noticeIn(welcome, study);
+}
+
+/** The state of the one study of a Welcome. @param study - its id in hexadecimal. */
+export function noticeIn(welcome: Uint8Array, study: string): Notice {
   const { state, epoch } = (decodeServerFrame(welcome) as Welcome).studies[0]!;
   return { kind: 'notice', studyId: fromHex(study), state, epoch, closesInMs: 0n };
 }

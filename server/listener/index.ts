@@ -15,7 +15,7 @@ import { Connections } from './connections.js';
 import type { ListenerContext } from './context.js';
 import { descriptorLimit, withinDescriptors } from './descriptors.js';
 import { UnfinishedMessages } from './unfinished.js';
-import { OnceRequests } from './once.js';
+import { OnceRequests, welcomeOfOnce } from './once.js';
 import type { BodyRequests } from './request-body.js';
 import { Uploads } from './uploads.js';
 import { EventStreams } from './event-streams.js';
@@ -63,7 +63,7 @@ export async function createListener(options: ListenerOptions): Promise<Listener
     events: (...begun) => streams.begin(...begun),
     upload: (request, response) => uploads.answer(request, response),
     once: (request, response) => once.answer(request, response),
-    welcome: (view) => once.welcome(view),
+    welcome: (view) => welcomeOfOnce(context, view),
   });
   const server = createHttpServer(context, options.tls);
   server.on('request', handler);

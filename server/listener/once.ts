@@ -8,6 +8,7 @@ import { HttpError } from '../operator/http-error.js';
 import type { StudyView, SubmitResult, VerifiedBatch } from '../studies/contract.js';
 import { readBatch } from './batches.js';
 import type { BatchSetup } from './channel.js';
+import type { ListenerContext } from './context.js';
 import {
   alwaysEnrolled, claimedEnrolment, isEnrolmentOver, mayCountIn, type EnrolmentClaim,
 } from './enrolment.js';
@@ -39,28 +40,19 @@ const standings: ReadonlySet<WireCode> = new Set<WireCode>([
 ]);
 
 /**
+ * Everything that a client must know before it sends. It cannot be used for a Hello: it has no
+ * nonce.
+ */
+export function welcomeOfOnce(context: ListenerContext, view: StudyView): Uint8Array {
+  return encodeServerFrame(welcomeOf(context, new Uint8Array(32), [view]));
+}
+
+/**
  * Contributions of people who send once: POST /v1/once. One request has one batch, and its answer
  * is one frame: an Ack with the verdict, or a Refusal.
- *
- * Claim: who repeats or delivers somebody else's batch makes nothing count twice, and learns of its
- * contributor no more than whether these bytes count. Proof: the signature names server, study,
- * key, epoch, sequence and body, so the batch is judged as its own copy on a channel would be, and
- * a settled sequence is answered from the replay window. There is no Hello, and so no proof that
- * the sender holds the key now. Therefore the answer has no next sequence, no holes and no
- * spending, and the verdicts that depend on how the key stands (withdrawn or complete, quarantined,
- * own budget spent) are one, `not-counted`. Whether a list of keys has this one is asked after the
- * signature, as for Hello, so that nobody can try keys of others. Nothing in the answer depends on
- * what others sent, but for the limits of the server, of new keys and of the people of an
- * epoch, as on a channel.
  */
 export class OnceRequests extends BodyRequests {
-  /**
-   * Everything that a client must know before it sends. It cannot be used for a Hello: it has no
-   * nonce.
-   */
-  welcome(view: StudyView): Uint8Array {
-    return encodeServerFrame(welcomeOf(this.context, new Uint8Array(32), [view]));
-  }
+  readonly #verdicts = new OnceVerdicts(this.context);
 
   protected async reply(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const { context } = this;
@@ -78,7 +70,7 @@ export class OnceRequests extends BodyRequests {
     if (context.stopping) {
       throw new HttpError(503, 'shutting-down', refusalText('shutting-down', { limits }));
     }
-    const frame = await this.#judge(once);
+    const frame = await this.#verdicts.judge(once);
     if (frame.kind === 'refusal') await this.#rest(address);
     response.setHeader('Content-Type', contentType);
     response.end(encodeServerFrame(frame));
@@ -107,9 +99,27 @@ export class OnceRequests extends BodyRequests {
     const waitMs = rests.take(address);
     await new Promise<void>((resolve) => { clock.after(waitMs, resolve); });
   }
+}
+
+/**
+ * Verdicts on batches that come without a channel, one frame for each: an Ack or a Refusal.
+ *
+ * Claim: who repeats or delivers somebody else's batch makes nothing count twice, and learns of its
+ * contributor no more than whether these bytes count. Proof: the signature names server, study,
+ * key, epoch, sequence and body, so the batch is judged as its own copy on a channel would be, and
+ * a settled sequence is answered from the replay window. There is no Hello, and so no proof that
+ * the sender holds the key now. Therefore the answer has no next sequence, no holes and no
+ * spending, and the verdicts that depend on how the key stands (withdrawn or complete, quarantined,
+ * own budget spent) are one, `not-counted`. Whether a list of keys has this one is asked after the
+ * signature, as for Hello, so that nobody can try keys of others. Nothing in the answer depends on
+ * what others sent, but for the limits of the server, of new keys and of the people of an
+ * epoch, as on a channel.
+ */
+export class OnceVerdicts {
+  constructor(private readonly context: ListenerContext) {}
 
   /** Resolves when the batch has its verdict: if it was accepted, it is durable then. */
-  async #judge(once: Once): Promise<ServerFrame> {
+  async judge(once: Once): Promise<ServerFrame> {
     const sender = this.#senderOf(once);
     if ('kind' in sender) return sender;
     const { clock, metrics, tracing, settled } = this.context;

@@ -8,7 +8,7 @@ import { toHex } from '../../src/base/bytes.js';
 import { signing } from '../../src/signing/node.js';
 import { keelson } from '../support/command.js';
 import { ClusterRun } from '../support/durability/cluster-run.js';
-import { usualForms } from '../support/durability/load.js';
+import { forms } from '../support/durability/load.js';
 import { Stage } from '../support/live-command.js';
 import { CuttingProxy } from '../support/postgres/cutting-proxy.js';
 import { describePostgres, describePrivatePostgres, psql } from '../support/postgres.js';
@@ -44,7 +44,7 @@ describePrivatePostgres('several servers on one PostgreSQL', () => {
         expect(broken).toEqual([]);
         expect(verdict).toMatchObject({ lost: [], twice: [], faults: [] });
         const rows = Object.values(acknowledged);
-        expect(rows).toHaveLength(usualForms.length);
+        expect(rows).toHaveLength(forms.length);
         expect(rows.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(100);
         expect(verdict.releases).toBeGreaterThan(20);
         expect(slices.byOthers).toBeGreaterThan(0);

@@ -53,7 +53,7 @@ describe('a simulated world', () => {
   it('counts nothing that was withdrawn, and loses nothing else, under every kind of '
     + 'fault', async () => {
     let withdrawals = 0;
-    for (let seed = 1; seed <= 12; seed++) {
+    for (let seed = 1; seed <= 24; seed++) {
       const { checks } = await holds({ seed, rates: { ...rough, withdraw: 0.1 } });
       withdrawals += checks['withdrawals']!;
     }

@@ -3,13 +3,12 @@ import { parseArgs } from 'node:util';
 import { Stage } from '../live-command.js';
 import { KillRun, type KillReport } from './kill-run.js';
 
-const usage = `crash [--kills N] [--people N] [--planted] [--http]
+const usage = `crash [--kills N] [--people N] [--planted]
 Runs \`keelson serve\` from the build on a data folder of its own, with a study of every scope and rule, under load of
-contributors that also take rows back, and kills it with SIGKILL at random moments, N times (100): while it starts,
-recovers, commits, charges, releases, checkpoints, or while its key is changed. Its clock jumps between starts; once it is
-hours ahead, and set right. After every tenth kill, and at the end, a copy of the folder must hold every acknowledged row
-exactly once, nothing that was withdrawn, and no budget that is overspent.
---http: the contributors come through a proxy that refuses WebSockets, so their rows travel over HTTP requests.
+contributors that take turns between all forms of a batch and also take rows back, and kills it with SIGKILL at random
+moments, N times (100): while it starts, recovers, commits, charges, releases, checkpoints, or while its key is changed. Its
+clock jumps between starts; once it is hours ahead, and set right. After every tenth kill, and at the end, a copy of the
+folder must hold every acknowledged row exactly once, nothing that was withdrawn, and no budget that is overspent.
 --planted: at the end such copies are damaged on purpose, and each damage must be found.`;
 
 /**
@@ -21,8 +20,7 @@ export async function main(args: readonly string[]): Promise<number> {
     args: [...args],
     options: {
       kills: { type: 'string', default: '100' }, people: { type: 'string', default: '80' },
-      planted: { type: 'boolean', default: false },
-      http: { type: 'boolean', default: false }, help: { type: 'boolean' },
+      planted: { type: 'boolean', default: false }, help: { type: 'boolean' },
     },
   });
   if (values.help === true) {
@@ -33,7 +31,7 @@ export async function main(args: readonly string[]): Promise<number> {
   try {
     const run = new KillRun(stage, {
       kills: Number(values.kills), people: Number(values.people), seed: Date.now(),
-      http: values.http, log: (text) => console.log(text),
+      log: (text) => console.log(text),
     });
     const report = await run.run();
     console.table(report.figures);

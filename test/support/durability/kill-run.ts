@@ -2,10 +2,9 @@ import { cpSync, rmSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Chance } from '../simulation/chance.js';
 import type { LiveCommand, Served, Stage } from '../live-command.js';
-import { startRefusingProxy, type RefusingProxy } from '../refusing-proxy.js';
 import { root } from '../sources.js';
 import { columns, studyNames, writeStudies } from './crash-studies.js';
-import { countsByForm, everyForm, Load, usualForms, type Form } from './load.js';
+import { countsByForm, everyForm, Load } from './load.js';
 import { plants } from './plants.js';
 import { judgeFolder, type Verdict } from './verdict.js';
 
@@ -14,8 +13,6 @@ export interface KillOptions {
   /** Contributors, over all studies. */
   readonly people: number;
   readonly seed: number;
-  /** Rows travel over HTTP, through a proxy that refuses WebSockets. */
-  readonly http?: boolean;
   readonly log?: (text: string) => void;
 }
 
@@ -38,7 +35,6 @@ export class KillRun {
   #loads: readonly Load[] = [];
   #served!: { readonly command: LiveCommand; listening: boolean };
   #port = 0;
-  #proxy: RefusingProxy | undefined;
   /** How wrong the server's clock is at its next start. */
   #shiftMs = 0;
   #clockConfirmed = false;
@@ -67,13 +63,12 @@ export class KillRun {
       this.#start();
     }
     await this.#listening();
-    await Promise.all([pause(2_500), everyForm(this.#loads, this.#forms)]);
+    await Promise.all([pause(2_500), everyForm(this.#loads)]);
     await Promise.all(this.#loads.map((load) => load.end()));
     const { status, stderr } = await this.#served.command.interrupt();
     if (status !== 0) {
       this.#broken.push(`the last server ended with ${status}: ${stderr.slice(-2_000)}`);
     }
-    await this.#proxy?.close();
     verdict = await this.#judge();
     return { figures: this.#figures(verdict), broken: this.#broken };
   }
@@ -96,18 +91,9 @@ export class KillRun {
     const first: Served = await this.stage.serve(this.#words);
     this.#port = first.port;
     this.#served = { command: first.command, listening: true };
-    if (this.options.http === true) this.#proxy = await startRefusingProxy(this.#port);
-    const url = this.#proxy?.url ?? first.url;
     const people = Math.ceil(this.options.people / studyNames.length);
     this.#loads = studyNames.map((study) =>
-      new Load({
-        ...first, url, readsFrom: first.url, study, people, columns, pauseMs: 20, withdraws: 0.1,
-        forms: this.#forms,
-      }));
-  }
-
-  get #forms(): readonly Form[] {
-    return this.options.http === true ? ['http', 'once'] : usualForms;
+      new Load({ ...first, study, people, columns, pauseMs: 20, withdraws: 0.1 }));
   }
 
   /** A fifth of the kills come before the server listens. */
@@ -226,7 +212,6 @@ export class KillRun {
       ...shortOf(verdict), acknowledged: this.#acknowledged().length,
       ...countsByForm(this.#acknowledged()), refused: total(({ refused }) => refused),
       withdrawn: total(({ withdrawn }) => withdrawn.length), ...this.#counts,
-      ...(this.#proxy && { requests: this.#proxy.seen.requests }),
     };
   }
 }

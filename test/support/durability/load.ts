@@ -3,6 +3,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   createContributor, memoryOutbox, subscribe, type Contributor, type Outbox,
 } from '../../../client/index.js';
+import { systemRuntime } from '../../../client/base/defaults.js';
+import { withHttpFallback } from '../../../client/http/fallback.js';
+import { UploadTransport } from '../../../client/http/uploads.js';
 import { createOnceContributor, type OnceContributor } from '../../../client/once.js';
 import { openTransport } from '../../../client/websocket/node.js';
 import type { OpenTransport } from '../../../client/websocket/contract.js';
@@ -18,7 +21,8 @@ import { Chance } from '../simulation/chance.js';
  * connection (so that a batch may come again in the other form), or carried by HTTP because
  * WebSockets are refused; or each row in a request of its own.
  */
-export type Form = 'encrypted' | 'signed' | 'either' | 'http' | 'once';
+export const forms = ['encrypted', 'signed', 'either', 'http', 'once'] as const;
+export type Form = typeof forms[number];
 
 /** A row that the SDK said is durable. */
 export interface Acknowledged {
@@ -33,8 +37,6 @@ export interface Acknowledged {
 
 export interface LoadOptions {
   readonly url: string;
-  /** Where releases are read. Default: `url`. */
-  readonly readsFrom?: string;
   readonly study: string;
   /** Hex. */
   readonly serverKey: string;
@@ -47,8 +49,6 @@ export interface LoadOptions {
    * 0.
    */
   readonly withdraws?: number;
-  /** How keys send. Default: `usualForms`. */
-  readonly forms?: readonly Form[];
 }
 
 /** A withdrawal that the SDK said is durable. */
@@ -70,12 +70,20 @@ const refusals: ReadonlySet<string> = new Set([
 type Way = { readonly form: Form }
   & ({ readonly channel: Contributor } | { readonly once: OnceContributor });
 
-/** Those that a server with WebSockets meets. */
-export const usualForms: readonly Form[] = ['encrypted', 'signed', 'either', 'once'];
-
 /** The share of a channel's connections on which batches are signed, whatever the server knows. */
-const signs: Readonly<Record<Exclude<Form, 'once'>, number>> =
-  { encrypted: 0, signed: 1, either: 0.5, http: 0 };
+const signs = { encrypted: 0, signed: 1, either: 0.5 } as const;
+
+/** A network in which every WebSocket is refused, as some proxies do. */
+const throughProxy: OpenTransport = withHttpFallback((_url, _subprotocols, handlers) => {
+  setImmediate(() => handlers.onClose('a WebSocket is refused'));
+  const nothing = (): void => undefined;
+  return {
+    send: nothing, bufferedAmount: 0, ping: () => false, close: nothing, terminate: nothing,
+  };
+}, {
+  runtime: systemRuntime, onVia: () => undefined,
+  overHttp: async (url, handlers) => new UploadTransport(url, handlers, systemRuntime),
+});
 
 const senderOf = (way: Way): OnceContributor => ('once' in way ? way.once : way.channel);
 
@@ -171,13 +179,12 @@ export class Load {
       url, study, seed: signing.generateSeed(), serverKey: fromHex(serverKey),
       signal: this.#stop.signal, outbox: sharedOutbox(), backoffInitialMs: 20, backoffMaxMs: 200,
     };
-    const { forms = usualForms } = this.options;
     let form: Form | null = null;
     return () => {
       form = this.#chance.pick(forms.filter((other) => other !== form));
       if (form === 'once') return { form, once: createOnceContributor(options) };
-      const transport = signs[form] === 0 ? {} : { openTransport: this.#signing(signs[form]) };
-      return { form, channel: createContributor({ ...options, ...transport }) };
+      const open = form === 'http' ? throughProxy : this.#signing(signs[form]);
+      return { form, channel: createContributor({ ...options, openTransport: open }) };
     };
   }
 
@@ -198,10 +205,10 @@ export class Load {
   }
 
   async #listen(): Promise<void> {
-    const { study, serverKey, url, readsFrom = url } = this.options;
+    const { study, serverKey, url } = this.options;
     const { signal } = this.#stop;
     const subscription = subscribe({
-      url: readsFrom, study, serverKey: fromHex(serverKey), signal,
+      url, study, serverKey: fromHex(serverKey), signal,
       backoffInitialMs: 20, backoffMaxMs: 200,
     });
     // It fails by itself when an index comes again with other bytes: the chain would not verify.
@@ -222,7 +229,7 @@ export function countsByForm(rows: readonly Acknowledged[]): Partial<Record<Form
  * Waits until rows were acknowledged in each of these forms, or a sender failed: a busy machine
  * needs longer for that than an idle one.
  */
-export async function everyForm(loads: readonly Load[], forms = usualForms): Promise<void> {
+export async function everyForm(loads: readonly Load[]): Promise<void> {
   const isMissing = (form: Form): boolean =>
     !loads.some(({ acknowledged }) => acknowledged.some((row) => row.form === form));
   while (forms.some(isMissing) && loads.every(({ failures }) => failures.length === 0)) {

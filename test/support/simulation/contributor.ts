@@ -1,7 +1,12 @@
 import { signing } from '#signing';
+import type { Notice } from '../../../src/wire/index.js';
 import { toHex } from '../../../src/base/bytes.js';
 import { KeelsonError, WireError } from '../../../src/base/errors.js';
+import type { ContributorOptions } from '../../../client/contributor-contract.js';
+import { NetworkContributor } from '../../../client/contributor.js';
 import { createContributor, type Contributor } from '../../../client/index.js';
+import { noticeIn } from '../../../client/http/once.js';
+import { OnceChannel } from '../../../client/session/once-channel.js';
 import type { Settled } from '../../../client/session/settled.js';
 import type { Chance } from './chance.js';
 import type { FaultCounts, FaultRates } from './faults.js';
@@ -23,13 +28,21 @@ export interface ContributorWorld {
   readonly onBroken: (error: unknown) => void;
 }
 
-/** An honest contributor: the SDK with its outbox, in a process that may die and start again. */
+/** The chance that a process of a contributor sends its batches without a channel. */
+const withoutChannel = 0.25;
+
+/**
+ * An honest contributor: the SDK with its outbox, in a process that may die and start again, with a
+ * channel or without one.
+ */
 export class SimulatedContributor {
   readonly host: string;
   readonly #seed: Uint8Array;
   readonly #file = new OutboxFile();
   #timers!: ProcessTimers;
   #client!: Contributor;
+  /** Without one no rows are taken back. */
+  #hasChannel = true;
   #key = '';
   #counter = 0;
   /** Ends with the process: what a dead one owed is found in its outbox by the next. */
@@ -83,6 +96,7 @@ export class SimulatedContributor {
    */
   withdraw(): void {
     const { model, studyId, onBroken } = this.world;
+    if (!this.#hasChannel) return;
     const timers = this.#timers;
     this.#client.withdraw().then(
       (epoch) => {
@@ -126,14 +140,36 @@ export class SimulatedContributor {
         timers.after(syncMs / 2, () => this.crash());
       }
     });
-    this.#client = createContributor({
-      url: 'ws://simulated/', study: this.world.studyId, seed: this.#seed, serverKey, outbox,
+    const { studyId } = this.world;
+    const options: ContributorOptions = {
+      url: 'ws://simulated/', study: studyId, seed: this.#seed, serverKey, outbox,
       runtime: clientRuntime(timers, () => chance.uniform()),
-      openTransport: network.transportOf(this.host, () => timers.alive),
       backoffInitialMs: 10, backoffMaxMs: 150, idleTimeoutMs: 700,
-    });
+    };
+    this.#hasChannel = !chance.happens(withoutChannel);
+    this.#client = this.#hasChannel ? createContributor({
+      ...options, openTransport: network.transportOf(this.host, () => timers.alive),
+    }) : this.#once(options, timers);
     this.#key = toHex(signing.createSigner(this.#seed).publicKey);
     void this.#followOutbox(timers, outbox);
+  }
+
+  /** As `createOnceContributor` makes it, with the simulated network in place of requests. */
+  #once(options: ContributorOptions, timers: ProcessTimers): Contributor {
+    const { network, chance, studyId, counts } = this.world;
+    counts['no-channel'] += 1;
+    const readOpen = (study: string): Promise<Notice> => new Promise((resolve, reject) => {
+      timers.after(chance.between(1, 16), () => {
+        const welcome = network.options.listener()?.welcome(study) ?? null;
+        if (welcome === null) reject(new Error('no server answers'));
+        else resolve(noticeIn(welcome, study));
+      });
+    });
+    return new NetworkContributor(options, {
+      via: 'http',
+      channel: (channelOptions) => new OnceChannel(channelOptions, readOpen),
+      transport: () => network.onceTransportOf(this.host, studyId, () => timers.alive),
+    });
   }
 
   #pinned(serverKey: Uint8Array): void {

@@ -4,7 +4,7 @@ export const faultKinds = [
   'client-crash', 'outbox-torn', 'connection-broken', 'half-open', 'partition', 'slow-reader',
   'delayed', 'corrupted', 'duplicated', 'reordered', 'hostile-frame', 'graceful-stop',
   'key-changed', 'key-change-cut', 'broken-study', 'clock-wrong', 'clock-refused',
-  'restart-past-cap',
+  'restart-past-cap', 'no-channel',
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 

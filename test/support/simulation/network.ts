@@ -42,11 +42,23 @@ export class Network {
     return (_url, subprotocols, handlers) => {
       // Every second connection reaches a server without encrypted channels.
       const subprotocol = subprotocols[this.#opened++ % subprotocols.length]!;
-      const connection = new Connection(this, host, guarded(handlers, alive), subprotocol);
-      this.connections.add(connection);
-      connection.open();
-      return connection.transport;
+      return this.#begin(host, guarded(handlers, alive), (listener, socket) =>
+        listener.connect(socket, subprotocol));
     };
+  }
+
+  /** The same for batches without a channel: requests that share a connection. */
+  onceTransportOf(host: string, studyId: string, alive: () => boolean): OpenTransport {
+    return (_url, _subprotocols, handlers) =>
+      this.#begin(host, guarded(handlers, alive), (listener, socket) =>
+        listener.connectOnce(socket, studyId));
+  }
+
+  #begin(host: string, handlers: TransportHandlers, connect: Connect): Transport {
+    const connection = new Connection(this, host, handlers, connect);
+    this.connections.add(connection);
+    connection.open();
+    return connection.transport;
   }
 
   /** A process ended: its host closes its connections. */
@@ -54,6 +66,9 @@ export class Network {
     for (const connection of [...this.connections]) if (matches(connection)) connection.cut(side);
   }
 }
+
+/** The server's side of a connection; null: it is refused. */
+type Connect = (listener: InMemoryListener, socket: SessionSocket) => InMemorySession | null;
 
 function guarded(handlers: TransportHandlers, alive: () => boolean): TransportHandlers {
   return {
@@ -95,7 +110,7 @@ export class Connection {
 
   constructor(
     readonly network: Network, readonly host: string, private readonly handlers: TransportHandlers,
-    private readonly subprotocol: string,
+    private readonly connect: Connect,
   ) {
     this.transport = {
       send: (bytes) => {
@@ -127,7 +142,8 @@ export class Connection {
       if (this.#cutOff()) return this.open();
       this.listener = listener();
       if (this.#isFrozen()) return this.open();
-      const session = this.listener?.connect(this.#socket(), this.subprotocol) ?? null;
+      const session =
+        this.listener === null ? null : this.connect(this.listener, this.#socket());
       if (session === null) {
         return void scheduler.after(1, `${this.host} refused`, () => this.#closed('refused'));
       }
