@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { build } from 'esbuild';
-import { afterAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { conformanceCases, runConformance } from '../../cli/conform/runner.js';
-import { chromiumPath, hasBrowser } from '../support/browser.js';
+import { hasBrowser, launchBrowser, type LaunchedBrowser } from '../support/browser.js';
+import { pagesOf, killedBrowsers, pageClients } from '../support/page-clients.js';
 import { root } from '../support/sources.js';
 
 /** As in a browser without X25519 and Ed25519. */
@@ -18,15 +19,22 @@ const withoutCurves = `for (const name of ['generateKey', 'importKey']) {
   };
 }`;
 
+/** These cases are about what is on the disk. In the others a page is closed, if anything is. */
+const ofTheDisk = /killed|next run|run before|not sent again/;
+
 describe.skipIf(!hasBrowser)('the client in Chromium', () => {
   const folder = mkdtempSync(join(tmpdir(), 'keelson-conform-browser-'));
-  const program = `${root}test/support/children/browser-client.js`;
+  let chromium: LaunchedBrowser;
+  beforeAll(async () => { chromium = await launchBrowser(); });
+  afterAll(async () => {
+    await chromium.close();
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  });
 
-  const script = async (name: string, before: string): Promise<string> => {
-    const outfile = join(folder, `${name}.js`);
-    await build({
-      entryPoints: [`${root}test/support/line-page.ts`], outfile, bundle: true, format: 'esm',
-      platform: 'browser', banner: { js: before },
+  const script = async (before: string): Promise<string> => {
+    const { outputFiles } = await build({
+      entryPoints: [`${root}test/support/line-page.ts`], bundle: true, format: 'esm',
+      platform: 'browser', banner: { js: before }, write: false,
       alias: {
         '#signing': `${root}src/signing/browser.ts`,
         '#async-signing': `${root}src/signing/web.ts`,
@@ -35,34 +43,41 @@ describe.skipIf(!hasBrowser)('the client in Chromium', () => {
         '#outbox': `${root}client/outbox/browser.ts`,
       },
     });
-    return outfile;
+    return outputFiles[0]!.text;
   };
-  afterAll(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 
   /** Names and texts of the cases that were not passed. */
-  async function unpassed(name: string, before: string, which: RegExp): Promise<string[]> {
-    const own = mkdtempSync(join(folder, name));
-    const cases = conformanceCases.filter((one) => which.test(one.name));
-    expect(cases.length).toBeGreaterThan(5);
-    const words = [process.execPath, program, chromiumPath, await script(name, before)];
-    const results = await runConformance({ words, folder: own, limitMs: 120_000, cases });
-    return results.filter(({ outcome }) => outcome !== 'passed')
+  async function unpassed(before: string, which: RegExp): Promise<string[]> {
+    const text = await script(before);
+    const tried = conformanceCases.filter((one) => which.test(one.name));
+    expect(tried.length).toBeGreaterThan(5);
+    const results = [pagesOf(chromium.browser), killedBrowsers].map(async (open) => {
+      const own = mkdtempSync(join(folder, 'own-'));
+      const clients = await pageClients(own, text, open);
+      const results = await runConformance({
+        words: clients.words, folder: own, limitMs: 120_000,
+        cases: tried.filter(({ name }) => ofTheDisk.test(name) === (open === killedBrowsers)),
+      });
+      await clients.close();
+      return results;
+    });
+    return (await Promise.all(results)).flat().filter(({ outcome }) => outcome !== 'passed')
       .map((result) => `${result.name}: ${result.text}`);
   }
 
   it('passes every case of encrypted channels', async () => {
-    expect(await unpassed('whole', '', /^encrypted/)).toEqual([]);
+    expect(await unpassed('', /^encrypted/)).toEqual([]);
   }, 1_200_000);
 
   // An aggregator takes no page of this origin, and a page verifies no log of a file. Sealing has a
   // test of its own.
   it('passes every case of signed batches and of single ones', async () => {
-    expect(await unpassed('signed', '', /^(?!encrypted|sealed|log|.*aggregator)/)).toEqual([]);
+    expect(await unpassed('', /^(?!encrypted|sealed|log|.*aggregator)/)).toEqual([]);
   }, 1_200_000);
 
   it('agrees and signs without the curves of the browser', async () => {
     const kinds = 'a share|rows are split|encryptedOnly$|killed';
     const which = new RegExp(`^(encrypted: (${kinds})|once: (a row|a study)|a withdrawal)`);
-    expect(await unpassed('without', withoutCurves, which)).toEqual([]);
+    expect(await unpassed(withoutCurves, which)).toEqual([]);
   }, 600_000);
 });

@@ -14,14 +14,16 @@ if (!hasBrowser) {
   );
 }
 
-/** A browser of its own, with an empty profile that goes with it. */
+/** A browser of its own, with a profile that goes with it. */
 export interface LaunchedBrowser {
   readonly browser: Browser;
   close(): Promise<void>;
 }
 
-export async function launchBrowser(): Promise<LaunchedBrowser> {
-  const profile = mkdtempSync(join(tmpdir(), 'keelson-chromium-'));
+/** @param profile its folder. Default: an empty one. */
+export async function launchBrowser(
+  profile = mkdtempSync(join(tmpdir(), 'keelson-chromium-')),
+): Promise<LaunchedBrowser> {
   const browser = await launch({
     executablePath: chromiumPath,
     userDataDir: profile,

@@ -4,7 +4,7 @@ import { LineClient, type Line } from '../../cli/conform/line-client.js';
 
 declare const tell: (text: string) => void;
 
-/** The client of this package in a page, for test/support/children/browser-client.js. */
+/** The client of this package in a page, for test/support/page-clients.ts. */
 const client = new LineClient(
   { createContributor, createOnceContributor, openOutbox, subscribe },
   (event, members) => tell(JSON.stringify({ event, ...members })),
