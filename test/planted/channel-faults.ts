@@ -78,11 +78,11 @@ export const channelFaults: readonly ChannelFault[] = [
   {
     name: 'Z = 0 is accepted by the client',
     edits: [{
-      file: 'client/session/handshake.ts',
-      find: '.agree(share.share) === null', put: '.agree(share.share) === undefined',
+      file: 'client/session/opening.ts', find: 'agreed === null', put: 'agreed === undefined',
     }],
     file: 'test/client/handshake.test.ts',
-    test: `refuses the signed share ${'00'.repeat(32)}, whose keys anybody knows`,
+    test: `an Open on Node is not made for the signed share ${'00'.repeat(32)} `
+      + 'of small order',
   },
   {
     name: 'k_up is k_down',
