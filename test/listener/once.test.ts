@@ -64,6 +64,9 @@ describe('a contribution without a channel', () => {
     const other = onceOf(someone(rig, { signer }), 1n, { last: false });
     expect((await sendOnce(rig.listener.address, other)).frame)
       .toMatchObject({ rejections: [{ sequence: 1n, code: 'mutated' }] });
+    const { batches } = rig.metrics;
+    expect(['once', 'signed', 'http', 'encrypted'].map((form) => batches.total({ form })))
+      .toEqual([3, 1, 0, 0]);
   });
 
   it('is told nothing of how its key stands, whatever refuses it', async () => {
