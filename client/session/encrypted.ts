@@ -1,9 +1,8 @@
 import { KeelsonError, WireError } from '../../src/base/errors.js';
-import type { AsyncSigner, AsyncSigning } from '../../src/signing/index.js';
+import type { AsyncSigner } from '../../src/signing/index.js';
 import {
   encryptedSubprotocol, type Ack, type EncryptedAck, type Opened, type Ready, type Refusal,
 } from '../../src/wire/index.js';
-import { signing } from '../base/signing.js';
 import type { ChannelLink } from './channel-contract.js';
 import { Opening } from './opening.js';
 import { asKeelsonError } from './outgoing.js';
@@ -13,12 +12,10 @@ export const unencryptedMax = 3;
 
 /** The end of a contributor whose rows go on encrypted channels alone, and that gets none. */
 export function lacksEncryption(): KeelsonError {
-  const why = signing.contributorCipher === null
-    ? 'this page has no crypto.subtle: serve it over https'
-    : 'no encrypted channel is to be had: the server has none, something in between hides it or '
+  return new KeelsonError('unsupported',
+    'no encrypted channel is to be had: the server has none, something in between hides it or '
       + 'takes HTTP requests alone, or this machine\'s clock is a day ahead: let WebSockets of '
-      + `${encryptedSubprotocol} through`;
-  return new KeelsonError('unsupported', `${why}, or let rows go signed, too`);
+      + `${encryptedSubprotocol} through, or let rows go signed, too`);
 }
 
 /** The channel whose frames are encrypted. */
@@ -49,13 +46,12 @@ export class Encrypted {
   constructor(
     private readonly link: ChannelLink, private readonly owner: EncryptedOwner,
     private readonly studyId: Uint8Array,
-    private readonly makeCipher: NonNullable<AsyncSigning['contributorCipher']>,
   ) {}
 
   /** Asks for a channel, also in place of the one before. */
   open(): void {
     const { owner, studyId } = this;
-    const opening = new Opening(owner, this.link.welcome, studyId, this.makeCipher);
+    const opening = new Opening(owner, this.link.welcome, studyId);
     this.openings = [...this.openings, opening];
     this.current = null;
     this.sendInTurn(opening.frame, () => true);

@@ -1,6 +1,6 @@
 import { WireError } from '../../src/base/errors.js';
 import {
-  sharesBytes, signedMessage, type AsyncSigner, type AsyncSigning, type ContributorCipher,
+  sharesBytes, signedMessage, type AsyncSigner, type ContributorCipher,
 } from '../../src/signing/index.js';
 import {
   decodeAck, decodeUnsignedReady, encodeClientFrame, type Ack, type EncryptedAck, type Opened,
@@ -27,13 +27,11 @@ export class Opening {
   private sent = 0;
   private received = 0;
 
-  /** @param makeCipher `signing.contributorCipher` of this platform. */
   constructor(
     who: { readonly signer: AsyncSigner; readonly enrolment?: Uint8Array | undefined },
     welcome: VerifiedWelcome, studyId: Uint8Array,
-    makeCipher: NonNullable<AsyncSigning['contributorCipher']>,
   ) {
-    this.asked = ask(who, welcome, studyId, makeCipher);
+    this.asked = ask(who, welcome, studyId);
   }
 
   /**
@@ -79,7 +77,6 @@ async function ask(
   },
   { server, serverNonce, share: theirs }: VerifiedWelcome,
   studyId: Uint8Array,
-  makeCipher: NonNullable<AsyncSigning['contributorCipher']>,
 ): Promise<Asked> {
   const { publicKey } = signer;
   const { share } = theirs!;
@@ -98,6 +95,6 @@ async function ask(
     frame: encodeClientFrame({
       kind: 'open', studyId, publicKey, clientShare, signature, enrolment,
     }),
-    cipher: makeCipher(agreed, message),
+    cipher: signing.contributorCipher(agreed, message),
   };
 }

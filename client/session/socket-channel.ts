@@ -1,6 +1,5 @@
 import { WireError } from '../../src/base/errors.js';
 import type { Ready } from '../../src/wire/index.js';
-import { signing } from '../base/signing.js';
 import { Channel } from './channel.js';
 import { Encrypted, lacksEncryption, unencryptedMax } from './encrypted.js';
 import { Greeting } from './greeting.js';
@@ -15,15 +14,14 @@ export class SocketChannel extends Channel {
     this.helloPutOff = false;
     const { link } = this;
     const { studyId, document } = this.known!;
-    const cipher = signing.contributorCipher;
     // Entries of a sealed study stay signed, because its three servers check each.
-    if (link!.welcome.share !== null && cipher !== null && document.sealed === undefined) {
-      this.encrypted ??= new Encrypted(link!, this, studyId, cipher);
+    if (link!.welcome.share !== null && document.sealed === undefined) {
+      this.encrypted ??= new Encrypted(link!, this, studyId);
       this.encrypted.open();
     } else if (this.options.encryptedOnly === true && document.sealed === undefined) {
       const error = lacksEncryption();
       // One socket may be lost by chance, or reach a server that is not upgraded yet.
-      if (cipher !== null && ++this.unencrypted < unencryptedMax) link!.drop(error.message);
+      if (++this.unencrypted < unencryptedMax) link!.drop(error.message);
       else this.end(error);
     } else {
       this.greeting ??= new Greeting(this, link!.welcome, studyId);

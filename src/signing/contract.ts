@@ -80,18 +80,19 @@ export interface AsyncSigning {
   createVerifier(publicKey: Uint8Array): AsyncVerifier;
   /** 64 bytes. */
   sha512(bytes: Uint8Array): Soon<Uint8Array>;
-  /** 32 bytes. */
+  /**
+   * 32 bytes. @throws KeelsonError('unsupported') on pages without a secure origin: a client checks
+   * by it that a study's id is of its facts, so such a page opens no channel.
+   */
   sha256(bytes: Uint8Array): Promise<Uint8Array>;
   randomBytes(length: number): Uint8Array;
   keyAgreement(): Soon<KeyAgreement>;
   /**
-   * The contributor's side of an encrypted channel (channel-keys.ts). Null where the platform has
-   * no AES-GCM: pages without a secure origin.
+   * The contributor's side of an encrypted channel (channel-keys.ts).
    * @param agreed Z, 32 bytes. It is overwritten.
    * @param message M, 180 bytes.
    */
-  readonly contributorCipher:
-    ((agreed: Uint8Array, message: Uint8Array) => Promise<ContributorCipher>) | null;
+  contributorCipher(agreed: Uint8Array, message: Uint8Array): Promise<ContributorCipher>;
 }
 
 /**

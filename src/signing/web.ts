@@ -45,12 +45,7 @@ export const signing: AsyncSigning = {
   sha256,
   randomBytes,
   keyAgreement: () => byPlatform(agreementOf, (other) => other.keyAgreement()),
-
-  get contributorCipher() {
-    const subtle = subtleOf();
-    return subtle === undefined
-      ? null : (agreed: Uint8Array, message: Uint8Array) => cipherOf(subtle, agreed, message);
-  },
+  contributorCipher,
 };
 
 /**
@@ -113,9 +108,11 @@ async function agreementOf(subtle: Subtle): Promise<KeyAgreement> {
 }
 
 /** The key schedule by WebCrypto, which keeps the two keys. */
-async function cipherOf(
-  subtle: Subtle, agreed: Uint8Array, message: Uint8Array,
+async function contributorCipher(
+  agreed: Uint8Array, message: Uint8Array,
 ): Promise<ContributorCipher> {
+  // A page without it has opened no channel, for want of SHA-256.
+  const subtle = subtleOf()!;
   const secret = own(agreed);
   agreed.fill(0);
   const root = await subtle.importKey('raw', secret, 'HKDF', false, ['deriveKey']);

@@ -11,6 +11,7 @@ import { MeddlingProxy } from '../../cli/conform/meddling-proxy.js';
 import { fromHex } from '../../src/base/bytes.js';
 import { signing as asyncSigning } from '../../src/signing/async-node.js';
 import { signing } from '../../src/signing/node.js';
+import { signing as web } from '../../src/signing/web.js';
 import { decodeClientFrame } from '../../src/wire/index.js';
 import { startRig, type Rig } from '../listener/harness.js';
 import { until } from '../support/until.js';
@@ -96,10 +97,18 @@ describe('a contributor whose rows go encrypted only', () => {
     },
   );
 
-  it('ends and sends nothing on a page without crypto.subtle', async () => {
+  it.each([true, false])('ends and sends nothing on a page without crypto.subtle (%s)', async (
+    encryptedOnly,
+  ) => {
     const rig = await startRig();
-    vi.spyOn(asyncSigning, 'contributorCipher', 'get').mockReturnValue(null);
-    const contributor = connect(rig.url('/'));
+    vi.spyOn(asyncSigning, 'sha256').mockImplementation(async (bytes) => {
+      const { crypto } = globalThis;
+      vi.stubGlobal('crypto', { getRandomValues: crypto.getRandomValues.bind(crypto) });
+      const digest = web.sha256(bytes);
+      vi.unstubAllGlobals();
+      return digest;
+    });
+    const contributor = connect(rig.url('/'), { encryptedOnly });
     const kinds: string[] = [];
     const heard = (async () => {
       for await (const { kind } of contributor.status()) kinds.push(kind);

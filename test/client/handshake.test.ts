@@ -156,9 +156,7 @@ describe.each([
     const shown = await verifyWelcome(
       { ...welcome([]), share: { ...unsigned, signature } }, [], 0,
     );
-    return new Opening(
-      { signer }, shown, new Uint8Array(32), asyncSigning.contributorCipher!,
-    ).frame;
+    return new Opening({ signer }, shown, new Uint8Array(32)).frame;
   };
 
   it.each(smallOrder)('is not made for the signed share %s of small order', async (point) => {
