@@ -22,10 +22,10 @@ export const commands = {
   },
   pages: {
     bars: 'real-data.js', 'real-tables': 'real-tables/run.js',
-    'real-questions': 'real-questions.js', 'robust-by-key': 'robust-by-key.js',
+    'real-questions': 'real-questions.js', 'robust-by-group': 'robust-by-group.js',
     peers: 'peers/run.js', 'peers-questions': 'peers/questions.js',
   },
-  keys: { page: 'keys/run.js', cost: 'keys/cost.js' },
+  groups: { page: 'groups/run.js', cost: 'groups/cost.js' },
   sealed: { cost: 'sealed.js', error: 'sealed-error.js' },
   dashboard: { dashboard: 'dashboard.js' },
   audit: { audit: 'audit.js' },

@@ -53,7 +53,7 @@ if (refusals > refusedMost * asked) {
   faults.push(`robust estimators refused ${refusals} of ${asked} times`);
 }
 const wanted = isKeyed
-  ? ['ballot-stuffing', 'heavy-hitter-poisoning', 'forge-keys', 'evict-keys'] : loud;
+  ? ['ballot-stuffing', 'heavy-hitter-poisoning', 'forge-groups', 'evict-groups'] : loud;
 for (const attack of wanted) {
   const isPlayed = rows.some((row) => row.attack === attack && row.corruption === promisedShare);
   if (!isPlayed) faults.push(`${attack} was not played at ${100 * promisedShare} %`);

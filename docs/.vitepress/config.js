@@ -61,7 +61,7 @@ const sections = [
     ['Real tables', 'real-data'], ['Questions to tables', 'real-questions'],
     ['What questions promise', 'questions'], ['What estimators promise', 'promises'],
     ['Liars that know the rules', 'adaptive-liars'], ['Means of real columns', 'real-means'],
-    ['Liars per key', 'robust-by-key'], ['Keys', 'keys'], ['Bars', 'bars'],
+    ['Liars per group', 'robust-by-group'], ['Groups', 'groups'], ['Bars', 'bars'],
     ['Beside others', 'peers'], ['The first hour beside others', 'first-hour'],
     ['Attack lab', 'lab'], ['Speed', 'speed'],
   ]],

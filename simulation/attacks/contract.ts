@@ -38,7 +38,7 @@ export interface RowAttack {
   /** True when the rows hold values that the client itself refuses to encode. */
   readonly unchecked?: boolean;
   /**
-   * Returns attacked rows, row-major, with the same columns. `ballot-stuffing` and `evict-keys`
+   * Returns attacked rows, row-major, with the same columns. `ballot-stuffing` and `evict-groups`
    * make more rows. Does not change its input.
    */
   apply(rows: Float64Array, context: AttackContext): Float64Array;

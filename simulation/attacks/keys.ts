@@ -89,7 +89,7 @@ const keyNumbers = 2 ** 31;
 
 /** All send the same keys that no honest contributor has, as many keys as the strength states. */
 export const forgeKeys: RowAttack = {
-  name: 'forge-keys',
+  name: 'forge-groups',
   title: 'all send one agreed name that nobody else has; tests how many people a forged name needs',
   defaultStrength: 1,
   apply(rows, context) {
@@ -105,7 +105,7 @@ export const forgeKeys: RowAttack = {
 
 /** Each sends as many keys of its own as it can, so that there is no room for those of others. */
 export const evictKeys: RowAttack = {
-  name: 'evict-keys',
+  name: 'evict-groups',
   title: 'each sends as many new names as it can; tests that names of others are never pushed out',
   defaultStrength: 1,
   apply(rows, context) {

@@ -48,7 +48,7 @@ describe('the laboratory\'s table', () => {
   });
 
   it('is on the page for answers by key, which keep every promise', () => {
-    const keyed = readFileSync(`${root}docs/results/lab-keys.json`, 'utf8');
+    const keyed = readFileSync(`${root}docs/results/lab-groups.json`, 'utf8');
     expect(judged(keyed, true)).toEqual({ status: 0, stderr: '' });
     const run = JSON.parse(keyed) as Run;
     const sum = answer(run, 'heavy-hitter-poisoning', 'sum');

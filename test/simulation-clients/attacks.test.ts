@@ -166,9 +166,9 @@ describe('attacks on the numbers', () => {
   const textsOf = (rows: Float64Array): number[] =>
     Array.from(rows).filter((_, i) => i % 3 === 2);
 
-  it('forge-keys sends the same few texts that nobody else has', () => {
+  it('forge-groups sends the same few texts that nobody else has', () => {
     const sent = Array.from({ length: 20 }, (_, index) =>
-      named('forge-keys').apply(Float64Array.of(1, 7, 0, 2, 9, 1), {
+      named('forge-groups').apply(Float64Array.of(1, 7, 0, 2, 9, 1), {
         ...withTexts, ...contextOf(index), strength: 1,
       }));
     const texts = new Set(sent.flatMap(textsOf));
@@ -177,17 +177,17 @@ describe('attacks on the numbers', () => {
     // Names of a category cannot be invented, and numbers stay.
     expect(sent[0]![0]).toBeLessThan(4);
     expect([sent[0]![1], sent[0]![4]]).toEqual([7, 9]);
-    const two = named('forge-keys').apply(Float64Array.of(1, 7, 0, 2, 9, 1), {
+    const two = named('forge-groups').apply(Float64Array.of(1, 7, 0, 2, 9, 1), {
       ...withTexts, strength: 2,
     });
     expect(new Set(textsOf(two)).size).toBe(2);
-    const numbers = named('forge-keys').apply(Float64Array.of(1, 7, 0), contextOf(1));
+    const numbers = named('forge-groups').apply(Float64Array.of(1, 7, 0), contextOf(1));
     expect([...numbers]).toEqual([1, 7, 0]);
   });
 
-  it('evict-keys sends as many texts of its own as it can', () => {
+  it('evict-groups sends as many texts of its own as it can', () => {
     const sent = [1, 2].map((index) =>
-      named('evict-keys').apply(Float64Array.of(1, 7, 0), {
+      named('evict-groups').apply(Float64Array.of(1, 7, 0), {
         ...withTexts, own: seededRandom(seed).fork(`evicts ${index}`),
       }));
     for (const rows of sent) {
@@ -201,7 +201,7 @@ describe('attacks on the numbers', () => {
   it('are found by name, or the names are listed', () => {
     expect(attackNames).toEqual([
       'shift', 'direction', 'coordinate', 'far', 'inliers', 'krum-evader', 'slow-drift', 'sybil',
-      'noise', 'nan', 'ballot-stuffing', 'heavy-hitter-poisoning', 'forge-keys', 'evict-keys',
+      'noise', 'nan', 'ballot-stuffing', 'heavy-hitter-poisoning', 'forge-groups', 'evict-groups',
       'malformed', 'replay',
     ]);
     expect(() => findAttack('shfit')).toThrow('there is no attack "shfit": did you mean "shift"?');

@@ -121,7 +121,7 @@ describe('a fleet against the real listener', () => {
   it('sends texts that people make up, and hostile people others', async () => {
     const text = readFileSync(`${root}studies/apps-nobody-listed.yaml`, 'utf8');
     const { document } = parseStudyText(text, { name: 'apps-nobody-listed.yaml' });
-    for (const [attack, most] of [['forge-keys', 1], ['evict-keys', 10 * 16]] as const) {
+    for (const [attack, most] of [['forge-groups', 1], ['evict-groups', 10 * 16]] as const) {
       await serve([document]);
       const running = start({
         studies: [document.study], rows: syntheticSource(document, 2, seed), corruption: 0.25,
@@ -137,7 +137,7 @@ describe('a fleet against the real listener', () => {
       expect(forged.size).toBeGreaterThan(most / 2);
       expect(forged.size).toBeLessThanOrEqual(most);
       running.abort();
-      if (attack === 'forge-keys') await listener.close(false);
+      if (attack === 'forge-groups') await listener.close(false);
     }
   });
 

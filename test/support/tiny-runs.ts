@@ -118,18 +118,18 @@ export const tinyRuns: readonly TinyRun[] = [
     lines: [/^\| days: count by city and sky \| 10 of 10 \|/, /^\| medians \| Seattle at 0\.5 \|/],
   },
   {
-    bench: 'pages robust-by-key',
+    bench: 'pages robust-by-group',
     lines: [/^\| plain sum over plain count \| 1 \|/, /^\| Keelson `robust-mean` .* nobody lies /],
   },
   {
-    bench: 'keys page',
+    bench: 'groups page',
     lines: [
       /^\| 1 \| 1 \| 35 \(6\.6\) \| 27 \|/, /^\| 4 \| 4 \| \d+ \(\d\.\d\) \| \d+ \|/,
       /^\| `sum` \| 10 % \| `heavy-hitter-poisoning` \|/, /^\| 45 \| 100 % \| 100 % \| 0 of \d+ \|$/,
     ],
   },
   {
-    bench: 'keys cost',
+    bench: 'groups cost',
     lines: [
       /estimate, 3000 rows, listed texts, by person +\d/, /20000 distinct keys counted +\d/,
       /planning of 16 questions +\d/, /release of 200 keys +\d/,

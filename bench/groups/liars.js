@@ -1,5 +1,5 @@
-// The effect of liars on answers that are split by keys: each answer with and without them, by the
-// same noise, beside the largest effect that is promised.
+// The effect of liars on answers that are split by groups: each answer with and without them, by
+// the same noise, beside the largest effect that is promised.
 import { parseStudyText } from '../../dist/server/study-file/index.js';
 import { findAttack } from '../../dist/simulation/index.js';
 import { utf8 } from '../../dist/src/base/bytes.js';
@@ -14,7 +14,9 @@ import { seededNoise } from '../../dist/src/random/insecure.js';
 import { seededRandom } from '../../dist/src/random/work.js';
 import { randomOf } from '../accuracy/data.js';
 
-export const attacks = ['ballot-stuffing', 'heavy-hitter-poisoning', 'forge-keys', 'evict-keys'];
+export const attacks = [
+  'ballot-stuffing', 'heavy-hitter-poisoning', 'forge-groups', 'evict-groups',
+];
 const regions = 8;
 const apps = Array.from({ length: 200 }, (_, i) => `app${i}`);
 const invented = Array.from({ length: 4_096 }, (_, i) => `forged${i}`);
@@ -212,8 +214,8 @@ export async function forgedBy({ people, runs, seed }) {
       const shownBy = async (attack) => (await answersOf(study, [
         ...crowd, ...liarsOf(attack, liars, crowd, own).map(fitted),
       ], own)).get('apps').groups;
-      forged += (await shownBy('forge-keys')).filter(isForged).length;
-      const left = await shownBy('evict-keys');
+      forged += (await shownBy('forge-groups')).filter(isForged).length;
+      const left = await shownBy('evict-groups');
       lost += sure.filter((app) => !left.some(([key]) => key === app)).length;
     }
     lines.push({

@@ -1,5 +1,5 @@
-// The accuracy of each way to answer "the usual value per key" when some people lie: the page
-// docs/results/robust-by-key.md.
+// The accuracy of each way to answer "the usual value per group" when some people lie: the page
+// docs/results/robust-by-group.md.
 import { writeFileSync } from 'node:fs';
 import { createMechanisms } from '../dist/src/privacy/mechanisms/index.js';
 import { forEachKey } from '../dist/src/estimators/keyed/each.js';
@@ -15,8 +15,8 @@ import { rootMeanSquare } from './harness/measure.js';
 import { optionsOf } from './harness/options.js';
 import { tableLines } from './harness/pages.js';
 
-const { people, runs, page } = optionsOf('Answers per key when some people lie.', {
-  people: { usual: 100_000, tiny: 30_000, means: 'in all keys together' },
+const { people, runs, page } = optionsOf('Answers per group when some people lie.', {
+  people: { usual: 100_000, tiny: 30_000, means: 'in all groups together' },
   runs: { usual: 5, tiny: 1, means: 'seeds' },
   page: { usual: null, means: 'file of the page' },
 });
@@ -26,9 +26,9 @@ const delta = 1e-6;
 /** The liars, their share in each key, and the share that robust-mean is asked to resist. */
 const crowds = [
   ['nobody lies', () => 0, 0.05],
-  ['2 % of each key lie', () => 0.02, 0.05],
-  ['5 % of each key lie', () => 0.05, 0.05],
-  ['all liars in the smallest key, 10 % of it', (key) => (key === keys - 1 ? 0.1 : 0), 0.1],
+  ['2 % of each group lie', () => 0.02, 0.05],
+  ['5 % of each group lie', () => 0.05, 0.05],
+  ['all liars in the smallest group, 10 % of it', (key) => (key === keys - 1 ? 0.1 : 0), 0.1],
 ];
 
 /** Sizes fall like 1/sqrt(k). Honest minutes are exponential; liars send the highest value. */
@@ -56,8 +56,8 @@ function dataOf(liars, seed) {
 /** Keelson's estimators, each under its own rule for neighbours: one person replaced. */
 const ours = [
   ['Keelson `mean`, range 0..240', 'mean', { range: `0..${highest}` }, 'mean'],
-  ['Keelson `robust-mean` for each key', 'robust-mean', {}, 'mean'],
-  ['Keelson `quantile` for each key: the median', 'quantile',
+  ['Keelson `robust-mean` for each group', 'robust-mean', {}, 'mean'],
+  ['Keelson `quantile` for each group: the median', 'quantile',
     { range: `0..${highest}`, probabilities: [0.5] }, 'median'],
 ];
 
@@ -134,11 +134,11 @@ for (const [crowd, liars, corruption] of crowds) {
     }
   }
 }
-const head = ['way', 'epsilon', 'who lies', 'error', 'worst key', 'interval holds', 'no answer'];
+const head = ['way', 'epsilon', 'who lies', 'error', 'worst group', 'interval holds', 'no answer'];
 const table = tableLines(head, rows).join('\n');
 console.log(table);
 if (page !== null) {
-  writeFileSync(page, `# Answers per key when people lie
+  writeFileSync(page, `# Answers per group when people lie
 
 How long a ride usually takes in each of ${keys} regions, in minutes, when some people lie. There are
 ${people.toLocaleString('en')} people, and each is in one region. The largest region has three times as many people as
@@ -158,6 +158,6 @@ over regions and ${runs} seeds, and the largest one. An interval holds when the 
 
 ${table}
 
-\`npm run bench:pages -- robust-by-key --page docs/results/robust-by-key.md\` measures and writes this page.
+\`npm run bench:pages -- robust-by-group --page docs/results/robust-by-group.md\` measures and writes this page.
 `);
 }

@@ -57,7 +57,7 @@ console.log(`${loadText()} before`);
 const input = join(folder, 'rows.csv');
 writeRows(input);
 const run = (asked) => JSON.parse(
-  usedBy([projectPath('bench/keys/cost-run.js'), JSON.stringify(asked)]).stdout);
+  usedBy([projectPath('bench/groups/cost-run.js'), JSON.stringify(asked)]).stdout);
 
 for (const [name, by, ...words] of [
   ['discovered texts', 'discover: true'],

@@ -1,4 +1,4 @@
-// One process of bench/keys/cost.js: counts many distinct keys, or plans and releases.
+// One process of bench/groups/cost.js: counts many distinct keys, or plans and releases.
 import { parseStudyText } from '../../dist/server/study-file/index.js';
 import { inlineCompute } from '../../dist/src/estimators/contract/compute.js';
 import { StudyReduction } from '../../dist/src/questions/reduction.js';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   gaussianThreshold, inLedger, keelson, laplaceThreshold, optimalChances, optimalHalf,
-} from '../../bench/keys/formulas.js';
+} from '../../bench/groups/formulas.js';
 import { normalCdf } from '../../src/numerics/normal.js';
 import { planOf } from '../support/offline.js';
 import { privacyTarget } from '../../src/privacy/accounting/target.js';
