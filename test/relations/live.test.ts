@@ -54,15 +54,21 @@ interface Shown {
   readonly outcome: string;
   readonly estimate: readonly number[];
   readonly interval95?: { readonly low: readonly number[]; readonly high: readonly number[] };
+  readonly uncertainty?: { readonly standardDeviation?: readonly number[] };
 }
 type ShownByName = Readonly<Record<string, Shown>>;
 
-/** Quantiles have no interval. Four people more or fewer move one of 240 times by less. */
-const quantileOffBy = 2 * 4 * (31_536_000_000 / people);
+/**
+ * Quantiles do not state the deviation of their noise. Four people more or fewer move one of 240
+ * times by less than a quarter of this.
+ */
+const quantileOffBy = 16 * (31_536_000_000 / people);
+/** About a hundred numbers are compared: chance makes one of them as far off once in 1e7 runs. */
+const deviations = 6.2;
 
-function halfWidthOf({ interval95 }: Shown, i: number): number {
-  return interval95 === undefined
-    ? quantileOffBy : (interval95.high[i]! - interval95.low[i]!) / 2;
+function offByAtMost({ uncertainty }: Shown, i: number, estimator: string): number {
+  return estimator === 'quantile'
+    ? quantileOffBy : deviations * uncertainty!.standardDeviation![i]!;
 }
 
 function isNear(shown: Shown, question: WayQuestion, way: string): void {
@@ -70,9 +76,8 @@ function isNear(shown: Shown, question: WayQuestion, way: string): void {
   const asked = due(question);
   expect([way, question.name, shown.estimate.length]).toEqual([way, question.name, asked.length]);
   asked.forEach((value, i) => {
-    const half = halfWidthOf(shown, i);
     expect(Math.abs(shown.estimate[i]! - value), `${way}: ${question.name} ${i}, of ${value}`)
-      .toBeLessThan(2 * half);
+      .toBeLessThan(offByAtMost(shown, i, question.estimator));
   });
 }
 
