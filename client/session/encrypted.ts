@@ -89,8 +89,7 @@ export class Encrypted {
   }
 
   private sendInTurn(frame: Promise<Uint8Array>, isWanted: () => boolean): void {
-    this.sent = this.sent.then(async () => {
-      const bytes = await frame;
+    this.sent = Promise.all([frame, this.sent]).then(([bytes]) => {
       if (!this.isOver && isWanted()) this.link.send(bytes);
     }).catch((error: unknown) => {
       // Another socket would show the same share.
