@@ -87,6 +87,10 @@ describe('passes over rows', () => {
         longer.set(rows);
         expect(kernels.product(rows, matrix, count, d, d))
           .toEqual(kernels.product(longer, matrix, 300, d, d).subarray(0, count * d));
+        // As callers do that map rows: the product takes the place of a factor.
+        const mapped = rows.slice();
+        expect(kernels.product(mapped, matrix, count, d, d, mapped))
+          .toEqual(kernels.product(rows, matrix, count, d, d));
       }
     }
   });

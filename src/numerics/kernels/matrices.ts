@@ -38,16 +38,21 @@ export function product(
   return into;
 }
 
-/** The product without the arena. It adds in the same order, so the bits are the same. */
+/**
+ * The product without the arena. It adds in the same order, so the bits are the same. A row of `a`
+ * is read before the row of the product is written, which may be in its place.
+ */
 function smallProduct(
   a: Float64Array, b: Float64Array, n: number, k: number, m: number, into: Float64Array,
 ): Float64Array {
-  for (let i = 0, at = 0; i < n; i++) {
-    for (let j = 0; j < m; j++, at++) {
+  const row = new Float64Array(m);
+  for (let i = 0; i < n; i++) {
+    for (let j = 0; j < m; j++) {
       let sum = 0;
       for (let l = 0; l < k; l++) sum += a[i * k + l]! * b[l * m + j]!;
-      into[at] = sum;
+      row[j] = sum;
     }
+    into.set(row, i * m);
   }
   return into;
 }
