@@ -80,7 +80,7 @@ const aggregator = await createAggregator({
   ],
   port: options.port ?? 0,
   ...(options.checkThreads !== undefined && { checkThreads: options.checkThreads }),
-  ...(options.limits !== undefined && { limits: options.limits }),
+  ...(options.limits !== undefined && { network: { limits: options.limits } }),
   logger:
     createLogger({ level: 'warn', destination: { write: (line) => process.stderr.write(line) } }),
   openStore,
